@@ -1,0 +1,12 @@
+//! Everything about agents: what there are (`catalogue`), how one is driven (`provider`), and what can go wrong (`error`).
+//!
+//! This crate knows no HTTP and no storage.
+
+mod error;
+mod provider;
+
+pub use error::ProviderError;
+pub use provider::{
+    Charge, CliProvider, History, LoadSession, Metered, NewSession, Output, ProviderSession,
+    StatusChange, auto_answer,
+};

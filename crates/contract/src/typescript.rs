@@ -1,0 +1,84 @@
+//! Keeps `client/contract.d.ts` equal to the types of this crate.
+
+use std::path::Path;
+
+use ts_rs::{Config, TS};
+
+/// The declarations of the given types, each exported, in the order named.
+macro_rules! declarations {
+    ($($name:ty),* $(,)?) => {{
+        let config = Config::default();
+        [$(format!("export {}\n", <$name as TS>::decl(&config))),*].concat()
+    }};
+}
+
+fn generated() -> String {
+    let types = declarations![
+        crate::ProjectId,
+        crate::TurnId,
+        crate::ItemId,
+        crate::CliType,
+        crate::SessionId,
+        crate::Timestamp,
+        crate::ErrorCode,
+        crate::AuthMethod,
+        crate::Details,
+        crate::ErrorBody,
+        crate::Project,
+        crate::AgentStatus,
+        crate::Readiness,
+        crate::Agent,
+        crate::Policy,
+        crate::SessionState,
+        crate::Cursor,
+        crate::SessionListItem,
+        crate::TurnOrigin,
+        crate::TurnOutcome,
+        crate::TurnStatus,
+        crate::Usage,
+        crate::Turn,
+        crate::TurnEventKind,
+        crate::TurnEvent,
+        crate::ItemStatus,
+        crate::MessageOrigin,
+        crate::ToolKind,
+        crate::Location,
+        crate::Part,
+        crate::PlanStatus,
+        crate::PlanEntry,
+        crate::AskKind,
+        crate::AskOption,
+        crate::QuestionOption,
+        crate::Question,
+        crate::OutcomeBy,
+        crate::Outcome,
+        crate::Severity,
+        crate::NoticeAction,
+        crate::Body,
+        crate::UpsertObject,
+        crate::ClientMessage,
+        crate::Request,
+        crate::HistoryMode,
+        crate::Snippet,
+        crate::Hit,
+        crate::ServerMessage,
+        crate::Frame,
+    ];
+    format!(
+        "// Generated from crates/contract by `UPDATE_CONTRACT=1 cargo test -p liminal-contract`. Do not edit.\n\n{types}"
+    )
+}
+
+#[test]
+fn the_page_and_the_server_mean_the_same_types() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../client/contract.d.ts");
+    let generated = generated();
+    if std::env::var_os("UPDATE_CONTRACT").is_some() {
+        std::fs::write(&path, &generated).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == generated,
+        "client/contract.d.ts differs from crates/contract.\nRefresh it: UPDATE_CONTRACT=1 cargo test -p liminal-contract"
+    );
+}

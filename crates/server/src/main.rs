@@ -1,0 +1,3 @@
+//! `liminal`: one local program for working with several AI coding agents at once.
+
+fn main() {}

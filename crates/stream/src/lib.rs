@@ -1,0 +1,15 @@
+//! From what agents say to what browsers show: canonical stream events, and (in `processor`) the one place that
+//! turns them into upserts and turn events.
+//!
+//! Pure: no I/O, no runtime, and no clock. Time is an argument.
+
+mod event;
+mod fact;
+mod upsert;
+
+pub use event::{
+    AgentError, FinalItem, ItemType, NewItem, Patch, Payload, ResponseStatus, StreamEvent,
+    ToolPatch,
+};
+pub use fact::{HistoryMark, Mode, SessionFact, SlashCommand};
+pub use upsert::{Ask, Failure, Hunk, Notice, Source, SourcePart, ToolCall, Upsert};
