@@ -1,8 +1,10 @@
-//! Everything about agents: what there are (`catalogue`), how one is driven (`provider`), and what can go wrong (`error`).
+//! Everything about agents: what there are (`catalogue`), how one is driven (`provider`), how
+//! programs are run (`process`), and what can go wrong (`error`).
 //!
 //! This crate knows no HTTP and no storage.
 
 mod error;
+pub mod process;
 mod provider;
 
 pub use error::ProviderError;

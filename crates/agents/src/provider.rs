@@ -114,7 +114,10 @@ pub struct Metered {
 /// Bytes of one process that were read and are not committed yet. The reader pauses while there are too many, so
 /// the queue of a [`ProviderSession`] is bounded by what it weighs, not by its length.
 #[derive(Debug)]
-pub struct Charge(pub(crate) OwnedSemaphorePermit);
+pub struct Charge(
+    #[expect(dead_code, reason = "held for what its drop does")]
+    pub(crate)  Option<OwnedSemaphorePermit>,
+);
 
 /// What a session says.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,0 +1,42 @@
+//! The only place that starts programs. Each runs under a guard ([`guard_main`]), so nothing of it outlives us.
+//!
+//! Knows bytes, lines, signals and exits; knows nothing of what the bytes mean.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use liminal_agents::process::{Budget, GuardCommand, Launch, Stop};
+//!
+//! let guard = GuardCommand::own_executable();
+//! let started = Launch::new("Codex", "codex-acp", "/some/project").spawn(&guard).await?;
+//! let mut lines = started.stdout.lines(Budget::default());
+//! started.stdin.write(b"{}\n".to_vec()).await?;
+//! while let Some(line) = lines.next().await? {
+//!     println!("{}", String::from_utf8_lossy(&line.bytes));
+//! }
+//! started.process.stop(Stop::Gently).await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod budget;
+mod death_signal;
+mod exit;
+mod guard;
+mod launch;
+mod lines;
+mod noise;
+mod orders;
+mod stderr_tail;
+mod stdin;
+mod supervise;
+mod tree;
+
+pub use budget::Budget;
+pub use exit::Exit;
+pub use guard::guard_main;
+pub use launch::{GuardCommand, Launch, Started, StderrTo, StdinFrom};
+pub use lines::{LONGEST_LINE, Line, Lines, ReadError, Stdout};
+pub use noise::Noise;
+pub use stderr_tail::StderrTail;
+pub use stdin::{Stdin, StdinClosed};
+pub use supervise::{Process, Stop};

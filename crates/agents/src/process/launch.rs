@@ -1,0 +1,293 @@
+//! What to start and how. Owns the way from a command to a running process and its pipes.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use rustix::io::Errno;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::process::Command;
+use uuid::Uuid;
+
+use super::lines::Stdout;
+use super::orders::{Errand, Report, send_pipes};
+use super::stderr_tail::StderrTail;
+use super::stdin::Stdin;
+use super::supervise::{Process, Supervised};
+use crate::ProviderError;
+
+/// Every process of one launch carries this name in its environment, with a value of its own, so that those whose
+/// guard was killed can be told from all others.
+const MARK: &str = "LIMINAL_GUARD";
+
+/// How to run a guard: our own executable with the argument `guard`, in the product.
+#[derive(Debug, Clone)]
+pub struct GuardCommand {
+    /// The program.
+    pub program: PathBuf,
+    /// What makes it a guard.
+    pub args: Vec<OsString>,
+}
+
+impl GuardCommand {
+    /// `program guard`.
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self { program: program.into(), args: vec!["guard".into()] }
+    }
+
+    /// The running executable, also when its file was replaced by an update meanwhile.
+    pub fn own_executable() -> Self {
+        #[cfg(target_os = "linux")]
+        return Self::new("/proc/self/exe");
+        #[cfg(not(target_os = "linux"))]
+        Self::new(std::env::current_exe().unwrap_or_else(|_unknown| "liminal".into()))
+    }
+}
+
+/// Where a program's stdin comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StdinFrom {
+    /// From us.
+    Us,
+    /// Nothing: it reads the end at once.
+    Nothing,
+}
+
+/// Where a program's stderr goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StderrTo {
+    /// Into the tail that is shown when it dies.
+    Tail,
+    /// Into its stdout, in the order it was written, as in a terminal.
+    Stdout,
+}
+
+/// A program to start.
+#[derive(Clone)]
+pub struct Launch {
+    /// What the user calls it.
+    pub name: String,
+    /// A path, or a name looked up in `PATH`.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Added to our own environment, or in place of what is there. Never shown or logged.
+    pub env: Vec<(OsString, OsString)>,
+    /// Names not passed on from our own environment.
+    pub env_remove: Vec<OsString>,
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// What to type when it is not there.
+    pub install: Option<String>,
+    /// Where its stdin comes from.
+    pub stdin: StdinFrom,
+    /// Where its stderr goes.
+    pub stderr: StderrTo,
+}
+
+/// Values of the environment may be secret: only their names are shown.
+impl fmt::Debug for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.env.iter().map(|(name, _secret)| name).collect();
+        f.debug_struct("Launch")
+            .field("name", &self.name)
+            .field("program", &self.program)
+            .field("args", &self.args)
+            .field("env", &names)
+            .field("env_remove", &self.env_remove)
+            .field("cwd", &self.cwd)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A running program and its pipes. It is ended when the last clone of `process` is dropped.
+#[derive(Debug)]
+pub struct Started {
+    /// The handle: its exit, its stderr, its end.
+    pub process: Process,
+    /// Closed already if the launch said so.
+    pub stdin: Stdin,
+    /// What it says.
+    pub stdout: Stdout,
+}
+
+impl Launch {
+    /// A program with pipes for stdin and stdout, whose stderr is kept.
+    pub fn new(
+        name: impl Into<String>,
+        program: impl AsRef<OsStr>,
+        cwd: impl Into<PathBuf>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            program: program.as_ref().to_owned(),
+            args: Vec::new(),
+            env: Vec::new(),
+            env_remove: Vec::new(),
+            cwd: cwd.into(),
+            install: None,
+            stdin: StdinFrom::Us,
+            stderr: StderrTo::Tail,
+        }
+    }
+
+    /// With these arguments too.
+    pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    /// With this in its environment.
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.env.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// Starts it under a guard. When this returns the program runs, or there is nothing left of it.
+    pub async fn spawn(&self, guard: &GuardCommand) -> Result<Started, ProviderError> {
+        match std::fs::metadata(&self.cwd) {
+            Ok(at) if at.is_dir() => {}
+            Ok(_) => return Err(self.refused(&not_a_directory(&self.cwd))),
+            Err(cause) => {
+                return Err(self.refused(&format!(
+                    "Its directory {} can't be entered: {cause}.",
+                    self.cwd.display()
+                )));
+            }
+        }
+        self.start(guard).await.map_err(|failure| match failure {
+            Failure::Errno(Errno::NOENT) => ProviderError::NotInstalled {
+                name: self.name.clone(),
+                program: self.program.to_string_lossy().into_owned(),
+                install: self.install.clone(),
+            },
+            Failure::Errno(errno) => self.refused(&format!(
+                "{} can't be run: {}.",
+                self.program.to_string_lossy(),
+                io::Error::from(errno)
+            )),
+            Failure::Guard(cause) => self.refused(&format!("Its guard did not start: {cause}.")),
+        })
+    }
+
+    fn refused(&self, reason: &str) -> ProviderError {
+        ProviderError::NotConnected {
+            name: self.name.clone(),
+            reason: reason.to_owned(),
+            stderr_tail: String::new(),
+        }
+    }
+
+    async fn start(&self, guard: &GuardCommand) -> Result<Started, Failure> {
+        let mark = Uuid::new_v4().to_string();
+        let errand = Errand {
+            program: self.program.clone(),
+            args: self.args.clone(),
+            set: self.env.iter().cloned().chain([(MARK.into(), OsString::from(&mark))]).collect(),
+            remove: self.env_remove.clone(),
+            cwd: self.cwd.clone(),
+        };
+        let errand = errand.encode()?;
+        let (ours, theirs) = self.pipes()?;
+        // Both ends are close-on-exec from birth, so no other child, started at the same moment, gets hold of one:
+        // the guard's end becomes its stdin, ours is nobody else's.
+        let (lifeline, guards_end) = StdUnixStream::pair()?;
+        send_pipes(&lifeline, errand.len(), theirs.each_ref().map(AsFd::as_fd))?;
+        drop(theirs);
+
+        let mut command = Command::new(&guard.program);
+        command
+            .args(&guard.args)
+            .arg(&self.name)
+            .stdin(Stdio::from(OwnedFd::from(guards_end)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        if guard.program.is_absolute() {
+            // A guard must not keep a file system from being unmounted.
+            command.current_dir("/").arg0("liminal");
+        }
+        let child = command.spawn()?;
+        // Ours holds the guard's end of the socket until it is dropped.
+        drop(command);
+
+        lifeline.set_nonblocking(true)?;
+        let mut lifeline = UnixStream::from_std(lifeline)?;
+        lifeline.write_all(&errand).await?;
+        let mut report = [0; Report::LEN];
+        lifeline.read_exact(&mut report).await?;
+        let pid = match Report::decode(report) {
+            Some(Report::Started(pid)) => pid,
+            Some(Report::Failed(errno)) => return Err(Failure::errno(errno)),
+            Some(Report::Code(_) | Report::Signal(_)) | None => {
+                return Err(io::Error::other("it spoke out of turn").into());
+            }
+        };
+
+        let stderr = ours.stderr.map_or_else(StderrTail::none, StderrTail::drain);
+        let (supervised, exits) = Supervised::new(child, lifeline, format!("{MARK}={mark}"));
+        let stdin = ours.stdin.map_or_else(Stdin::closed, |pipe| Stdin::over(pipe, exits.clone()));
+        let process = supervised.watch(pid, exits, stdin.clone(), stderr);
+        Ok(Started { process, stdin, stdout: Stdout::new(ours.stdout) })
+    }
+
+    /// The agent's pipes: our ends, and the guard's copies of the other ends.
+    fn pipes(&self) -> io::Result<(Ours, [OwnedFd; 3])> {
+        let (stdin, their_stdin) = match self.stdin {
+            StdinFrom::Us => {
+                let (read, write) = io::pipe()?;
+                (Some(OwnedFd::from(write)), OwnedFd::from(read))
+            }
+            StdinFrom::Nothing => (None, OwnedFd::from(File::open("/dev/null")?)),
+        };
+        let (stdout, their_stdout) = io::pipe()?;
+        let (stderr, their_stderr) = match self.stderr {
+            StderrTo::Tail => {
+                let (read, write) = io::pipe()?;
+                (Some(OwnedFd::from(read)), OwnedFd::from(write))
+            }
+            StderrTo::Stdout => (None, OwnedFd::from(their_stdout.try_clone()?)),
+        };
+        let ours = Ours {
+            stdin: stdin.map(tokio::net::unix::pipe::Sender::from_owned_fd).transpose()?,
+            stdout: tokio::net::unix::pipe::Receiver::from_owned_fd(stdout.into())?,
+            stderr: stderr.map(tokio::net::unix::pipe::Receiver::from_owned_fd).transpose()?,
+        };
+        Ok((ours, [their_stdin, their_stdout.into(), their_stderr]))
+    }
+}
+
+struct Ours {
+    stdin: Option<tokio::net::unix::pipe::Sender>,
+    stdout: tokio::net::unix::pipe::Receiver,
+    stderr: Option<tokio::net::unix::pipe::Receiver>,
+}
+
+/// Why nothing runs.
+enum Failure {
+    /// The guard could not start the program.
+    Errno(Errno),
+    /// The guard itself did not start, or died.
+    Guard(io::Error),
+}
+
+impl Failure {
+    fn errno(errno: i32) -> Self {
+        Self::Errno(Errno::from_raw_os_error(errno))
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(cause: io::Error) -> Self {
+        Self::Guard(cause)
+    }
+}
+
+fn not_a_directory(path: &Path) -> String {
+    format!("{} is not a directory.", path.display())
+}

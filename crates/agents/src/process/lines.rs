@@ -1,0 +1,161 @@
+//! What a process says, line by line, as bytes. Owns the cutting and the waiting for the budget; whether a line
+//! is text, JSON or noise is the reader's to find out.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use memchr::memchr;
+use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
+use tokio::net::unix::pipe::Receiver;
+
+use super::Budget;
+use crate::Charge;
+
+/// The longest line an agent may write.
+pub const LONGEST_LINE: usize = 64 * 1024 * 1024;
+
+/// How much is read at once: what a pipe holds.
+const CHUNK: usize = 64 * 1024;
+
+/// The stdout of a process: raw, or as lines.
+#[derive(Debug)]
+pub struct Stdout(Receiver);
+
+impl Stdout {
+    pub(super) fn new(pipe: Receiver) -> Self {
+        Self(pipe)
+    }
+
+    /// Its lines, each paid for from `budget`.
+    pub fn lines(self, budget: Budget) -> Lines<Self> {
+        Lines::of(self, budget)
+    }
+}
+
+impl AsyncRead for Stdout {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(context, buffer)
+    }
+}
+
+/// One line without its end.
+#[derive(Debug)]
+pub struct Line {
+    /// Never empty and never only white space.
+    pub bytes: Vec<u8>,
+    /// To be kept until what the line says is committed.
+    pub charge: Charge,
+}
+
+/// Nothing more can be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Over [`LONGEST_LINE`].
+    #[error("it wrote a line of more than {} MB", LONGEST_LINE / (1024 * 1024))]
+    TooLong,
+    /// The pipe failed.
+    #[error("its output can't be read: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Lines of a process, in order.
+#[derive(Debug)]
+pub struct Lines<R = Stdout> {
+    source: R,
+    budget: Budget,
+    /// What was read and not given out yet; `start` is where that begins, and up to `scanned` there is no line end.
+    buffer: Vec<u8>,
+    start: usize,
+    scanned: usize,
+    longest: usize,
+    ended: bool,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    /// Lines of any source.
+    pub fn of(source: R, budget: Budget) -> Self {
+        Self {
+            source,
+            budget,
+            buffer: Vec::new(),
+            start: 0,
+            scanned: 0,
+            longest: LONGEST_LINE,
+            ended: false,
+        }
+    }
+
+    /// The next line that is not blank; also a last one without an end. `None` when there is no more. Waits while
+    /// the budget is spent, which is what makes the process wait. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Result<Option<Line>, ReadError> {
+        loop {
+            let Some(end) = self.line_end() else {
+                if self.ended {
+                    return Ok(None);
+                }
+                if self.buffer.len() - self.start > self.longest {
+                    return Err(ReadError::TooLong);
+                }
+                self.read().await?;
+                continue;
+            };
+            let line = &self.buffer[self.start..end];
+            if line.len() > self.longest {
+                return Err(ReadError::TooLong);
+            }
+            if line.trim_ascii().is_empty() {
+                self.take_until(end);
+                continue;
+            }
+            let charge = self.budget.charge(line.len()).await;
+            let bytes = line.strip_suffix(b"\r").unwrap_or(line).to_vec();
+            self.take_until(end);
+            return Ok(Some(Line { bytes, charge }));
+        }
+    }
+
+    /// Where the first line ends, if it is here.
+    fn line_end(&mut self) -> Option<usize> {
+        if let Some(at) = memchr(b'\n', &self.buffer[self.scanned..]) {
+            let end = self.scanned + at;
+            self.scanned = end;
+            return Some(end);
+        }
+        self.scanned = self.buffer.len();
+        (self.ended && self.start < self.buffer.len()).then_some(self.buffer.len())
+    }
+
+    /// Forgets the first line and its end.
+    fn take_until(&mut self, end: usize) {
+        self.start = (end + 1).min(self.buffer.len());
+        self.scanned = self.start;
+        if self.start == self.buffer.len() {
+            self.buffer.clear();
+            // One long line must not cost its size for ever.
+            self.buffer.shrink_to(CHUNK * 2);
+            self.start = 0;
+            self.scanned = 0;
+        }
+    }
+
+    async fn read(&mut self) -> io::Result<()> {
+        if self.start > 0 {
+            self.buffer.drain(..self.start);
+            self.scanned -= self.start;
+            self.start = 0;
+        }
+        self.buffer.reserve(CHUNK);
+        if self.source.read_buf(&mut self.buffer).await? == 0 {
+            self.ended = true;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
