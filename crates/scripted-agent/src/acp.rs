@@ -1,0 +1,414 @@
+//! The ACP face: an agent of protocol version 1 over stdin and stdout.
+//!
+//! One thread reads and answers what needs no time; each prompt has a thread of its own.
+
+mod calls;
+mod session;
+mod turn;
+
+use std::collections::HashMap;
+use std::io::BufRead;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::brain::{Brain, Prompt};
+use crate::cancel::Cancel;
+use crate::engine::Performance;
+use crate::face::End;
+use crate::history::{History, HistoryStore};
+use crate::script::{Ids, Refusal, Replay};
+use crate::wire::Wire;
+use calls::Calls;
+use session::Session;
+use turn::AcpTurn;
+
+const NOT_FOUND: i64 = -32002;
+const METHOD_NOT_FOUND: i64 = -32601;
+const INVALID_PARAMS: i64 = -32602;
+const PARSE_ERROR: i64 = -32700;
+const REQUEST_CANCELLED: i64 = -32800;
+
+/// The agent: its sessions, and what it asked its client.
+pub(crate) struct AcpAgent {
+    brain: Arc<dyn Brain>,
+    wire: Arc<Wire>,
+    store: HistoryStore,
+    calls: Calls,
+    sessions: Mutex<HashMap<String, Arc<Session>>>,
+    counted: AtomicU32,
+    client: Mutex<Client>,
+}
+
+/// What the client offers.
+#[derive(Debug, Clone, Copy, Default)]
+struct Client {
+    read: bool,
+    write: bool,
+    terminal: bool,
+}
+
+/// An answer to a request that is not its result.
+struct Refused {
+    code: i64,
+    message: String,
+    data: Option<Value>,
+}
+
+impl AcpAgent {
+    pub(crate) fn new(brain: Arc<dyn Brain>, store: HistoryStore, wire: Arc<Wire>) -> Arc<Self> {
+        let calls = Calls::new(Arc::clone(&wire));
+        Arc::new(Self {
+            brain,
+            wire,
+            store,
+            calls,
+            sessions: Mutex::default(),
+            counted: AtomicU32::new(0),
+            client: Mutex::default(),
+        })
+    }
+
+    /// Does what the script does before anything is read.
+    pub(crate) fn launch(self: &Arc<Self>) {
+        let cwd = std::env::current_dir().unwrap_or_default();
+        let nowhere = Arc::new(Session::new("launch".into(), cwd, History::default()));
+        self.perform_idle(&nowhere, &self.brain.on_launch());
+    }
+
+    /// Serves until the input ends.
+    pub(crate) fn serve(self: &Arc<Self>, mut input: impl BufRead) {
+        let mut line = Vec::new();
+        while let Ok(1..) = input.read_until(b'\n', &mut line) {
+            if !line.trim_ascii().is_empty() {
+                match serde_json::from_slice(&line) {
+                    Ok(message) => self.take(&message),
+                    Err(_) => self.refuse(&Value::Null, &refused(PARSE_ERROR, "Parse error")),
+                }
+            }
+            line.clear();
+        }
+    }
+
+    fn take(self: &Arc<Self>, message: &Value) {
+        let id = message.get("id");
+        let params = &message["params"];
+        match (message["method"].as_str(), id) {
+            (Some(method), Some(id)) => self.request(id, method, params),
+            (Some(method), None) => self.notified(method, params),
+            (None, Some(id)) => self.calls.answered(id, message),
+            (None, None) => {}
+        }
+    }
+
+    fn request(self: &Arc<Self>, id: &Value, method: &str, params: &Value) {
+        let answer = match method {
+            "initialize" => self.initialize(params),
+            "authenticate" => Ok(json!({})),
+            "session/new" => return self.new_session(id, params),
+            "session/load" => return self.load(id, params),
+            "session/resume" if self.brain.about().resume => self.resume(params),
+            "session/close" if self.brain.about().close => self.close(params),
+            "session/set_mode" => self.set_mode(params),
+            "session/prompt" => return self.prompt(id, params),
+            _ => {
+                let mut refusal = refused(METHOD_NOT_FOUND, "Method not found");
+                refusal.data = Some(json!({ "method": method }));
+                Err(refusal)
+            }
+        };
+        self.answer(id, answer);
+    }
+
+    fn notified(&self, method: &str, params: &Value) {
+        match method {
+            "session/cancel" if !self.brain.about().ignore_cancel => {
+                if let Ok(session) = self.session(params) {
+                    session.cancel();
+                }
+            }
+            "$/cancel_request" => {
+                for session in self.lock_sessions().values() {
+                    session.cancel_request(&params["requestId"]);
+                }
+            }
+            _ => {} // unknown notifications are to be passed over
+        }
+    }
+
+    fn initialize(&self, params: &Value) -> Result<Value, Refused> {
+        let about = self.brain.about();
+        if let Some(refusal) = &about.refuse_initialize {
+            return Err(refusal.into());
+        }
+        let offers = &params["clientCapabilities"];
+        *self.client.lock().unwrap_or_else(PoisonError::into_inner) = Client {
+            read: offers["fs"]["readTextFile"] == true,
+            write: offers["fs"]["writeTextFile"] == true,
+            terminal: offers["terminal"] == true,
+        };
+        let mut session = json!({});
+        for (name, offered) in [("resume", about.resume), ("close", about.close)] {
+            if offered {
+                session[name] = json!({});
+            }
+        }
+        let methods: Vec<Value> = about
+            .auth_methods
+            .iter()
+            .map(|way| json!({"id": way.id, "name": way.name, "description": way.description}))
+            .collect();
+        Ok(json!({
+            "protocolVersion": 1,
+            "agentInfo": {"name": about.name, "title": about.title, "version": about.version},
+            "agentCapabilities": {
+                "loadSession": about.load != Replay::No,
+                "promptCapabilities": {"image": true, "audio": false, "embeddedContext": true},
+                "sessionCapabilities": session,
+                "mcpCapabilities": {"http": false, "sse": false},
+            },
+            "authMethods": methods,
+        }))
+    }
+
+    fn new_session(self: &Arc<Self>, request: &Value, params: &Value) {
+        let made = self.check_place(params).and_then(|cwd| match &self.brain.about().refuse_new {
+            Some(refusal) => Err(refusal.into()),
+            None => Ok(self.take_up(&self.new_id(), cwd, History::default())),
+        });
+        match made {
+            Err(refusal) => self.refuse(request, &refusal),
+            Ok(session) => {
+                let mut result = self.modes(&session);
+                result["sessionId"] = json!(session.id);
+                self.answer(request, Ok(result));
+                self.tell_commands(&session);
+                let (agent, steps) = (Arc::clone(self), self.brain.on_session());
+                if !steps.is_empty() {
+                    thread::spawn(move || agent.perform_idle(&session, &steps));
+                }
+            }
+        }
+    }
+
+    fn load(self: &Arc<Self>, request: &Value, params: &Value) {
+        let order = self.brain.about().load;
+        let found = match order {
+            Replay::No => Err(refused(METHOD_NOT_FOUND, "Method not found")),
+            Replay::BeforeAnswer | Replay::AfterAnswer => self.known(params),
+        };
+        let session = match found {
+            Ok(session) => session,
+            Err(refusal) => return self.refuse(request, &refusal),
+        };
+        if order == Replay::BeforeAnswer {
+            self.replay(&session);
+        }
+        self.answer(request, Ok(self.modes(&session)));
+        self.tell_commands(&session);
+        if order == Replay::AfterAnswer {
+            self.replay(&session);
+        }
+    }
+
+    fn resume(&self, params: &Value) -> Result<Value, Refused> {
+        let session = self.known(params)?;
+        Ok(self.modes(&session))
+    }
+
+    fn close(&self, params: &Value) -> Result<Value, Refused> {
+        let session = self.session(params)?;
+        session.cancel();
+        self.lock_sessions().remove(&session.id);
+        // A session that was closed can be loaded again, also where nothing is kept on disk.
+        self.lock_sessions().insert(session.id.clone(), session.closed());
+        Ok(json!({}))
+    }
+
+    fn set_mode(&self, params: &Value) -> Result<Value, Refused> {
+        let session = self.session(params)?;
+        let mode = params["modeId"].as_str().unwrap_or_default();
+        if !self.brain.about().modes.iter().any(|known| known.id == mode) {
+            return Err(refused(INVALID_PARAMS, &format!("There is no mode {mode:?}.")));
+        }
+        session.set_mode(mode);
+        Ok(json!({}))
+    }
+
+    fn prompt(self: &Arc<Self>, request: &Value, params: &Value) {
+        let session = match self.session(params) {
+            Ok(session) => session,
+            Err(refusal) => return self.refuse(request, &refusal),
+        };
+        let text: Vec<&str> = params["prompt"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|block| block["text"].as_str())
+            .collect();
+        let (text, request) = (text.join("\n"), request.clone());
+        // Known before this returns, so that a cancel which follows at once finds it.
+        let cancel = session.expect_turn(&request);
+        let agent = Arc::clone(self);
+        thread::spawn(move || agent.perform(&session, &request, text, &cancel));
+    }
+
+    fn perform(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        request: &Value,
+        text: String,
+        cancel: &Cancel,
+    ) {
+        let one_at_a_time = session.performing();
+        let turn = session.begin_turn(&text);
+        self.store.write(&session.id, &session.history());
+        let prompt = Prompt { text, cwd: session.cwd.clone(), turn };
+        let steps = self.brain.answer(&prompt);
+        let mut face = AcpTurn::new(self, session, turn, cancel);
+        let (end, later) = Performance::new(&mut face, &prompt, cancel).perform(&steps);
+        face.close_calls(&end);
+        let used = face.used(&prompt.text);
+        let withdrawn = session.end_turn(request);
+        self.store.write(&session.id, &session.history());
+        let answer = match end {
+            _ if withdrawn => Err(refused(REQUEST_CANCELLED, "Request cancelled")),
+            End::Stop(reason) => Ok(json!({"stopReason": reason, "usage": used})),
+            End::Cancelled => Ok(json!({"stopReason": "cancelled", "usage": used})),
+            End::Fail(failure) => {
+                Err(Refused { code: failure.code, message: failure.message, data: failure.data })
+            }
+        };
+        self.answer(request, answer);
+        drop(one_at_a_time);
+        let _nothing_comes_after =
+            Performance::new(&mut face, &prompt, cancel).deaf().perform(&later);
+        self.store.write(&session.id, &session.history());
+    }
+
+    /// Speaks without being asked.
+    fn perform_idle(self: &Arc<Self>, session: &Arc<Session>, steps: &[crate::script::Step]) {
+        let cancel = Cancel::default();
+        let prompt = Prompt { text: String::new(), cwd: session.cwd.clone(), turn: 0 };
+        let mut face = AcpTurn::new(self, session, 0, &cancel);
+        let _no_turn_to_end = Performance::new(&mut face, &prompt, &cancel).perform(steps);
+    }
+
+    fn replay(&self, session: &Session) {
+        let history = session.history();
+        if let Some(title) = &history.title {
+            session.update(
+                &self.wire,
+                &json!({"sessionUpdate": "session_info_update", "title": title}),
+            );
+        }
+        for update in session::replayed(&history) {
+            session.update(&self.wire, &update);
+        }
+    }
+
+    fn modes(&self, session: &Session) -> Value {
+        let modes = &self.brain.about().modes;
+        let Some(first) = modes.first() else { return json!({}) };
+        let current = session.mode().unwrap_or_else(|| first.id.clone());
+        let modes: Vec<_> =
+            modes.iter().map(|mode| json!({"id": mode.id, "name": mode.name})).collect();
+        json!({"modes": {"availableModes": modes, "currentModeId": current}})
+    }
+
+    fn tell_commands(&self, session: &Session) {
+        let commands = &self.brain.about().commands;
+        if !commands.is_empty() {
+            session.update(&self.wire, &turn::commands_update(commands));
+        }
+    }
+
+    fn check_place(&self, params: &Value) -> Result<PathBuf, Refused> {
+        let cwd = params["cwd"].as_str().filter(|cwd| cwd.starts_with('/'));
+        let cwd = cwd.ok_or_else(|| refused(INVALID_PARAMS, "cwd: expected an absolute path"))?;
+        if !params["mcpServers"].is_array() {
+            return Err(refused(INVALID_PARAMS, "mcpServers: expected an array"));
+        }
+        Ok(cwd.into())
+    }
+
+    /// The session of a load or resume: of this process, seeded by the script, or from disk.
+    fn known(&self, params: &Value) -> Result<Arc<Session>, Refused> {
+        let cwd = self.check_place(params)?;
+        let id = params["sessionId"].as_str().unwrap_or_default();
+        if let Ok(session) = self.session(params) {
+            return Ok(self.take_up(id, cwd, session.history()));
+        }
+        let seeded = self.brain.about().sessions.iter().find(|seeded| seeded.id == id);
+        let seeded =
+            seeded.map(|seeded| History { updates: seeded.updates.clone(), ..History::default() });
+        match self.store.read(id).or(seeded) {
+            Some(history) => Ok(self.take_up(id, cwd, history)),
+            None => Err(not_found(id)),
+        }
+    }
+
+    fn take_up(&self, id: &str, cwd: PathBuf, history: History) -> Arc<Session> {
+        let session = Arc::new(Session::new(id.into(), cwd, history));
+        self.lock_sessions().insert(id.into(), Arc::clone(&session));
+        session
+    }
+
+    fn session(&self, params: &Value) -> Result<Arc<Session>, Refused> {
+        let id = params["sessionId"].as_str().unwrap_or_default();
+        self.lock_sessions().get(id).cloned().ok_or_else(|| not_found(id))
+    }
+
+    fn new_id(&self) -> String {
+        match self.brain.about().ids {
+            Ids::Random => uuid::Uuid::new_v4().to_string(),
+            Ids::Counted => format!("session-{}", self.counted.fetch_add(1, Ordering::Relaxed) + 1),
+        }
+    }
+
+    fn lock_sessions(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn client(&self) -> Client {
+        *self.client.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answer(&self, id: &Value, answer: Result<Value, Refused>) {
+        match answer {
+            Ok(result) => {
+                self.wire.message(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+            }
+            Err(refusal) => self.refuse(id, &refusal),
+        }
+    }
+
+    fn refuse(&self, id: &Value, refusal: &Refused) {
+        let mut error = json!({"code": refusal.code, "message": refusal.message});
+        if let Some(data) = &refusal.data {
+            error["data"] = data.clone();
+        }
+        self.wire.message(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
+    }
+}
+
+fn refused(code: i64, message: &str) -> Refused {
+    Refused { code, message: message.into(), data: None }
+}
+
+fn not_found(session: &str) -> Refused {
+    Refused {
+        code: NOT_FOUND,
+        message: format!("Session {session} not found"),
+        data: Some(json!({ "sessionId": session })),
+    }
+}
+
+impl From<&Refusal> for Refused {
+    fn from(refusal: &Refusal) -> Self {
+        Self { code: refusal.code, message: refusal.message.clone(), data: refusal.data.clone() }
+    }
+}

@@ -1,0 +1,512 @@
+//! One turn on the ACP wire: steps as `session/update`, and as requests to the client.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::AcpAgent;
+use super::session::Session;
+use crate::cancel::Cancel;
+use crate::face::{Answer, End, Face, Ran};
+use crate::script::{
+    Ask, Choice, FileDiff, Image, PlanEntry, Question, SlashCommand, Tool, ToolChange, ToolEnd,
+    UsageFact,
+};
+use crate::wire::Wire;
+
+/// How soon an agent sees that it wants its question back.
+const WITHDRAW_CHECK: Duration = Duration::from_millis(5);
+
+pub(super) struct AcpTurn<'a> {
+    agent: &'a Arc<AcpAgent>,
+    session: &'a Arc<Session>,
+    turn: u32,
+    cancel: &'a Cancel,
+    /// What kind of chunk came last, and how many messages there were.
+    last: Option<&'static str>,
+    messages: u32,
+    asks: u32,
+    said: usize,
+    calls: BTreeMap<String, OpenCall>,
+}
+
+/// What the client was told of a call.
+#[derive(Default)]
+struct OpenCall {
+    title: String,
+    kind: String,
+    input: Value,
+    output: String,
+    diffs: Vec<Value>,
+    terminal: Option<String>,
+    ended: bool,
+}
+
+impl<'a> AcpTurn<'a> {
+    pub(super) fn new(
+        agent: &'a Arc<AcpAgent>,
+        session: &'a Arc<Session>,
+        turn: u32,
+        cancel: &'a Cancel,
+    ) -> Self {
+        Self {
+            agent,
+            session,
+            turn,
+            cancel,
+            last: None,
+            messages: 0,
+            asks: 0,
+            said: 0,
+            calls: BTreeMap::new(),
+        }
+    }
+
+    /// A stopped turn leaves no call open.
+    pub(super) fn close_calls(&mut self, end: &End) {
+        if *end != End::Cancelled {
+            return;
+        }
+        let open: Vec<String> =
+            self.calls.iter().filter(|(_, call)| !call.ended).map(|(id, _)| id.clone()).collect();
+        for id in open {
+            self.tool_end(&ToolEnd { id, failed: true, ..ToolEnd::default() });
+        }
+    }
+
+    /// What the turn used, counted in a way that is the same each time: a token is four characters.
+    pub(super) fn used(&self, prompt: &str) -> Value {
+        let (input, output) = (prompt.chars().count().div_ceil(4), self.said.div_ceil(4));
+        json!({"totalTokens": input + output, "inputTokens": input, "outputTokens": output})
+    }
+
+    fn update(&self, update: &Value) {
+        self.session.record(update);
+        self.session.update(&self.agent.wire, update);
+    }
+
+    fn chunk(&mut self, kind: &'static str, content: Value) {
+        let update = self.chunk_update(kind, content);
+        self.update(&update);
+    }
+
+    fn chunk_update(&mut self, kind: &'static str, content: Value) -> Value {
+        if self.last != Some(kind) {
+            self.last = Some(kind);
+            self.messages += 1;
+        }
+        let mut update = json!({"sessionUpdate": kind, "content": content});
+        if !self.agent.brain.about().no_message_ids {
+            update["messageId"] = json!(format!("msg-{}-{}", self.turn, self.messages));
+        }
+        update
+    }
+
+    fn call_id(&self, id: &str) -> String {
+        match self.turn {
+            0 | 1 => id.into(),
+            turn => format!("{id}.{turn}"),
+        }
+    }
+
+    /// Whether a call's output goes into `_meta`, as codex has it.
+    fn in_meta(&self, call: &OpenCall) -> bool {
+        self.agent.brain.about().terminal_meta && call.kind == "execute"
+    }
+
+    fn call_update(&mut self, id: &str, mut update: Value) {
+        self.last = None;
+        update["sessionUpdate"] = json!("tool_call_update");
+        update["toolCallId"] = json!(self.call_id(id));
+        self.update(&update);
+    }
+
+    fn content(call: &OpenCall) -> Value {
+        let mut content = call.diffs.clone();
+        if let Some(terminal) = &call.terminal {
+            content.push(json!({"type": "terminal", "terminalId": terminal}));
+        }
+        if !call.output.is_empty() {
+            let text = json!({"type": "text", "text": call.output});
+            content.push(json!({"type": "content", "content": text}));
+        }
+        Value::Array(content)
+    }
+
+    fn locations(&self, paths: &[String]) -> Value {
+        paths.iter().map(|path| json!({"path": self.absolute(path)})).collect()
+    }
+
+    fn absolute(&self, path: &str) -> String {
+        self.session.cwd.join(path).to_string_lossy().into_owned()
+    }
+
+    fn request_permission(
+        &mut self,
+        call: &Value,
+        options: &[Choice],
+        withdraw: &dyn Fn() -> bool,
+    ) -> Answer {
+        let options: Vec<Value> = options
+            .iter()
+            .map(|option| {
+                let kind = option.kind.as_deref().unwrap_or("allow_once");
+                json!({"optionId": option.id, "name": option.name, "kind": kind})
+            })
+            .collect();
+        let call = self.agent.calls.send(
+            "session/request_permission",
+            &json!({"sessionId": self.session.id, "toolCall": call, "options": options}),
+        );
+        let answer = loop {
+            match call.answer.recv_timeout(WITHDRAW_CHECK) {
+                Ok(answer) => break answer,
+                Err(RecvTimeoutError::Disconnected) => return Answer::Nothing,
+                Err(RecvTimeoutError::Timeout) if withdraw() => {
+                    self.agent.calls.withdraw(&call);
+                    return Answer::Nothing;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        };
+        let outcome = &answer["result"]["outcome"];
+        match outcome["optionId"].as_str() {
+            Some(option) => Answer::Chosen(option.into()),
+            None if outcome["outcome"] == "cancelled" && self.cancel.is_set() => Answer::Cancelled,
+            None => Answer::Nothing,
+        }
+    }
+
+    fn fs_params(&self, path: &str) -> Value {
+        json!({"sessionId": self.session.id, "path": self.absolute(path)})
+    }
+}
+
+impl Face for AcpTurn<'_> {
+    fn say(&mut self, text: &str) {
+        self.said += text.chars().count();
+        self.chunk("agent_message_chunk", json!({"type": "text", "text": text}));
+    }
+
+    fn think(&mut self, text: &str) {
+        self.chunk("agent_thought_chunk", json!({"type": "text", "text": text}));
+    }
+
+    fn new_message(&mut self) {
+        self.last = None;
+    }
+
+    fn echo(&mut self, prompt: &str) {
+        // Not recorded: the history has the user's message already.
+        let update = json!({
+            "sessionUpdate": "user_message_chunk",
+            "messageId": format!("user-{}", self.turn),
+            "content": {"type": "text", "text": prompt},
+        });
+        self.session.update(&self.agent.wire, &update);
+        self.last = None;
+    }
+
+    fn image(&mut self, image: &Image) {
+        let content = json!({"type": "image", "mimeType": image.mime, "data": image.data});
+        self.chunk("agent_message_chunk", content);
+    }
+
+    fn tool(&mut self, tool: &Tool) {
+        self.last = None;
+        let kind = if tool.kind.is_empty() { "other" } else { &tool.kind };
+        let mut update = json!({
+            "sessionUpdate": "tool_call",
+            "toolCallId": self.call_id(&tool.id),
+            "title": tool.title,
+            "kind": kind,
+            "status": "in_progress",
+        });
+        if !tool.input.is_null() {
+            update["rawInput"] = tool.input.clone();
+        }
+        if !tool.locations.is_empty() {
+            update["locations"] = self.locations(&tool.locations);
+        }
+        let mut call = OpenCall {
+            title: tool.title.clone(),
+            kind: kind.into(),
+            input: tool.input.clone(),
+            ..OpenCall::default()
+        };
+        if self.in_meta(&call) {
+            let terminal = self.call_id(&tool.id);
+            let cwd = self.session.cwd.to_string_lossy();
+            update["_meta"] = json!({"terminal_info": {"cwd": cwd, "terminal_id": terminal}});
+            call.terminal = Some(terminal);
+            update["content"] = Self::content(&call);
+        }
+        self.update(&update);
+        self.calls.insert(tool.id.clone(), call);
+    }
+
+    fn tool_update(&mut self, change: &ToolChange) {
+        let mut update = json!({});
+        let call = self.calls.entry(change.id.clone()).or_default();
+        if let Some(title) = &change.title {
+            call.title.clone_from(title);
+            update["title"] = json!(title);
+        }
+        if let Some(kind) = &change.kind {
+            call.kind.clone_from(kind);
+            update["kind"] = json!(kind);
+        }
+        if let Some(input) = &change.input {
+            call.input = input.clone();
+            update["rawInput"] = input.clone();
+        }
+        if let Some(status) = &change.status {
+            update["status"] = json!(status);
+        }
+        if let Some(paths) = &change.locations {
+            update["locations"] = self.locations(paths);
+        }
+        self.call_update(&change.id, update);
+    }
+
+    fn tool_output(&mut self, id: &str, text: &str) {
+        let call = self.calls.entry(id.into()).or_default();
+        call.output.push_str(text);
+        let whole = Self::content(call);
+        let in_meta = self.calls.get(id).is_some_and(|call| self.in_meta(call));
+        let update = if in_meta {
+            let delta = json!({"data": text, "terminal_id": self.call_id(id)});
+            json!({"_meta": {"terminal_output_delta": delta}})
+        } else {
+            json!({"content": whole})
+        };
+        self.call_update(id, update);
+    }
+
+    fn diff(&mut self, diff: &FileDiff) {
+        let path = self.absolute(&diff.path);
+        let call = self.calls.entry(diff.id.clone()).or_default();
+        call.diffs
+            .push(json!({"type": "diff", "path": path, "oldText": diff.old, "newText": diff.new}));
+        let content = Self::content(call);
+        self.call_update(&diff.id, json!({"content": content}));
+    }
+
+    fn tool_end(&mut self, end: &ToolEnd) {
+        let call = self.calls.entry(end.id.clone()).or_default();
+        call.ended = true;
+        call.output.push_str(&end.output);
+        let whole = Self::content(call);
+        let in_meta = self.calls.get(&end.id).is_some_and(|call| self.in_meta(call));
+        let mut update = json!({"status": if end.failed { "failed" } else { "completed" }});
+        if in_meta {
+            let terminal = self.call_id(&end.id);
+            update["_meta"]["terminal_exit"] =
+                json!({"exit_code": end.exit_code, "signal": null, "terminal_id": terminal});
+            if !end.output.is_empty() {
+                update["_meta"]["terminal_output_delta"] =
+                    json!({"data": end.output, "terminal_id": terminal});
+            }
+        } else if whole != json!([]) {
+            update["content"] = whole;
+        }
+        self.call_update(&end.id, update);
+    }
+
+    fn plan(&mut self, entries: &[PlanEntry]) {
+        let entries: Vec<Value> = entries
+            .iter()
+            .map(|entry| {
+                json!({"content": entry.text, "priority": "medium", "status": entry.status.word()})
+            })
+            .collect();
+        self.update(&json!({"sessionUpdate": "plan", "entries": entries}));
+    }
+
+    fn ask(&mut self, ask: &Ask, withdraw: &dyn Fn() -> bool) -> Answer {
+        self.asks += 1;
+        let mut call = json!({"status": "pending"});
+        match ask.tool.as_ref().and_then(|id| Some((id, self.calls.get(id)?))) {
+            Some((id, known)) => {
+                call["toolCallId"] = json!(self.call_id(id));
+                call["title"] = json!(known.title);
+                call["kind"] = json!(known.kind);
+                if !known.input.is_null() {
+                    call["rawInput"] = known.input.clone();
+                }
+                if !known.diffs.is_empty() {
+                    call["content"] = json!(known.diffs);
+                }
+            }
+            None => {
+                let id = ask.tool.clone().unwrap_or_else(|| format!("ask-{}", self.asks));
+                call["toolCallId"] = json!(self.call_id(&id));
+                call["title"] = json!(ask.title);
+            }
+        }
+        self.request_permission(&call, &ask.options, withdraw)
+    }
+
+    fn question(&mut self, question: &Question) -> Answer {
+        // ACP has no question of its own in version 1: agents ask with a permission, its options being the answers.
+        let call = json!({
+            "toolCallId": self.call_id(&question.id),
+            "title": question.question,
+            "kind": "other",
+            "status": "pending",
+        });
+        let options: Vec<Choice> = question
+            .options
+            .iter()
+            .map(|option| Choice { id: option.name.clone(), ..option.clone() })
+            .collect();
+        self.request_permission(&call, &options, &|| false)
+    }
+
+    fn read_file(&mut self, path: &str) -> io::Result<String> {
+        if !self.agent.client().read {
+            return fs::read_to_string(self.session.cwd.join(path));
+        }
+        let answer = self.agent.calls.ask("fs/read_text_file", &self.fs_params(path));
+        let answer = answer.map_err(io::Error::other)?;
+        Ok(answer["content"].as_str().unwrap_or_default().into())
+    }
+
+    fn write_file(&mut self, path: &str, content: &str) -> io::Result<()> {
+        if !self.agent.client().write {
+            return fs::write(self.session.cwd.join(path), content);
+        }
+        let mut params = self.fs_params(path);
+        params["content"] = json!(content);
+        self.agent.calls.ask("fs/write_text_file", &params).map_err(io::Error::other)?;
+        Ok(())
+    }
+
+    fn run_by_client(&mut self, id: &str, command: &str) -> Option<Ran> {
+        if !self.agent.client().terminal {
+            return None;
+        }
+        let session = &self.session.id;
+        let created = self.agent.calls.ask(
+            "terminal/create",
+            &json!({
+                "sessionId": session,
+                "command": "sh",
+                "args": ["-c", command],
+                "cwd": self.session.cwd,
+                "outputByteLimit": 1_048_576,
+            }),
+        );
+        let terminal = match created {
+            Ok(created) => created["terminalId"].as_str().unwrap_or_default().to_string(),
+            Err(words) => {
+                self.tool_output(id, &words);
+                return Some(Ran { exit_code: None });
+            }
+        };
+        let call = self.calls.entry(id.into()).or_default();
+        call.terminal = Some(terminal.clone());
+        let content = Self::content(call);
+        self.call_update(id, json!({"content": content}));
+        let place = json!({"sessionId": session, "terminalId": terminal});
+        let exit = self.agent.calls.send("terminal/wait_for_exit", &place);
+        let exit = loop {
+            match exit.answer.recv_timeout(WITHDRAW_CHECK) {
+                Ok(answer) => break answer["result"].clone(),
+                Err(RecvTimeoutError::Disconnected) => break Value::Null,
+                Err(RecvTimeoutError::Timeout) if self.cancel.is_set() => {
+                    let _gone = self.agent.calls.ask("terminal/kill", &place);
+                    break Value::Null;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        };
+        let _last_look = self.agent.calls.ask("terminal/output", &place);
+        let _gone = self.agent.calls.ask("terminal/release", &place);
+        let exit_code = exit["exitCode"].as_i64().and_then(|code| i32::try_from(code).ok());
+        Some(Ran { exit_code })
+    }
+
+    fn title(&mut self, title: &str) {
+        self.update(&json!({"sessionUpdate": "session_info_update", "title": title}));
+    }
+
+    fn usage(&mut self, usage: &UsageFact) {
+        let mut update =
+            json!({"sessionUpdate": "usage_update", "used": usage.used, "size": usage.size});
+        if let Some(dollars) = usage.cost_usd {
+            update["cost"] = json!({"amount": dollars, "currency": "USD"});
+        }
+        self.update(&update);
+    }
+
+    fn commands(&mut self, commands: &[SlashCommand]) {
+        self.update(&commands_update(commands));
+    }
+
+    fn mode(&mut self, mode: &str) {
+        self.session.set_mode(mode);
+        self.update(&json!({"sessionUpdate": "current_mode_update", "currentModeId": mode}));
+    }
+
+    /// ACP version 1 has no sub-agents: what they do is told as the agent's own.
+    fn under(&mut self, _call: Option<&str>) {
+        self.last = None;
+    }
+
+    /// ACP has no word for this.
+    fn api_retry(&mut self, attempt: u32, of: u32) {
+        crate::engine::say_on_stderr(&format!("the model API failed, try {attempt} of {of}"));
+    }
+
+    fn raw_update(&mut self, update: &Value) {
+        self.session.update(&self.agent.wire, update);
+    }
+
+    fn raw_request(&mut self, method: &str, params: &Value) -> Value {
+        let mut params = params.clone();
+        if let Value::Object(params) = &mut params {
+            params.entry("sessionId").or_insert_with(|| json!(self.session.id));
+        }
+        self.agent.calls.send(method, &params).answer.recv().unwrap_or_default()
+    }
+
+    fn flood(&mut self, text: &str, count: u64) {
+        let update =
+            self.chunk_update("agent_message_chunk", json!({"type": "text", "text": text}));
+        self.session.record(&update);
+        let line = self.session.notification(&update).to_string();
+        self.agent.wire.flood(line.as_bytes(), count);
+    }
+
+    fn huge_line(&mut self, bytes: u64) {
+        const HERE: &str = "\u{1}";
+        let update =
+            self.chunk_update("agent_message_chunk", json!({"type": "text", "text": HERE}));
+        let line = self.session.notification(&update).to_string();
+        if let Some((head, tail)) = line.split_once("\\u0001") {
+            self.agent.wire.huge(head, bytes, tail);
+        }
+    }
+
+    fn wire(&self) -> &Wire {
+        &self.agent.wire
+    }
+
+    fn keep(&mut self) {
+        self.agent.store.write(&self.session.id, &self.session.history());
+    }
+}
+
+pub(super) fn commands_update(commands: &[SlashCommand]) -> Value {
+    let commands: Vec<Value> = commands
+        .iter()
+        .map(|command| json!({"name": command.name, "description": command.description}))
+        .collect();
+    json!({"sessionUpdate": "available_commands_update", "availableCommands": commands})
+}

@@ -1,0 +1,39 @@
+//! Whether the user stopped a turn, for threads that wait.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Set once, seen by whoever waits.
+#[derive(Debug, Default)]
+pub(crate) struct Cancel {
+    set: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Cancel {
+    /// The user stopped the turn.
+    pub(crate) fn set(&self) {
+        *self.set.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.changed.notify_all();
+    }
+
+    /// Whether the user did.
+    pub(crate) fn is_set(&self) -> bool {
+        *self.set.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for it.
+    pub(crate) fn wait(&self) {
+        let set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.changed.wait_while(set, |set| !*set));
+    }
+
+    /// Waits for it this long at most. Whether it came.
+    pub(crate) fn wait_for(&self, time: Duration) -> bool {
+        let set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.changed.wait_timeout_while(set, time, |set| !*set) {
+            Ok((set, _)) => *set,
+            Err(poisoned) => *poisoned.into_inner().0,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Runs a command the agent itself starts, telling its output as it comes.
+
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use crate::cancel::Cancel;
+use crate::face::Ran;
+
+/// How soon a stopped turn ends its command.
+const CANCEL_CHECK: Duration = Duration::from_millis(20);
+
+/// Runs a command for `sh -c` in a directory until it ends or the turn is stopped.
+pub(crate) fn run(
+    command: &str,
+    cwd: &Path,
+    cancel: &Cancel,
+    mut tell: impl FnMut(&str),
+) -> std::io::Result<Ran> {
+    // The shell merges the two streams itself, so that they keep their order without a pseudo terminal.
+    let mut child = Command::new("sh")
+        .arg("-c")
+        .arg(format!("exec 2>&1\n{command}"))
+        .current_dir(cwd)
+        .env("CLICOLOR_FORCE", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()?;
+    let (sender, output) = mpsc::channel();
+    if let Some(mut stdout) = child.stdout.take() {
+        thread::spawn(move || {
+            let mut block = [0; 8192];
+            while let Ok(read @ 1..) = stdout.read(&mut block) {
+                if sender.send(block[..read].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    let mut pending = Vec::new();
+    loop {
+        match output.recv_timeout(CANCEL_CHECK) {
+            Ok(bytes) => {
+                pending.extend(bytes);
+                tell(&take_text(&mut pending));
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) if cancel.is_set() => {
+                end_group(&child);
+                break;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+    if !pending.is_empty() {
+        tell(&String::from_utf8_lossy(&pending));
+    }
+    Ok(Ran { exit_code: child.wait()?.code() })
+}
+
+/// Takes all whole characters; the beginning of one that is still on its way stays.
+fn take_text(pending: &mut Vec<u8>) -> String {
+    let whole = match std::str::from_utf8(pending) {
+        Err(error) if error.error_len().is_none() => error.valid_up_to(),
+        Ok(_) | Err(_) => pending.len(),
+    };
+    let rest = pending.split_off(whole);
+    let text = String::from_utf8_lossy(pending).into_owned();
+    *pending = rest;
+    text
+}
+
+/// The command is a group of its own; the standard library can't signal one, `kill` can.
+fn end_group(child: &Child) {
+    let _already_gone =
+        Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
+}

@@ -1,0 +1,140 @@
+//! What was said in a session, for a `session/load` in this process or a later one.
+//!
+//! Kept as the updates a replay sends: chunks of one message as one, a call in its last state.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A message in a history is not told again beyond this size: floods are not for replay.
+const LONGEST_TEXT: usize = 256 * 1024;
+
+/// One session's past.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct History {
+    /// How many turns there were.
+    pub(crate) turns: u32,
+    /// What it is called.
+    pub(crate) title: Option<String>,
+    /// What a replay sends.
+    pub(crate) updates: Vec<Value>,
+}
+
+impl History {
+    /// Takes in an update that was sent.
+    pub(crate) fn record(&mut self, update: &Value) {
+        match update["sessionUpdate"].as_str() {
+            Some("user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk") => {
+                self.record_chunk(update);
+            }
+            Some("tool_call") => self.updates.push(update.clone()),
+            Some("tool_call_update") => self.record_call(update),
+            Some("plan") => match self.updates.last_mut() {
+                Some(last) if last["sessionUpdate"] == "plan" => *last = update.clone(),
+                _ => self.updates.push(update.clone()),
+            },
+            Some("session_info_update") => {
+                if let Some(title) = update["title"].as_str() {
+                    self.title = Some(title.into());
+                }
+            }
+            _ => {} // facts of the moment are not history
+        }
+    }
+
+    fn record_chunk(&mut self, update: &Value) {
+        let Some(last) = self.updates.last_mut() else { return self.updates.push(update.clone()) };
+        let same = |key: &str| last[key] == update[key];
+        if !(same("sessionUpdate") && same("messageId")) {
+            return self.updates.push(update.clone());
+        }
+        let (Value::String(text), Some(more)) =
+            (&mut last["content"]["text"], update["content"]["text"].as_str())
+        else {
+            return self.updates.push(update.clone());
+        };
+        if text.len() + more.len() <= LONGEST_TEXT {
+            text.push_str(more);
+        }
+    }
+
+    fn record_call(&mut self, update: &Value) {
+        let call = self.updates.iter_mut().rev().find(|past| {
+            past["sessionUpdate"] == "tool_call" && past["toolCallId"] == update["toolCallId"]
+        });
+        let (Some(Value::Object(call)), Value::Object(update)) = (call, update) else { return };
+        for (key, value) in update {
+            match (key.as_str(), value) {
+                ("sessionUpdate" | "toolCallId", _) => {}
+                ("_meta", Value::Object(meta)) => merge_meta(call, meta),
+                (_, value) => {
+                    call.insert(key.clone(), value.clone());
+                }
+            }
+        }
+    }
+}
+
+/// Output told in pieces is told as a whole later.
+fn merge_meta(call: &mut Map<String, Value>, meta: &Map<String, Value>) {
+    let past = call.entry("_meta").or_insert_with(|| Value::Object(Map::new()));
+    for (key, value) in meta {
+        if let (Value::String(data), Some(more)) = (&mut past[key]["data"], value["data"].as_str())
+        {
+            data.push_str(more);
+        } else {
+            past[key] = value.clone();
+        }
+    }
+}
+
+/// Where histories outlive the process.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct HistoryStore {
+    dir: Option<PathBuf>,
+}
+
+impl HistoryStore {
+    pub(crate) fn nowhere() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn at(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: Some(dir.into()) }
+    }
+
+    /// Reads a session's past, if there is one.
+    pub(crate) fn read(&self, session: &str) -> Option<History> {
+        let text = fs::read_to_string(self.path(session)?).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Writes a session's past. A store that can't be written costs a replay, not the conversation.
+    pub(crate) fn write(&self, session: &str, history: &History) {
+        if let Some(path) = self.path(session)
+            && let Err(error) = write_whole(&path, history)
+        {
+            eprintln!("could not keep the history in {}: {error}", path.display());
+        }
+    }
+
+    /// Session ids come from the client: only harmless ones name a file.
+    fn path(&self, session: &str) -> Option<PathBuf> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let harmless = !session.is_empty() && session.len() <= 100 && session.chars().all(plain);
+        harmless.then_some(())?;
+        Some(self.dir.as_ref()?.join(format!("{session}.json")))
+    }
+}
+
+fn write_whole(path: &Path, history: &History) -> io::Result<()> {
+    if let Some(dir) = path.parent() {
+        fs::create_dir_all(dir)?;
+    }
+    let temp = path.with_extension("tmp");
+    fs::write(&temp, serde_json::to_vec(history)?)?;
+    fs::rename(&temp, path)
+}

@@ -1,0 +1,101 @@
+//! The program: arguments, the script file, which face, and how the process ends.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::acp::AcpAgent;
+use crate::brain::{Brain, ScriptBrain};
+use crate::engine::say_on_stderr;
+use crate::history::HistoryStore;
+use crate::script::Script;
+use crate::wire::Wire;
+
+const USAGE: &str = "usage: scripted-agent acp --script FILE [--history DIR]";
+
+/// Runs `scripted-agent` with these arguments (without the program's own name).
+pub fn scripted_main(args: &[String]) -> ExitCode {
+    match Arguments::read(args).and_then(Arguments::run) {
+        Ok(code) => code,
+        Err(words) => {
+            say_on_stderr(&words);
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// What the program was told.
+#[derive(Debug, Default)]
+struct Arguments {
+    face: String,
+    script: Option<PathBuf>,
+    history: Option<PathBuf>,
+}
+
+impl Arguments {
+    fn read(args: &[String]) -> Result<Self, String> {
+        let mut read = Self::default();
+        let mut args = args.iter();
+        read.face = args.next().ok_or(USAGE)?.clone();
+        while let Some(arg) = args.next() {
+            let value = match arg.split_once('=') {
+                Some((_, value)) => value.to_string(),
+                None => args.next().ok_or(USAGE)?.clone(),
+            };
+            match arg.split('=').next() {
+                Some("--script") => read.script = Some(value.into()),
+                Some("--history") => read.history = Some(value.into()),
+                _ => return Err(format!("{arg}: unknown\n{USAGE}")),
+            }
+        }
+        Ok(read)
+    }
+
+    fn run(self) -> Result<ExitCode, String> {
+        let path = self.script.as_ref().ok_or(USAGE)?;
+        let text = fs::read_to_string(path)
+            .map_err(|error| format!("could not read the script {}: {error}", path.display()))?;
+        let script = Script::from_json(&text)
+            .map_err(|error| format!("the script {} is not one: {error}", path.display()))?;
+        let store = self.history.map_or_else(HistoryStore::nowhere, HistoryStore::at);
+        match self.face.as_str() {
+            "acp" => Ok(speak_acp(Arc::new(ScriptBrain::new(script)), store)),
+            face => Err(format!("there is no face {face:?}\n{USAGE}")),
+        }
+    }
+}
+
+/// Speaks ACP on stdin and stdout until stdin ends.
+pub(crate) fn speak_acp(brain: Arc<dyn Brain>, store: HistoryStore) -> ExitCode {
+    prepare(brain.as_ref());
+    let stubborn = brain.about().ignore_eof;
+    let agent = AcpAgent::new(brain, store, Arc::new(Wire::stdout()));
+    agent.launch();
+    agent.serve(io::stdin().lock());
+    leave(stubborn)
+}
+
+fn prepare(brain: &dyn Brain) {
+    if brain.about().ignore_term {
+        for signal in [SIGTERM, SIGINT, SIGHUP] {
+            // The flag is never read: that a handler is there is what keeps the process alive.
+            let _cannot = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
+        }
+    }
+}
+
+/// The input ended: so does the process, unless its script is stubborn.
+fn leave(stubborn: bool) -> ExitCode {
+    if stubborn {
+        loop {
+            thread::park();
+        }
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,170 @@
+//! What the agent says about itself, and how far it keeps to the protocol.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::is_default;
+
+/// What the agent is and offers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct About {
+    /// Its name on the wire.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// Its version.
+    pub version: String,
+    /// Which model it claims to be.
+    pub model: String,
+    /// How its sessions are called.
+    pub ids: Ids,
+    /// What `session/load` does.
+    pub load: Replay,
+    /// Whether `session/resume` is offered.
+    pub resume: bool,
+    /// Whether `session/close` is offered.
+    pub close: bool,
+    /// The modes of a session, the first being the one it starts in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub modes: Vec<SessionMode>,
+    /// Commands it tells of after a session was made.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<SlashCommand>,
+    /// How to log in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub auth_methods: Vec<Choice>,
+    /// Refuses every new session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refuse_new: Option<Refusal>,
+    /// Refuses to initialize.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refuse_initialize: Option<Refusal>,
+    /// Never answers to a cancel.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ignore_cancel: bool,
+    /// Goes on when its stdin ends.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ignore_eof: bool,
+    /// Goes on when told to end (`SIGTERM`, `SIGINT`, `SIGHUP`).
+    #[serde(skip_serializing_if = "is_default")]
+    pub ignore_term: bool,
+    /// Sends no `messageId` with its chunks.
+    #[serde(skip_serializing_if = "is_default")]
+    pub no_message_ids: bool,
+    /// Sends its commands' output in `_meta.terminal_output_delta`, as codex does, and not as content.
+    #[serde(skip_serializing_if = "is_default")]
+    pub terminal_meta: bool,
+    /// Sessions it knows from before it started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<SeededSession>,
+}
+
+impl Default for About {
+    fn default() -> Self {
+        Self {
+            name: "scripted-agent".into(),
+            title: "Scripted".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            model: "scripted-1".into(),
+            ids: Ids::Random,
+            load: Replay::BeforeAnswer,
+            resume: true,
+            close: true,
+            modes: Vec::new(),
+            commands: Vec::new(),
+            auth_methods: Vec::new(),
+            refuse_new: None,
+            refuse_initialize: None,
+            ignore_cancel: false,
+            ignore_eof: false,
+            ignore_term: false,
+            no_message_ids: false,
+            terminal_meta: false,
+            sessions: Vec::new(),
+        }
+    }
+}
+
+/// How sessions are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ids {
+    /// A UUID, so that ids stay unique when the process starts anew.
+    #[default]
+    Random,
+    /// `session-1`, `session-2`, …
+    Counted,
+}
+
+/// What `session/load` does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Replay {
+    /// It is not offered.
+    No,
+    /// Tells the history, then answers.
+    #[default]
+    BeforeAnswer,
+    /// Answers, then tells the history.
+    AfterAnswer,
+}
+
+/// A refusal: a JSON-RPC error on the ACP face; its words on stderr and exit 1 on the Claude face.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refusal {
+    /// JSON-RPC; -32000 asks for a login.
+    pub code: i64,
+    /// The words.
+    pub message: String,
+    /// Anything more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+}
+
+/// A mode of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionMode {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// A command a user may type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SlashCommand {
+    /// Without the slash.
+    pub name: String,
+    /// One line.
+    pub description: String,
+}
+
+/// Something to choose: an answer to a permission, a way to log in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    /// Its id.
+    pub id: String,
+    /// Its words.
+    pub name: String,
+    /// Of a permission: `allow_once`, `allow_always`, `reject_once`, `reject_always`, or anything else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// More words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// A session from before: what `session/load` replays, as `session/update` updates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeededSession {
+    /// Its id.
+    pub id: String,
+    /// Whole `update` objects, in order.
+    pub updates: Vec<Value>,
+}

@@ -1,0 +1,8 @@
+//! Drives both faces over their pipes, as a client would.
+
+#[cfg(test)]
+#[path = "faces/acp.rs"]
+mod acp;
+#[cfg(test)]
+#[path = "faces/support.rs"]
+mod support;
