@@ -1,13 +1,13 @@
 //! The canonical stream events: the one vocabulary every provider's normaliser speaks.
 
 use liminal_contract::{
-    Details, ItemId, Location, MessageOrigin, Outcome, PlanEntry, SessionId, Timestamp, ToolKind,
-    TurnId, TurnOrigin, Usage,
+    Details, ErrorCode, ItemId, Location, MessageOrigin, Outcome, PlanEntry, SessionId, Timestamp,
+    ToolKind, TurnId, TurnOrigin, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Ask, Notice, SourcePart};
+use crate::{Ask, Failure, Notice, SourcePart};
 
 /// One thing an agent said, in the vocabulary all agents share.
 #[derive(Debug, Clone, PartialEq)]
@@ -322,4 +322,14 @@ pub struct AgentError {
     /// The evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
+}
+
+impl From<&AgentError> for Failure {
+    fn from(error: &AgentError) -> Self {
+        let code = serde_json::from_value(Value::String(error.code.clone()))
+            .unwrap_or(ErrorCode::AgentProtocolError);
+        // An error without words still has its code.
+        let message = if error.message.is_empty() { &error.code } else { &error.message };
+        Self { code, message: message.clone() }
+    }
 }

@@ -5,6 +5,7 @@
 
 mod event;
 mod fact;
+mod processor;
 mod upsert;
 
 pub use event::{
@@ -12,4 +13,5 @@ pub use event::{
     ToolPatch,
 };
 pub use fact::{HistoryMark, Mode, SessionFact, SlashCommand};
+pub use processor::{Emission, Now, Pacing, UpsertProcessor};
 pub use upsert::{Ask, Failure, Hunk, Notice, Source, SourcePart, ToolCall, Upsert};

@@ -1,0 +1,402 @@
+//! The upsert processor: canonical events in, upserts and turn events out. The only clock of the stream, and it is
+//! told the time.
+//!
+//! It owns accumulation, pacing, the correlation of tool calls, the ends of items and of turns, and the limit of
+//! what one item holds. It does not number, render, store or send anything.
+//!
+//! **Order.** Deltas and updates of tool calls are paced. Every other event first lets out what waits, so what is
+//! emitted is in the agent's order, and items are first seen in the order in which something was first said of them.
+//!
+//! **Size.** A text or a tool's output over 4 MB goes on in a new item of the same kind, whose id is the agent's with
+//! `+1`, `+2`, … appended; the items together hold the whole. Arguments and parts are whole values and never split.
+//!
+//! **After a turn.** Of a turn that has ended the processor remembers its id (the newest 256), and those of its items
+//! that something may still be said about: calls without an output, permissions without an answer, notices that
+//! stand. A late event about one of those updates it in its old turn, found by item id or call id, also when the
+//! event carries the id of a newer turn. At most 64 such items and 8 MB of their text (measured when a turn ends) are
+//! kept, and the oldest turn's go first. Anything else that comes late is not emitted; [`UpsertProcessor::too_late`]
+//! counts it, so that it can be logged.
+
+mod handle;
+mod item;
+mod pacing;
+mod tool_call;
+mod turn;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use liminal_contract::{
+    Details, SessionId, Timestamp, TurnEvent, TurnEventKind, TurnId, TurnOrigin, TurnStatus, Usage,
+};
+
+pub use self::pacing::Pacing;
+
+use self::handle::Handled;
+use self::item::Step;
+use self::turn::{Turn, TurnEnd};
+use crate::{AgentError, Failure, Patch, Payload, ResponseStatus, StreamEvent, Upsert};
+
+/// How many bytes of text one item holds.
+const ITEM_LIMIT: usize = 4_000_000;
+
+/// How many ended turns are known by id.
+const ENDED_TURNS: usize = 256;
+
+/// How many items of ended turns can still be updated.
+const LATE_ITEMS: usize = 64;
+
+/// How many bytes of text those hold together.
+const LATE_BYTES: usize = 8_000_000;
+
+/// The time an event is handled at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Now {
+    /// On a scale that never goes back. Deadlines are on the same.
+    pub mono: Duration,
+    /// By the calendar, for `emittedAt`.
+    pub wall: Timestamp,
+}
+
+/// What the processor hands out.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Emission {
+    /// The whole current state of an item.
+    Upsert(Upsert),
+    /// A turn began or ended.
+    Turn(TurnEvent),
+}
+
+/// Turns the events of one session into upserts and turn events.
+#[derive(Debug)]
+pub struct UpsertProcessor {
+    session_id: SessionId,
+    pacing: Pacing,
+    item_limit: usize,
+    /// The running one, and those that ended and still have items, oldest first.
+    turns: Vec<Turn>,
+    /// Oldest first.
+    ended: VecDeque<TurnId>,
+    too_late: u64,
+}
+
+impl UpsertProcessor {
+    /// For the events of one session.
+    pub fn new(session_id: SessionId, pacing: Pacing) -> Self {
+        Self {
+            session_id,
+            pacing,
+            item_limit: ITEM_LIMIT,
+            turns: Vec::new(),
+            ended: VecDeque::new(),
+            too_late: 0,
+        }
+    }
+
+    /// With another limit than 4 MB for the text of one item. At least four bytes, so that any character fits.
+    pub fn with_item_limit(self, bytes: usize) -> Self {
+        Self { item_limit: bytes.max(4), ..self }
+    }
+
+    /// Handles one event. Events of another session are counted as [`too_late`](Self::too_late) and not emitted.
+    pub fn process(&mut self, event: StreamEvent, now: Now) -> Vec<Emission> {
+        let mut out = Vec::new();
+        if event.session_id != self.session_id {
+            self.too_late += 1;
+            return out;
+        }
+        let StreamEvent { timestamp, turn_id, payload, .. } = event;
+        match payload {
+            Payload::ResponseStart { model_id, provider_id, origin } => {
+                self.start_turn(turn_id, model_id, provider_id, origin, now, &mut out);
+            }
+            Payload::ResponseDone { status, finish_reason, stop_reason, error, usage } => {
+                let stop_reason = stop_reason.or(finish_reason);
+                let end = match status {
+                    ResponseStatus::Completed => {
+                        End::complete(TurnStatus::Completed, usage, stop_reason)
+                    }
+                    ResponseStatus::Cancelled => {
+                        End::complete(TurnStatus::Cancelled, usage, stop_reason)
+                    }
+                    ResponseStatus::Error => {
+                        End::Failed(error.unwrap_or_else(|| unexplained(stop_reason)))
+                    }
+                };
+                self.end_turn(turn_id, end, now, &mut out);
+            }
+            Payload::ResponseError { error } => {
+                self.end_turn(turn_id, End::Failed(error), now, &mut out);
+            }
+            about_item @ (Payload::ItemStart { .. }
+            | Payload::ItemDelta { .. }
+            | Payload::ItemUpdate { .. }
+            | Payload::ItemDone { .. }
+            | Payload::ItemError { .. }
+            | Payload::ItemCancelled { .. }) => {
+                self.handle_item(turn_id, about_item, timestamp, now, &mut out);
+            }
+        }
+        self.emit_due(now, &mut out);
+        out
+    }
+
+    /// Emits what is due by now. To be called when [`next_deadline`](Self::next_deadline) has come.
+    pub fn flush(&mut self, now: Now) -> Vec<Emission> {
+        let mut out = Vec::new();
+        self.emit_due(now, &mut out);
+        out
+    }
+
+    /// Emits everything that waits, due or not: for who stops listening but not for good.
+    pub fn flush_all(&mut self, now: Now) -> Vec<Emission> {
+        let mut out = Vec::new();
+        self.each_turn(now, &mut out, |turn, step| turn.flush(step));
+        out
+    }
+
+    /// When [`flush`](Self::flush) has something to emit, on the scale of [`Now::mono`].
+    pub fn next_deadline(&self) -> Option<Duration> {
+        self.turns.iter().filter_map(Turn::wake).min()
+    }
+
+    /// Ends everything because of a failure: open items go out as `error` with all they hold, the running turn ends
+    /// with `turn_error`. Nothing is ever `complete` here. Of turns that ended before, what waits goes out as it is,
+    /// and open permissions are void.
+    pub fn destroy(&mut self, failure: Failure, now: Now) -> Vec<Emission> {
+        let mut out = Vec::new();
+        let running: Vec<TurnId> =
+            self.turns.iter().filter(|turn| !turn.over).map(|turn| turn.id.clone()).collect();
+        self.each_turn(now, &mut out, |turn, step| {
+            let end = if turn.over { TurnEnd::Cancelled } else { TurnEnd::Failed(failure.clone()) };
+            turn.end(&end, step);
+            turn.void_permissions(&failure, step);
+        });
+        for turn_id in running {
+            self.say_turn(&turn_id, turn_error(failure.clone(), None), &mut out);
+            self.remember(turn_id);
+        }
+        self.turns.clear();
+        out
+    }
+
+    /// How many events came too late to be emitted.
+    pub fn too_late(&self) -> u64 {
+        self.too_late
+    }
+
+    fn start_turn(
+        &mut self,
+        turn_id: TurnId,
+        model_id: String,
+        provider_id: String,
+        origin: TurnOrigin,
+        now: Now,
+        out: &mut Vec<Emission>,
+    ) {
+        self.each_turn(now, out, |turn, step| turn.flush(step));
+        if let Some(turn) = self.turns.iter_mut().find(|turn| turn.id == turn_id && !turn.over) {
+            // Said twice; a turn that an item opened learns who drives it.
+            turn.provider_id = provider_id;
+            return;
+        }
+        if self.has_ended(&turn_id) {
+            self.too_late += 1;
+            return;
+        }
+        let started =
+            TurnEventKind::TurnStarted { model_id, provider_id: provider_id.clone(), origin };
+        self.say_turn(&turn_id, started, out);
+        self.turns.push(Turn::new(turn_id, provider_id));
+    }
+
+    fn end_turn(&mut self, turn_id: TurnId, end: End, now: Now, out: &mut Vec<Emission>) {
+        if self.has_ended(&turn_id) {
+            self.too_late += 1;
+            return;
+        }
+        let (for_items, event) = end.split();
+        // A turn that never began, such as a send that failed at once, ends all the same.
+        self.each_turn(now, out, |turn, step| {
+            if turn.id == turn_id {
+                turn.end(&for_items, step);
+                turn.keep_what_outlives_it();
+            } else {
+                turn.flush(step);
+            }
+        });
+        self.say_turn(&turn_id, event, out);
+        self.remember(turn_id);
+        self.forget_beyond_limits();
+    }
+
+    fn handle_item(
+        &mut self,
+        turn_id: TurnId,
+        payload: Payload,
+        at: Timestamp,
+        now: Now,
+        out: &mut Vec<Emission>,
+    ) {
+        let Some(index) = self.turn_of(&turn_id, &payload, out) else {
+            self.too_late += 1;
+            return;
+        };
+        let mut step = Step {
+            session_id: &self.session_id,
+            pacing: &self.pacing,
+            item_limit: self.item_limit,
+            now,
+            out,
+        };
+        if !grows(&payload) {
+            let others = self.turns.iter_mut().enumerate().filter(|&(other, _)| other != index);
+            others.for_each(|(_, turn)| turn.flush(&mut step));
+        }
+        let turn = &mut self.turns[index];
+        if turn.handle(payload, at, &mut step) == Handled::TooLate {
+            self.too_late += 1;
+        }
+        if turn.over {
+            turn.keep_what_outlives_it();
+            if turn.items.is_empty() {
+                self.turns.remove(index);
+            }
+        }
+    }
+
+    /// The turn that an event about an item is for. An item of a turn that nobody started opens that turn, as one of
+    /// the agent's own; `None` when the turn has ended and the item with it.
+    fn turn_of(
+        &mut self,
+        turn_id: &TurnId,
+        payload: &Payload,
+        out: &mut Vec<Emission>,
+    ) -> Option<usize> {
+        let own = self.turns.iter().position(|turn| turn.id == *turn_id && !turn.over);
+        if own.is_some_and(|own| self.turns[own].about(payload).is_some()) {
+            return own;
+        }
+        // Newest first: some agents count their calls anew in every turn.
+        let late = self.turns.iter().rposition(|turn| turn.over && turn.takes_late(payload));
+        if late.is_some() || own.is_some() {
+            return late.or(own);
+        }
+        if self.has_ended(turn_id) {
+            return None;
+        }
+        let started = TurnEventKind::TurnStarted {
+            model_id: String::new(),
+            provider_id: String::new(),
+            origin: TurnOrigin::Agent,
+        };
+        self.say_turn(turn_id, started, out);
+        self.turns.push(Turn::new(turn_id.clone(), String::new()));
+        Some(self.turns.len() - 1)
+    }
+
+    fn emit_due(&mut self, now: Now, out: &mut Vec<Emission>) {
+        self.each_turn(now, out, |turn, step| {
+            if turn.wake().is_some_and(|wake| wake <= now.mono) {
+                turn.sweep(step);
+            }
+        });
+    }
+
+    fn each_turn(
+        &mut self,
+        now: Now,
+        out: &mut Vec<Emission>,
+        mut what: impl FnMut(&mut Turn, &mut Step<'_>),
+    ) {
+        let mut step = Step {
+            session_id: &self.session_id,
+            pacing: &self.pacing,
+            item_limit: self.item_limit,
+            now,
+            out,
+        };
+        for turn in &mut self.turns {
+            what(turn, &mut step);
+        }
+    }
+
+    fn say_turn(&self, turn_id: &TurnId, kind: TurnEventKind, out: &mut Vec<Emission>) {
+        let (turn_id, session_id) = (turn_id.clone(), self.session_id.clone());
+        out.push(Emission::Turn(TurnEvent { turn_id, session_id, kind }));
+    }
+
+    fn has_ended(&self, turn_id: &TurnId) -> bool {
+        self.ended.contains(turn_id) || self.turns.iter().any(|t| t.over && t.id == *turn_id)
+    }
+
+    fn remember(&mut self, turn_id: TurnId) {
+        if self.ended.len() == ENDED_TURNS {
+            self.ended.pop_front();
+        }
+        self.ended.push_back(turn_id);
+    }
+
+    fn forget_beyond_limits(&mut self) {
+        self.turns.retain(|turn| !turn.over || !turn.items.is_empty());
+        let (mut items, mut bytes) = (0, 0);
+        let mut newest_first = std::mem::take(&mut self.turns);
+        newest_first.reverse();
+        newest_first.retain(|turn| {
+            if turn.over {
+                items += turn.items.len();
+                bytes += turn.items.iter().map(item::Item::weight).sum::<usize>();
+            }
+            !turn.over || (items <= LATE_ITEMS && bytes <= LATE_BYTES)
+        });
+        newest_first.reverse();
+        self.turns = newest_first;
+    }
+}
+
+/// Whether an event is one of those that come in floods and are paced.
+fn grows(payload: &Payload) -> bool {
+    matches!(payload, Payload::ItemDelta { .. } | Payload::ItemUpdate { patch: Patch::Tool(_), .. })
+}
+
+/// How a turn ends.
+enum End {
+    Complete { status: TurnStatus, usage: Option<Usage>, stop_reason: Option<String> },
+    Failed(AgentError),
+}
+
+impl End {
+    fn complete(status: TurnStatus, usage: Option<Usage>, stop_reason: Option<String>) -> Self {
+        Self::Complete { status, usage, stop_reason }
+    }
+
+    /// What it means for the items of the turn, and what is said of the turn itself.
+    fn split(self) -> (TurnEnd, TurnEventKind) {
+        match self {
+            Self::Complete { status, usage, stop_reason } => {
+                let for_items = match status {
+                    TurnStatus::Completed => TurnEnd::Completed,
+                    TurnStatus::Cancelled => TurnEnd::Cancelled,
+                };
+                (for_items, TurnEventKind::TurnComplete { status, usage, stop_reason })
+            }
+            Self::Failed(error) => {
+                let failure = Failure::from(&error);
+                (TurnEnd::Failed(failure.clone()), turn_error(failure, error.details))
+            }
+        }
+    }
+}
+
+fn turn_error(failure: Failure, details: Option<Details>) -> TurnEventKind {
+    TurnEventKind::TurnError { error_code: failure.code, error_message: failure.message, details }
+}
+
+/// For a turn that failed without an error of its own.
+fn unexplained(reason: Option<String>) -> AgentError {
+    let message = match reason.filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!("The agent stopped with an error: {reason}"),
+        None => "The agent stopped with an error and did not say why. Try again.".to_owned(),
+    };
+    AgentError { code: String::new(), message, details: None }
+}
