@@ -4,6 +4,7 @@
 //! This crate knows no HTTP and no storage.
 
 mod error;
+pub mod lifecycle;
 pub mod process;
 mod provider;
 
