@@ -389,13 +389,12 @@ impl Lifecycle {
     }
 
     fn given_up(&self, last: &ProviderError) -> ProviderError {
-        let stderr_tail = match last {
-            // These say by themselves what to do.
-            ProviderError::NotInstalled { .. } | ProviderError::AuthRequired { .. } => {
-                return last.clone();
-            }
-            _ => last.details().and_then(|details| details.stderr_tail).unwrap_or_default(),
-        };
+        if matches!(last, ProviderError::NotInstalled { .. }) {
+            // It says by itself what to do.
+            return last.clone();
+        }
+        let stderr_tail =
+            last.details().and_then(|details| details.stderr_tail).unwrap_or_default();
         ProviderError::NotConnected {
             name: self.name.clone(),
             reason: "It failed again and again. Use Reconnect to start it once more.".into(),
