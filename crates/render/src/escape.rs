@@ -1,0 +1,118 @@
+//! Escaping: for HTML, and for eyes that a character could deceive. Knows nothing of Markdown.
+
+/// Text as HTML text or attribute value. Every other function of this crate that writes text goes through here.
+pub fn escape(text: &str) -> String {
+    let mut html = String::with_capacity(text.len() + text.len() / 8);
+    escape_into(&mut html, text);
+    html
+}
+
+/// Text with every character that hides or reorders others spelled out, such as `\u{202E}`: bidi controls, zero-width
+/// characters, control characters. Plain text, **not** HTML: for titles, commands, paths, and all a user is asked to
+/// allow. Line feed and tab stay.
+pub fn visible(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_control(c) || is_bidi(c) || is_zero_width(c) {
+            spell(&mut plain, c)
+        } else {
+            plain.push(c)
+        }
+    }
+    plain
+}
+
+/// As [`escape`], appended. A non-breaking space is written as a reference, because that is how a parser would
+/// serialise it again.
+pub(crate) fn escape_into(html: &mut String, text: &str) {
+    let mut plain_from = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let (reference, width) = match byte {
+            b'&' => ("&amp;", 1),
+            b'<' => ("&lt;", 1),
+            b'>' => ("&gt;", 1),
+            b'"' => ("&quot;", 1),
+            0xC2 if text.as_bytes().get(at + 1) == Some(&0xA0) => ("&nbsp;", 2),
+            _ => continue,
+        };
+        html.push_str(&text[plain_from..at]);
+        html.push_str(reference);
+        plain_from = at + width;
+    }
+    html.push_str(&text[plain_from..]);
+}
+
+/// As [`escape_into`] for text between tags, where a quotation mark is only itself.
+pub(crate) fn escape_text_into(html: &mut String, text: &str) {
+    let mut plain_from = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let (reference, width) = match byte {
+            b'&' => ("&amp;", 1),
+            b'<' => ("&lt;", 1),
+            b'>' => ("&gt;", 1),
+            0xC2 if text.as_bytes().get(at + 1) == Some(&0xA0) => ("&nbsp;", 2),
+            _ => continue,
+        };
+        html.push_str(&text[plain_from..at]);
+        html.push_str(reference);
+        plain_from = at + width;
+    }
+    html.push_str(&text[plain_from..]);
+}
+
+/// Which characters of a text are spelled out before it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spell {
+    /// Control characters: prose, where a right-to-left language may need its marks.
+    Controls,
+    /// Also bidi controls: code, where they can make a line read as another.
+    Bidi,
+}
+
+/// Text between tags, with the characters that `spell` names spelled out.
+pub(crate) fn show_into(html: &mut String, text: &str, spell_out: Spell) {
+    let deceives =
+        |c: char| is_control(c) || is_reserved(c) || (spell_out == Spell::Bidi && is_bidi(c));
+    // Most text has nothing to spell out, and a scan of bytes tells: a C0 control or DEL, or the first byte of the
+    // two- or three-byte sequences that hold the others (C1: C2; ALM: D8; the rest: E2, EF).
+    let suspect = |b: u8| matches!(b, 0..=8 | 0x0B..=0x1F | 0x7F | 0xC2 | 0xD8 | 0xE2 | 0xEF);
+    if !text.bytes().any(suspect) {
+        return escape_text_into(html, text);
+    }
+    let mut rest = text;
+    while let Some((at, c)) = rest.char_indices().find(|(_, c)| deceives(*c)) {
+        escape_text_into(html, &rest[..at]);
+        if is_reserved(c) {
+            html.push(char::REPLACEMENT_CHARACTER)
+        } else {
+            spell(html, c)
+        }
+        rest = &rest[at + c.len_utf8()..];
+    }
+    escape_text_into(html, rest);
+}
+
+/// Three noncharacters that never come from an agent's text into our HTML, so that the renderer can mark places with
+/// them. They are as long as the replacement character, in UTF-8 and in UTF-16.
+pub(crate) fn is_reserved(c: char) -> bool {
+    matches!(c, '\u{FDD0}'..='\u{FDD2}')
+}
+
+fn is_control(c: char) -> bool {
+    c.is_control() && c != '\n' && c != '\t'
+}
+
+fn is_bidi(c: char) -> bool {
+    matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+fn is_zero_width(c: char) -> bool {
+    matches!(c, '\u{00AD}' | '\u{034F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'
+        | '\u{200B}'..='\u{200D}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2065}' | '\u{206A}'..='\u{206F}' | '\u{3164}'
+        | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF9}'..='\u{FFFB}'
+        | '\u{E0000}'..='\u{E007F}' | '\u{E0100}'..='\u{E01EF}')
+}
+
+fn spell(out: &mut String, c: char) {
+    out.push_str(&format!("\\u{{{:04X}}}", c as u32));
+}

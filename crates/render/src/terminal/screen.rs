@@ -1,0 +1,252 @@
+//! What a terminal would show of an output, line by line: styled cells. Follows colours and weights, carriage return,
+//! backspace, tab, and the sequences that progress lines use; drops all others. No cursor that moves between lines.
+
+/// The widest line that overwriting may address; a hostile column costs no memory.
+const WIDEST: usize = 10_000;
+
+/// One character and how it looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cell {
+    pub character: char,
+    pub style: Style,
+}
+
+/// How characters look. Colours are places in the palette of 256.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Style {
+    pub front: Option<u8>,
+    pub back: Option<u8>,
+    pub bold: bool,
+    pub dim: bool,
+    pub italic: bool,
+    pub underline: bool,
+    pub inverse: bool,
+    pub strike: bool,
+}
+
+/// Hands over each line as it ended. An output that ends in a line feed has no empty last line.
+pub(crate) fn each_line(output: &str, mut take: impl FnMut(&[Cell])) {
+    let mut screen = Screen { cells: Vec::new(), column: 0, style: Style::default() };
+    let mut rest = output.chars();
+    let mut begun = false;
+    while let Some(c) = rest.next() {
+        begun = true;
+        match c {
+            '\n' => {
+                take(&screen.cells);
+                screen.cells.clear();
+                screen.column = 0;
+                begun = false;
+            }
+            '\r' => screen.column = 0,
+            '\u{8}' => screen.column = screen.column.saturating_sub(1),
+            '\u{1B}' => escape(&mut rest, &mut screen),
+            '\u{9B}' => control(&mut rest, &mut screen),
+            '\u{90}' | '\u{98}' | '\u{9D}' | '\u{9E}' | '\u{9F}' => skip_string(&mut rest),
+            '\t' => screen.put('\t'),
+            c if c.is_control() => {}
+            c => screen.put(c),
+        }
+    }
+    if begun && !screen.cells.is_empty() {
+        take(&screen.cells);
+    }
+}
+
+struct Screen {
+    cells: Vec<Cell>,
+    column: usize,
+    style: Style,
+}
+
+impl Screen {
+    fn put(&mut self, character: char) {
+        let cell = Cell { character, style: self.style };
+        match self.cells.get_mut(self.column) {
+            Some(place) => *place = cell,
+            None => {
+                self.pad();
+                self.cells.push(cell);
+            }
+        }
+        self.column += 1;
+    }
+
+    fn pad(&mut self) {
+        let blank = Cell { character: ' ', style: Style::default() };
+        if self.cells.len() < self.column {
+            self.cells.resize(self.column, blank);
+        }
+    }
+
+    fn erase(&mut self, what: u16) {
+        match what {
+            0 => self.cells.truncate(self.column),
+            1 => {
+                let end = self.column.saturating_add(1).min(self.cells.len());
+                self.cells[..end].fill(Cell { character: ' ', style: Style::default() });
+            }
+            _ => self.cells.clear(),
+        }
+    }
+}
+
+/// What follows ESC.
+fn escape(rest: &mut std::str::Chars<'_>, screen: &mut Screen) {
+    let mut ahead = rest.clone();
+    match ahead.next() {
+        Some('[') => {
+            *rest = ahead;
+            control(rest, screen);
+        }
+        // Strings: window titles, links, images. All of it goes.
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            *rest = ahead;
+            skip_string(rest);
+        }
+        // Character sets and the like: intermediates, then one final character.
+        Some(' '..='/') => {
+            *rest = ahead;
+            for c in rest.by_ref() {
+                if !(' '..='/').contains(&c) {
+                    break;
+                }
+            }
+        }
+        Some('0'..='~') => *rest = ahead,
+        // Not a sequence: only the ESC is dropped.
+        Some(_) | None => {}
+    }
+}
+
+/// A control sequence: parameters up to a final character.
+fn control(rest: &mut std::str::Chars<'_>, screen: &mut Screen) {
+    let mut parameters: Vec<u16> = vec![0];
+    let mut private = false;
+    loop {
+        let mut ahead = rest.clone();
+        match ahead.next() {
+            Some(digit @ '0'..='9') => {
+                if let Some(last) = parameters.last_mut() {
+                    *last = last.saturating_mul(10).saturating_add(digit as u16 - '0' as u16);
+                }
+            }
+            Some(';' | ':') if parameters.len() < 64 => parameters.push(0),
+            Some(';' | ':') => {}
+            Some(' '..='?') => private = true,
+            Some(end @ '@'..='~') => {
+                *rest = ahead;
+                if !private {
+                    obey(end, &parameters, screen);
+                }
+                return;
+            }
+            // A broken sequence ends where something else begins.
+            Some(_) | None => return,
+        }
+        *rest = ahead;
+    }
+}
+
+fn obey(command: char, parameters: &[u16], screen: &mut Screen) {
+    let first = parameters.first().copied().unwrap_or_default();
+    let steps = usize::from(first.max(1));
+    match command {
+        'm' => restyle(&mut screen.style, parameters),
+        'K' => screen.erase(first),
+        'G' => screen.column = (steps - 1).min(WIDEST),
+        'C' => screen.column = (screen.column + steps).min(WIDEST),
+        'D' => screen.column = screen.column.saturating_sub(steps),
+        _ => {}
+    }
+}
+
+/// Skips a string that ends with BEL or ST. One that never ends takes nothing but itself up to the end of its line, so
+/// that a stray sequence can't hide the rest of an output.
+fn skip_string(rest: &mut std::str::Chars<'_>) {
+    loop {
+        let mut ahead = rest.clone();
+        match ahead.next() {
+            None | Some('\n') => return,
+            Some('\u{7}' | '\u{9C}') => {
+                *rest = ahead;
+                return;
+            }
+            Some('\u{1B}') => {
+                if ahead.next() == Some('\\') {
+                    *rest = ahead;
+                }
+                return;
+            }
+            Some(_) => *rest = ahead,
+        }
+    }
+}
+
+fn restyle(style: &mut Style, parameters: &[u16]) {
+    let mut rest = parameters;
+    while let [first, after @ ..] = rest {
+        rest = after;
+        match *first {
+            0 => *style = Style::default(),
+            1 => style.bold = true,
+            2 => style.dim = true,
+            3 => style.italic = true,
+            4 => style.underline = true,
+            7 => style.inverse = true,
+            9 => style.strike = true,
+            21 | 22 => (style.bold, style.dim) = (false, false),
+            23 => style.italic = false,
+            24 => style.underline = false,
+            27 => style.inverse = false,
+            29 => style.strike = false,
+            colour @ 30..=37 => style.front = place(colour - 30),
+            38 => style.front = extended(&mut rest).or(style.front),
+            39 => style.front = None,
+            colour @ 40..=47 => style.back = place(colour - 40),
+            48 => style.back = extended(&mut rest).or(style.back),
+            49 => style.back = None,
+            colour @ 90..=97 => style.front = place(colour - 90 + 8),
+            colour @ 100..=107 => style.back = place(colour - 100 + 8),
+            _ => {}
+        }
+    }
+}
+
+/// `5;n` or `2;r;g;b`, as they follow 38 and 48.
+fn extended(rest: &mut &[u16]) -> Option<u8> {
+    match **rest {
+        [5, colour, ref after @ ..] => {
+            *rest = after;
+            place(colour)
+        }
+        [2, red, green, blue, ref after @ ..] => {
+            *rest = after;
+            Some(nearest(red, green, blue))
+        }
+        _ => None,
+    }
+}
+
+fn place(colour: u16) -> Option<u8> {
+    u8::try_from(colour).ok()
+}
+
+/// The nearest of the 256: in the cube of 216, or among the 24 greys.
+fn nearest(red: u16, green: u16, blue: u16) -> u8 {
+    const STEPS: [i32; 6] = [0, 95, 135, 175, 215, 255];
+    let wanted = [red, green, blue].map(|part| i32::from(part.min(255)));
+    let distance = |colour: [i32; 3]| (0..3).map(|i| (colour[i] - wanted[i]).pow(2)).sum::<i32>();
+    let step =
+        |part: i32| (0..6).min_by_key(|step| (STEPS[*step] - part).abs()).unwrap_or_default();
+    let in_cube = wanted.map(step);
+    let cube = distance(in_cube.map(|step| STEPS[step]));
+    let level = ((wanted.iter().sum::<i32>() / 3 - 8 + 5) / 10).clamp(0, 23);
+    let grey = distance([8 + 10 * level; 3]);
+    let place = if grey < cube {
+        232 + level
+    } else {
+        16 + 36 * in_cube[0] as i32 + 6 * in_cube[1] as i32 + in_cube[2] as i32
+    };
+    u8::try_from(place).unwrap_or(u8::MAX)
+}
