@@ -1,15 +1,18 @@
 //! Everything about agents: what there are (`catalogue`), how one is driven (`provider`), how
-//! programs are run (`process`), and what can go wrong (`error`).
+//! programs are run (`process`) and kept running (`lifecycle`), and what can go wrong (`error`).
 //!
 //! This crate knows no HTTP and no storage.
 
+pub mod catalogue;
 mod error;
 pub mod lifecycle;
 pub mod process;
 mod provider;
+mod registry;
 
 pub use error::ProviderError;
 pub use provider::{
     Charge, CliProvider, History, LoadSession, Metered, NewSession, Output, ProviderSession,
     StatusChange, auto_answer,
 };
+pub use registry::ProviderRegistry;

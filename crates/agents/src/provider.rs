@@ -121,6 +121,7 @@ pub struct Charge(
 
 /// What a session says.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "nearly every output is the large one")]
 pub enum Output {
     /// Conversation.
     Event(StreamEvent),

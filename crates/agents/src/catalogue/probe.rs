@@ -1,0 +1,59 @@
+//! Is the program there, and which version is it? Looks and asks; changes nothing.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::AgentEntry;
+use crate::process::{Budget, GuardCommand, Lines, Started, StdinFrom, Stdout, Stop};
+
+/// A program that has not told its version by then does not.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many lines are looked at, and how much of one is shown.
+const LINES: usize = 10;
+const SHOWN: usize = 80;
+
+/// Where the system would find this program: in one of the directories of `path`, or where its own path says.
+pub fn find_program(program: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
+    if program.is_empty() {
+        return None;
+    }
+    if program.as_bytes().contains(&b'/') {
+        return is_program(Path::new(program)).then(|| PathBuf::from(program));
+    }
+    std::env::split_paths(path?).map(|dir| dir.join(program)).find(|at| is_program(at))
+}
+
+fn is_program(at: &Path) -> bool {
+    at.metadata().is_ok_and(|at| at.is_file() && at.permissions().mode() & 0o111 != 0)
+}
+
+impl AgentEntry {
+    /// What the program says its version is, run under a guard. `None` when it does not say, fails, or takes long.
+    pub async fn version(&self, guard: &GuardCommand) -> Option<String> {
+        let mut launch = self.launch("/");
+        launch.args = self.version_args.clone()?;
+        launch.stdin = StdinFrom::Nothing;
+        let Started { process, stdin: _, stdout } = launch.spawn(guard).await.ok()?;
+        let version = timeout(PATIENCE, version_in(stdout.lines(Budget::default()))).await;
+        process.stop(Stop::Kill).await;
+        version.ok().flatten()
+    }
+}
+
+/// The first line with a digit in it, which leaves out greetings and warnings.
+async fn version_in(mut lines: Lines<Stdout>) -> Option<String> {
+    for _ in 0..LINES {
+        let line = lines.next().await.ok()??;
+        let text = String::from_utf8_lossy(&line.bytes);
+        if text.bytes().any(|byte| byte.is_ascii_digit()) {
+            return Some(text.trim().chars().filter(|c| !c.is_control()).take(SHOWN).collect());
+        }
+    }
+    None
+}
