@@ -1,3 +1,9 @@
 //! `liminal`: one local program for working with several AI coding agents at once.
+//!
+//! Everything is in the library; this only hands over the command line.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    liminal::cli::run()
+}

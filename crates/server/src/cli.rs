@@ -1,0 +1,122 @@
+//! The command line: which command, with which flags, and the one line it ends with when it can't.
+
+mod token;
+
+use std::env;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use lexopt::prelude::{Long, Short, Value};
+
+use crate::config::{self, Config, Flags};
+use crate::serve;
+
+const HELP: &str = "\
+Liminal Builder: one page for all your coding agents.
+
+Usage: liminal [serve] [flags]    start, and open the page in the browser
+       liminal token [--rotate]   print the token; --rotate makes a new one and voids the old
+       liminal --help | --version
+
+Flags (each wins over the variable beside it):
+  --host ADDRESS          where to listen              LIMINAL_HOST      127.0.0.1
+  --port PORT             0 for any free one           LIMINAL_PORT      3000
+  --data-dir DIRECTORY    where everything is kept     LIMINAL_DATA_DIR  ~/.liminal-builder
+  --allow-origin ORIGIN   a further address of the page, such as https://box.example (repeatable)
+  --no-open               don't open the browser
+  --dev                   serve the page from the checkout's client directory
+
+More variables:
+  LIMINAL_PERMISSIONS     ask (the default) or auto: what happens when an agent asks to do something
+  LIMINAL_IDLE_MS         stop an agent that had nothing to do for this long (600000)
+  CLAUDE_CMD              the command of Claude Code (claude)
+  CODEX_ACP_CMD           the command of Codex (codex-acp)
+  ACP_START_TIMEOUT_MS    an agent must be ready within this (15000)
+  ACP_PROMPT_TIMEOUT_MS   remark on an agent that said nothing for this long (30000)
+  RUST_LOG                what to log to stderr (warn)
+";
+
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+enum Command {
+    Serve(Flags),
+    Token { flags: Flags, rotate: bool },
+    Help,
+    Version,
+}
+
+/// Runs the command that the arguments of this process name.
+pub fn run() -> ExitCode {
+    let outcome = match parse(env::args_os()) {
+        Ok(command) => execute(command),
+        Err(error) => Err(Stopped::usage(format!("{error}; see liminal --help"))),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(stopped) => {
+            eprintln!("liminal: {}", stopped.line);
+            ExitCode::from(stopped.status)
+        }
+    }
+}
+
+/// Why a command ended early, in one line.
+#[derive(Debug)]
+pub struct Stopped {
+    line: String,
+    status: u8,
+}
+
+impl Stopped {
+    /// It could not be done.
+    pub fn because(line: impl ToString) -> Self {
+        Self { line: line.to_string(), status: 1 }
+    }
+
+    /// It was asked for wrongly.
+    fn usage(line: impl ToString) -> Self {
+        Self { line: line.to_string(), status: 2 }
+    }
+}
+
+fn execute(command: Command) -> Result<(), Stopped> {
+    let variables = |name: &str| env::var_os(name);
+    match command {
+        Command::Help => print!("{HELP}"),
+        Command::Version => println!("liminal {}", env!("CARGO_PKG_VERSION")),
+        Command::Token { flags, rotate } => {
+            let data_dir = config::data_dir(flags.data_dir, &variables).map_err(Stopped::usage)?;
+            println!("{}", token::token(&data_dir, rotate)?);
+        }
+        Command::Serve(flags) => {
+            let config = Config::read(flags, &variables).map_err(Stopped::usage)?;
+            serve::serve(config)?;
+        }
+    }
+    Ok(())
+}
+
+fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, lexopt::Error> {
+    let mut parser = lexopt::Parser::from_iter(args);
+    let (mut flags, mut name, mut rotate) = (Flags::default(), None::<String>, false);
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("help") | Short('h') => return Ok(Command::Help),
+            Long("version") | Short('V') => return Ok(Command::Version),
+            Long("host") => flags.host = Some(parser.value()?),
+            Long("port") => flags.port = Some(parser.value()?),
+            Long("data-dir") => flags.data_dir = Some(parser.value()?),
+            Long("allow-origin") => flags.allow_origin.push(parser.value()?),
+            Long("no-open") => flags.no_open = true,
+            Long("dev") => flags.dev = true,
+            Long("rotate") if name.as_deref() == Some("token") => rotate = true,
+            Value(value) if name.is_none() => name = Some(value.to_string_lossy().into_owned()),
+            _ => return Err(argument.unexpected()),
+        }
+    }
+    match name.as_deref() {
+        None | Some("serve") => Ok(Command::Serve(flags)),
+        Some("token") => Ok(Command::Token { flags, rotate }),
+        Some(other) => Err(format!("there is no command {other:?}").into()),
+    }
+}

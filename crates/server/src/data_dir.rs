@@ -1,0 +1,120 @@
+//! The one directory everything is kept in. Ours alone, or not used.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// Why the directory can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DataDirError {
+    /// It leads elsewhere.
+    #[error("the data directory {} is a symbolic link; name the directory itself with --data-dir", .0.display())]
+    Symlink(PathBuf),
+    /// Something else has its name.
+    #[error("the data directory {} is not a directory", .0.display())]
+    NotADirectory(PathBuf),
+    /// Another user's.
+    #[error("the data directory {} belongs to another user; choose your own with --data-dir", .0.display())]
+    NotOurs(PathBuf),
+    /// Others can look into it.
+    #[error("the data directory {path} is open to other users; close it with: chmod 700 {path}", path = .0.display())]
+    Open(PathBuf),
+    /// It can't be made, read or written.
+    #[error("cannot use the data directory {}: {}", .0.display(), .1)]
+    Unusable(PathBuf, io::Error),
+}
+
+/// Makes the directory when it is missing, and makes sure that it is ours alone and can be written.
+pub fn prepare(path: &Path) -> Result<PathBuf, DataDirError> {
+    // A trailing slash would make the check below follow a link.
+    let path: PathBuf = path.components().collect();
+    let unusable = |error| DataDirError::Unusable(path.clone(), error);
+
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(unusable)?;
+    }
+    match DirBuilder::new().mode(0o700).create(&path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(unusable(error)),
+    }
+
+    let found = fs::symlink_metadata(&path).map_err(unusable)?;
+    if found.is_symlink() {
+        return Err(DataDirError::Symlink(path));
+    }
+    if !found.is_dir() {
+        return Err(DataDirError::NotADirectory(path));
+    }
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(DataDirError::NotOurs(path));
+    }
+    if found.mode() & 0o077 != 0 {
+        return Err(DataDirError::Open(path));
+    }
+    rustix::fs::access(
+        &path,
+        rustix::fs::Access::READ_OK | rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK,
+    )
+    .map_err(|error| unusable(error.into()))?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_missing_directory_is_made_for_us_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/b");
+        assert_eq!(prepare(&path).unwrap(), path);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(prepare(&path).unwrap(), path);
+    }
+
+    #[test]
+    fn a_link_is_refused_however_it_is_spelled() {
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        prepare(&real).unwrap();
+        symlink(&real, &link).unwrap();
+        for spelled in [link.clone(), link.join(""), link.join(".")] {
+            assert!(
+                matches!(prepare(&spelled), Err(DataDirError::Symlink(_))),
+                "{}",
+                spelled.display()
+            );
+        }
+    }
+
+    #[test]
+    fn a_directory_open_to_others_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        for mode in [0o755, 0o701, 0o710] {
+            fs::set_permissions(dir.path(), fs::Permissions::from_mode(mode)).unwrap();
+            assert!(matches!(prepare(dir.path()), Err(DataDirError::Open(_))), "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn what_belongs_to_another_user_is_refused() {
+        // `/` is never ours alone: it belongs to root, or we are root and it is open to others.
+        assert!(matches!(
+            prepare(Path::new("/")),
+            Err(DataDirError::NotOurs(_) | DataDirError::Open(_))
+        ));
+    }
+
+    #[test]
+    fn a_file_or_a_place_that_takes_no_directory_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(matches!(prepare(&file), Err(DataDirError::NotADirectory(_))));
+        assert!(matches!(prepare(&file.join("x")), Err(DataDirError::Unusable(..))));
+    }
+}

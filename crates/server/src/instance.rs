@@ -1,0 +1,107 @@
+//! One server per data directory, and where the running one is.
+//!
+//! The lock is the kernel's, so it ends with the process however that ends. Its file tells the address of whoever
+//! holds it.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+const FILE: &str = "server.lock";
+
+/// How long another instance may take from its lock to its address.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The right to use the data directory. Given back when dropped, or by the kernel.
+#[derive(Debug)]
+pub struct Instance(File);
+
+/// What stands in the way.
+#[derive(Debug)]
+pub enum Taken {
+    /// Another server runs, at this address (`http://host:port`).
+    ByServerAt(String),
+    /// Another process holds the lock and does not say where it listens.
+    BySomethingSilent,
+    /// The lock can't be taken at all.
+    Unusable(io::Error),
+}
+
+impl Instance {
+    /// Takes the data directory, or says who has it.
+    pub fn claim(data_dir: &Path) -> Result<Self, Taken> {
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(data_dir.join(FILE))
+            .map_err(Taken::Unusable)?;
+        let begun = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => {
+                    file.set_len(0).map_err(Taken::Unusable)?;
+                    return Ok(Self(file));
+                }
+                Err(TryLockError::Error(error)) => return Err(Taken::Unusable(error)),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            // It holds the lock a moment before it listens.
+            let mut address = String::new();
+            file.rewind()
+                .and_then(|()| file.read_to_string(&mut address))
+                .map_err(Taken::Unusable)?;
+            if let Some(address) = address.strip_suffix('\n') {
+                return Err(Taken::ByServerAt(address.to_owned()));
+            }
+            if begun.elapsed() > PATIENCE {
+                return Err(Taken::BySomethingSilent);
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Lets others know where we listen.
+    pub fn announce(&mut self, address: &str) -> io::Result<()> {
+        self.0.rewind()?;
+        self.0.set_len(0)?;
+        writeln!(self.0, "{address}")
+    }
+
+    /// Where the server of this data directory listens, when one runs.
+    pub fn running(data_dir: &Path) -> Option<String> {
+        match Self::claim_existing(data_dir)? {
+            Err(Taken::ByServerAt(address)) => Some(address),
+            Ok(_) | Err(Taken::BySomethingSilent | Taken::Unusable(_)) => None,
+        }
+    }
+
+    fn claim_existing(data_dir: &Path) -> Option<Result<Self, Taken>> {
+        data_dir.join(FILE).is_file().then(|| Self::claim(data_dir))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_is_told_where_the_first_listens() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(Instance::running(dir.path()), None);
+        let mut first = Instance::claim(dir.path()).unwrap();
+        first.announce("http://127.0.0.1:3000").unwrap();
+        assert!(
+            matches!(Instance::claim(dir.path()), Err(Taken::ByServerAt(at)) if at == "http://127.0.0.1:3000")
+        );
+        assert_eq!(Instance::running(dir.path()).as_deref(), Some("http://127.0.0.1:3000"));
+        drop(first);
+        assert_eq!(Instance::running(dir.path()), None);
+        assert!(Instance::claim(dir.path()).is_ok());
+    }
+}

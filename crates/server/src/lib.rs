@@ -1,0 +1,18 @@
+//! The server behind the page: configuration, the door, projects, the socket and HTTP.
+//!
+//! A library so that every part can be tested by itself; `main.rs` only calls [`cli::run`].
+
+pub mod app;
+pub mod assets;
+pub mod browser;
+pub mod cli;
+pub mod config;
+pub mod data_dir;
+pub mod door;
+pub mod failure;
+pub mod http;
+pub mod instance;
+pub mod projects;
+pub mod serve;
+pub mod store;
+pub mod ws;

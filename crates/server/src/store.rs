@@ -1,0 +1,12 @@
+//! The two JSON files of the data directory: `projects.json` and `sessions.json`.
+//!
+//! Owns how a file is read, refused and replaced. What stands in a record is decided by who uses it; the
+//! conversation itself lives in the journal.
+
+mod document;
+mod json_file;
+mod sessions_file;
+
+pub use document::{Document, Loaded, StoreError};
+pub use json_file::JsonFile;
+pub use sessions_file::{SessionRecord, SessionsFile, TitleBy};

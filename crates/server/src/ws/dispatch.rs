@@ -1,0 +1,95 @@
+//! Which part of the program answers which request.
+//!
+//! Called in the order a browser's requests came. What takes long goes on in a task of its own with its `Reply`, so
+//! that no request waits behind another's disk or agent.
+
+use std::sync::Arc;
+
+use liminal_contract::{ClientMessage, ErrorCode, ProjectId, Request, ServerMessage};
+
+use super::{Client, Reply};
+use crate::app::App;
+use crate::failure::Failure;
+use crate::projects::{ProjectError, ProjectPath, completions};
+
+/// Has the request answered.
+pub async fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
+    let reply = Reply::new(client.outbox.clone(), request.request_id);
+    match request.message {
+        ClientMessage::ProjectList {} => list_projects(app, client, reply),
+        ClientMessage::ProjectAdd { path } => {
+            tokio::spawn(add_project(app.clone(), client.id, path, reply));
+        }
+        ClientMessage::ProjectRemove { project_id } => {
+            tokio::spawn(remove_project(app.clone(), client.id, project_id, reply));
+        }
+        ClientMessage::PathComplete { prefix } => {
+            tokio::spawn(complete_path(prefix, reply));
+        }
+        ClientMessage::SessionList { .. }
+        | ClientMessage::SessionCreate { .. }
+        | ClientMessage::SessionOpen { .. }
+        | ClientMessage::SessionSend { .. }
+        | ClientMessage::SessionCancel { .. }
+        | ClientMessage::SessionArchive { .. }
+        | ClientMessage::SessionReconnect { .. }
+        | ClientMessage::SessionClose { .. }
+        | ClientMessage::SessionOlder { .. }
+        | ClientMessage::SessionPermission { .. }
+        | ClientMessage::SessionRename { .. }
+        | ClientMessage::SessionUnarchive { .. }
+        | ClientMessage::SessionDelete { .. }
+        | ClientMessage::SessionPolicy { .. }
+        | ClientMessage::AgentsList {}
+        | ClientMessage::Search { .. } => {
+            reply.fail(Failure::new(ErrorCode::InternalError, "This version has no sessions yet."));
+        }
+    }
+}
+
+/// Sent while no change can be told, so that nobody gets a list that is older than a change they were told of.
+fn list_projects(app: &App, client: &Client, reply: Reply) {
+    let request_id = reply.request_id().map(str::to_owned);
+    let listed = app.projects.look(|projects| {
+        Reply::new(client.outbox.clone(), request_id)
+            .with(ServerMessage::ProjectList { projects: projects.to_vec() });
+    });
+    match listed {
+        Ok(()) => reply.none(),
+        Err(error) => reply.fail(error),
+    }
+}
+
+async fn add_project(app: Arc<App>, asker: u64, typed: String, reply: Reply) {
+    let resolved = tokio::task::spawn_blocking(move || ProjectPath::resolve(&typed)).await;
+    let path = match resolved {
+        Ok(Ok(path)) => path,
+        Ok(Err(refused)) => return reply.fail(ProjectError::from(refused)),
+        // Dropping the reply says that something unexpected happened.
+        Err(_panicked) => return,
+    };
+    let told = app.clone();
+    let tell = move |project: &liminal_contract::Project| {
+        let message = ServerMessage::ProjectAdded { project: project.clone() };
+        told.hub.broadcast_to_others(asker, message);
+    };
+    let added = app.projects.add(path, tell).await;
+    reply.settle(added.map(|project| ServerMessage::ProjectAdded { project }));
+}
+
+async fn remove_project(app: Arc<App>, asker: u64, id: ProjectId, reply: Reply) {
+    let told = app.clone();
+    let tell = move |id: &ProjectId| {
+        let message = ServerMessage::ProjectRemoved { project_id: id.clone() };
+        told.hub.broadcast_to_others(asker, message);
+    };
+    let removed = app.projects.remove(id, tell).await;
+    reply.settle(removed.map(|project_id| ServerMessage::ProjectRemoved { project_id }));
+}
+
+async fn complete_path(prefix: String, reply: Reply) {
+    let asked = prefix.clone();
+    if let Ok(entries) = tokio::task::spawn_blocking(move || completions(&asked)).await {
+        reply.with(ServerMessage::PathCompletions { prefix, entries });
+    }
+}
