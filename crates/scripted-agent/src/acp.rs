@@ -20,6 +20,7 @@ use crate::cancel::Cancel;
 use crate::engine::Performance;
 use crate::face::End;
 use crate::history::{History, HistoryStore};
+use crate::mint::Mint;
 use crate::script::{Ids, Refusal, Replay};
 use crate::wire::Wire;
 use calls::Calls;
@@ -40,6 +41,7 @@ pub(crate) struct AcpAgent {
     calls: Calls,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
     counted: AtomicU32,
+    mint: Mint,
     client: Mutex<Client>,
 }
 
@@ -61,6 +63,7 @@ struct Refused {
 impl AcpAgent {
     pub(crate) fn new(brain: Arc<dyn Brain>, store: HistoryStore, wire: Arc<Wire>) -> Arc<Self> {
         let calls = Calls::new(Arc::clone(&wire));
+        let mint = Mint::new(Ids::Random);
         Arc::new(Self {
             brain,
             wire,
@@ -68,6 +71,7 @@ impl AcpAgent {
             calls,
             sessions: Mutex::default(),
             counted: AtomicU32::new(0),
+            mint,
             client: Mutex::default(),
         })
     }
@@ -364,7 +368,7 @@ impl AcpAgent {
 
     fn new_id(&self) -> String {
         match self.brain.about().ids {
-            Ids::Random => uuid::Uuid::new_v4().to_string(),
+            Ids::Random => self.mint.uuid(),
             Ids::Counted => format!("session-{}", self.counted.fetch_add(1, Ordering::Relaxed) + 1),
         }
     }

@@ -37,14 +37,16 @@ pub(crate) struct Performance<'a> {
     face: &'a mut dyn Face,
     prompt: &'a Prompt,
     cancel: &'a Cancel,
-    /// A cancel was dealt with already, or is to be passed over.
+    /// A cancel changes nothing any more: it was heard, or is to be passed over.
     deaf: bool,
+    /// A cancel led behind a `wait_for_cancel`.
+    heard: bool,
     later: Vec<Step>,
 }
 
 impl<'a> Performance<'a> {
     pub(crate) fn new(face: &'a mut dyn Face, prompt: &'a Prompt, cancel: &'a Cancel) -> Self {
-        Self { face, prompt, cancel, deaf: false, later: Vec::new() }
+        Self { face, prompt, cancel, deaf: false, heard: false, later: Vec::new() }
     }
 
     /// From the start on, a cancel changes nothing.
@@ -56,6 +58,7 @@ impl<'a> Performance<'a> {
     /// Performs a turn. How it ended, and what is to be done after that was told.
     pub(crate) fn perform(mut self, steps: &[Step]) -> (End, Vec<Step>) {
         let end = match self.all(steps) {
+            Flow::On if self.heard => End::Cancelled,
             Flow::On => End::Stop("end_turn".into()),
             Flow::End(end) => end,
             Flow::Cancelled => End::Cancelled,
@@ -70,17 +73,21 @@ impl<'a> Performance<'a> {
             match flow {
                 Flow::On => {}
                 Flow::End(end) => return Flow::End(end),
-                Flow::Cancelled if matches!(step, Step::WaitForCancel) => self.deaf = true,
+                Flow::Cancelled if matches!(step, Step::WaitForCancel) => self.hear(),
                 Flow::Cancelled => {
                     // What a script does about a cancel stands behind its `wait_for_cancel`, however early it comes.
                     if !steps.any(|later| matches!(later, Step::WaitForCancel)) {
                         return Flow::Cancelled;
                     }
-                    self.deaf = true;
+                    self.hear();
                 }
             }
         }
         Flow::On
+    }
+
+    fn hear(&mut self) {
+        (self.deaf, self.heard) = (true, true);
     }
 
     fn one(&mut self, step: &Step) -> Flow {

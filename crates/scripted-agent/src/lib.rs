@@ -1,15 +1,17 @@
 //! One deterministic agent, driven by a script: the demo a newcomer talks to, and the process the tests talk to.
 //!
-//! It has two faces, [`acp`] and [`claude`]; what it does comes from a [`Brain`]: a [`Script`], or the [`demo`].
+//! It has two faces, ACP and Claude's stream-json; what it does comes from a [`Brain`]: a [`Script`], or the demo.
 //! No runtime: one thread reads, one thread a turn speaks. Deliberately knows nothing of the product's own crates.
 
 mod acp;
 mod brain;
 mod cancel;
+mod claude;
 mod command;
 mod engine;
 mod face;
 mod history;
+mod mint;
 mod program;
 mod script;
 mod wire;

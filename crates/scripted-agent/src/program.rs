@@ -12,12 +12,13 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::acp::AcpAgent;
 use crate::brain::{Brain, ScriptBrain};
+use crate::claude::{ClaudeAgent, ClaudeArguments};
 use crate::engine::say_on_stderr;
 use crate::history::HistoryStore;
 use crate::script::Script;
 use crate::wire::Wire;
 
-const USAGE: &str = "usage: scripted-agent acp --script FILE [--history DIR]";
+const USAGE: &str = "usage: scripted-agent acp --script FILE [--history DIR]\n       scripted-agent claude --script FILE [arguments of claude]";
 
 /// Runs `scripted-agent` with these arguments (without the program's own name).
 pub fn scripted_main(args: &[String]) -> ExitCode {
@@ -36,6 +37,8 @@ struct Arguments {
     face: String,
     script: Option<PathBuf>,
     history: Option<PathBuf>,
+    /// What is for the program that is played.
+    rest: Vec<String>,
 }
 
 impl Arguments {
@@ -44,14 +47,15 @@ impl Arguments {
         let mut args = args.iter();
         read.face = args.next().ok_or(USAGE)?.clone();
         while let Some(arg) = args.next() {
-            let value = match arg.split_once('=') {
-                Some((_, value)) => value.to_string(),
-                None => args.next().ok_or(USAGE)?.clone(),
+            let (name, value) = match arg.split_once('=') {
+                Some((name, value)) => (name, Some(value.to_string())),
+                None => (arg.as_str(), None),
             };
-            match arg.split('=').next() {
-                Some("--script") => read.script = Some(value.into()),
-                Some("--history") => read.history = Some(value.into()),
-                _ => return Err(format!("{arg}: unknown\n{USAGE}")),
+            let mut value = || value.clone().or_else(|| args.next().cloned()).ok_or(USAGE);
+            match name {
+                "--script" => read.script = Some(value()?.into()),
+                "--history" => read.history = Some(value()?.into()),
+                _ => read.rest.push(arg.clone()),
             }
         }
         Ok(read)
@@ -65,7 +69,11 @@ impl Arguments {
             .map_err(|error| format!("the script {} is not one: {error}", path.display()))?;
         let store = self.history.map_or_else(HistoryStore::nowhere, HistoryStore::at);
         match self.face.as_str() {
-            "acp" => Ok(speak_acp(Arc::new(ScriptBrain::new(script)), store)),
+            "acp" if self.rest.is_empty() => {
+                Ok(speak_acp(Arc::new(ScriptBrain::new(script)), store))
+            }
+            "acp" => Err(format!("{}: unknown\n{USAGE}", self.rest.join(" "))),
+            "claude" => Ok(speak_claude(Arc::new(ScriptBrain::new(script)), &self.rest)),
             face => Err(format!("there is no face {face:?}\n{USAGE}")),
         }
     }
@@ -79,6 +87,36 @@ pub(crate) fn speak_acp(brain: Arc<dyn Brain>, store: HistoryStore) -> ExitCode 
     agent.launch();
     agent.serve(io::stdin().lock());
     leave(stubborn)
+}
+
+/// Speaks Claude's stream-json on stdin and stdout until stdin ends and the last turn is done.
+pub(crate) fn speak_claude(brain: Arc<dyn Brain>, args: &[String]) -> ExitCode {
+    let stubborn = brain.about().ignore_eof;
+    if brain.about().ignore_term {
+        prepare(brain.as_ref());
+    } else {
+        for (signal, code) in [(SIGTERM, 143), (SIGINT, 0)] {
+            let always = Arc::new(AtomicBool::new(true));
+            let _cannot = signal_hook::flag::register_conditional_shutdown(signal, code, always);
+        }
+    }
+    let wire = Arc::new(Wire::stdout());
+    let arguments = ClaudeArguments::read(args);
+    let agent = match ClaudeAgent::new(brain, &arguments, Arc::clone(&wire)) {
+        Ok(agent) => agent,
+        Err(unable) => {
+            if let Some(message) = unable.message {
+                wire.message(&message);
+            }
+            say_on_stderr(&unable.words);
+            return ExitCode::FAILURE;
+        }
+    };
+    agent.launch();
+    match agent.serve(io::stdin().lock()) {
+        ExitCode::SUCCESS => leave(stubborn),
+        failed => failed,
+    }
 }
 
 fn prepare(brain: &dyn Brain) {

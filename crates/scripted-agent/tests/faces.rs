@@ -4,5 +4,8 @@
 #[path = "faces/acp.rs"]
 mod acp;
 #[cfg(test)]
+#[path = "faces/claude.rs"]
+mod claude;
+#[cfg(test)]
 #[path = "faces/support.rs"]
 mod support;

@@ -1,0 +1,381 @@
+//! The Claude face: looks to a driver like `claude` with stream-json both ways.
+//!
+//! One thread reads and answers control requests; one performs the turns, one after the other.
+
+mod arguments;
+mod clock;
+mod ledger;
+mod message;
+mod session_file;
+mod tools;
+mod turn;
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::BufRead;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use serde_json::{Map, Value, json};
+
+use crate::brain::{Brain, Prompt};
+use crate::cancel::Cancel;
+use crate::engine::{Performance, say_on_stderr};
+use crate::mint::Mint;
+use crate::script::{SlashCommand, Step};
+use crate::wire::Wire;
+use ledger::Ledger;
+use session_file::SessionFile;
+use turn::ClaudeTurn;
+
+pub(crate) use arguments::ClaudeArguments;
+
+/// The version whose wire this face speaks.
+const VERSION: &str = "2.1.325";
+
+/// The agent: one session, as a `claude` process has.
+pub(crate) struct ClaudeAgent {
+    brain: Arc<dyn Brain>,
+    wire: Arc<Wire>,
+    mint: Mint,
+    cwd: PathBuf,
+    session: String,
+    partial: bool,
+    file: SessionFile,
+    state: Mutex<State>,
+    asks: Mutex<Asks>,
+    /// Held where what is told must not be parted by an interrupt.
+    unparted: Mutex<()>,
+}
+
+struct State {
+    model: String,
+    mode: String,
+    commands: Vec<SlashCommand>,
+    ledger: Ledger,
+    turns: u32,
+    /// What stops the turn that runs.
+    running: Option<Arc<Cancel>>,
+}
+
+#[derive(Default)]
+struct Asks {
+    waiting: HashMap<String, Sender<Value>>,
+    /// Nobody is there any more to answer.
+    closed: bool,
+}
+
+/// Why a session can't be: the words for stderr, and a message before them.
+pub(crate) struct Unable {
+    pub(crate) message: Option<Value>,
+    pub(crate) words: String,
+}
+
+impl ClaudeAgent {
+    /// Takes up the session the arguments name, or says why not.
+    pub(crate) fn new(
+        brain: Arc<dyn Brain>,
+        arguments: &ClaudeArguments,
+        wire: Arc<Wire>,
+    ) -> Result<Arc<Self>, Unable> {
+        let about = brain.about();
+        let mint = Mint::new(about.ids);
+        if let Some(refusal) = &about.refuse_new {
+            return Err(Unable { message: None, words: refusal.message.clone() });
+        }
+        let cwd = std::env::current_dir().unwrap_or_default();
+        let (session, file) = arguments.session(&cwd, &mint)?;
+        let past = file.past();
+        let state = State {
+            model: arguments.model.clone().unwrap_or_else(|| about.model.clone()),
+            mode: arguments.mode.clone().unwrap_or_else(|| "default".into()),
+            commands: about.commands.clone(),
+            ledger: Ledger::resumed(past.cost),
+            turns: past.turns,
+            running: None,
+        };
+        let partial = arguments.partial;
+        Ok(Arc::new(Self {
+            brain,
+            wire,
+            mint,
+            cwd,
+            session,
+            partial,
+            file,
+            state: Mutex::new(state),
+            asks: Mutex::default(),
+            unparted: Mutex::default(),
+        }))
+    }
+
+    /// Does what the script does before anything is read.
+    pub(crate) fn launch(self: &Arc<Self>) {
+        self.perform_idle(&self.brain.on_launch());
+    }
+
+    /// Serves until the input ends and all turns are done.
+    pub(crate) fn serve(self: &Arc<Self>, mut input: impl BufRead) -> ExitCode {
+        let (prompts, queue) = mpsc::channel();
+        let agent = Arc::clone(self);
+        let turns = thread::spawn(move || agent.perform_all(&queue));
+        let mut line = Vec::new();
+        while let Ok(1..) = input.read_until(b'\n', &mut line) {
+            if !line.trim_ascii().is_empty() {
+                match serde_json::from_slice(&line) {
+                    Ok(message) => self.take(&message, &prompts),
+                    Err(error) => {
+                        say_on_stderr(&format!("Error parsing streaming input line: {error}"));
+                        return ExitCode::FAILURE;
+                    }
+                }
+            }
+            line.clear();
+        }
+        self.lock_asks().closed = true;
+        self.lock_asks().waiting.clear();
+        drop(prompts);
+        let _a_panic_was_told = turns.join();
+        ExitCode::SUCCESS
+    }
+
+    fn take(self: &Arc<Self>, message: &Value, prompts: &Sender<Value>) {
+        match message["type"].as_str() {
+            Some("user") => {
+                let _the_turns_end_first = prompts.send(message["message"]["content"].clone());
+            }
+            Some("control_request") => self.controlled(message),
+            Some("control_response") => self.answered(&message["response"]),
+            _ => {} // an unknown type is passed over
+        }
+    }
+
+    fn controlled(self: &Arc<Self>, message: &Value) {
+        let (id, request) = (&message["request_id"], &message["request"]);
+        match request["subtype"].as_str() {
+            Some("initialize") => {
+                self.reply(id, Some(self.introduction()));
+                let (agent, steps) = (Arc::clone(self), self.brain.on_session());
+                if !steps.is_empty() {
+                    thread::spawn(move || agent.perform_idle(&steps));
+                }
+            }
+            Some("interrupt") => self.interrupt(id),
+            Some("set_permission_mode") => {
+                let mode = request["mode"].as_str().unwrap_or("default").to_string();
+                self.reply(id, Some(json!({ "mode": mode })));
+                self.set_mode(&mode);
+            }
+            Some("set_model") => {
+                let model = request["model"].as_str().unwrap_or("default").to_string();
+                self.lock().model.clone_from(&model);
+                self.reply(id, Some(json!({ "model": model })));
+            }
+            Some("set_max_thinking_tokens") => self.reply(id, None),
+            subtype => {
+                let subtype = subtype.unwrap_or_default();
+                let error = format!("Unsupported control request subtype: {subtype}");
+                self.wire.message(&json!({"type": "control_response", "response": {
+                    "subtype": "error", "request_id": id, "error": error,
+                    "error_code": "unsupported_request",
+                }}));
+            }
+        }
+    }
+
+    fn reply(&self, id: &Value, response: Option<Value>) {
+        let mut reply = json!({"subtype": "success", "request_id": id});
+        if let Some(response) = response {
+            reply["response"] = response;
+        }
+        self.wire.message(&json!({"type": "control_response", "response": reply}));
+    }
+
+    fn introduction(&self) -> Value {
+        let about = self.brain.about();
+        let commands: Vec<Value> = about
+            .commands
+            .iter()
+            .map(|command| {
+                json!({"name": command.name, "description": command.description, "argumentHint": ""})
+            })
+            .collect();
+        let model = json!({
+            "value": "default", "resolvedModel": about.model, "displayName": "Default",
+            "description": "What the script says",
+        });
+        json!({
+            "commands": commands,
+            "agents": [],
+            "output_style": "default",
+            "available_output_styles": ["default"],
+            "models": [model],
+            "account": {"tokenSource": "none", "apiProvider": "firstParty"},
+            "pid": std::process::id(),
+            "claude_code_version": VERSION,
+            "current_permission_mode": self.lock().mode,
+            "session_state": "idle",
+        })
+    }
+
+    /// Questions are taken back, the interrupt is answered, and then the turn ends.
+    fn interrupt(&self, id: &Value) {
+        if self.brain.about().ignore_cancel {
+            return;
+        }
+        let unparted = self.unparted();
+        let running = self.lock().running.clone();
+        if let Some(running) = &running {
+            running.set();
+        }
+        // What waits for an answer hears that it gets none by the end of its channel.
+        let open: BTreeMap<String, Sender<Value>> = self.lock_asks().waiting.drain().collect();
+        for request in open.keys() {
+            self.wire.message(&json!({"type": "control_cancel_request", "request_id": request}));
+        }
+        self.reply(id, Some(json!({"still_queued": []})));
+        drop((open, unparted));
+    }
+
+    fn answered(&self, response: &Value) {
+        let id = response["request_id"].as_str().unwrap_or_default();
+        if let Some(waiting) = self.lock_asks().waiting.remove(id) {
+            let _no_longer_waiting = waiting.send(response.clone());
+        }
+    }
+
+    /// Sends a control request. Its id, and where its answer arrives; the channel ends when there will be none.
+    fn control(&self, request: &Value) -> (String, Receiver<Value>) {
+        let id = self.mint.uuid();
+        let (sender, answer) = mpsc::channel();
+        let mut asks = self.lock_asks();
+        if !asks.closed {
+            asks.waiting.insert(id.clone(), sender);
+        }
+        drop(asks);
+        self.wire
+            .message(&json!({"type": "control_request", "request_id": id, "request": request}));
+        (id, answer)
+    }
+
+    /// Takes a control request back.
+    fn withdraw(&self, id: &str) {
+        self.lock_asks().waiting.remove(id);
+        self.wire.message(&json!({"type": "control_cancel_request", "request_id": id}));
+    }
+
+    fn set_mode(&self, mode: &str) {
+        self.lock().mode = mode.into();
+        let status =
+            json!({"type": "system", "subtype": "status", "status": null, "permissionMode": mode});
+        self.send(status);
+    }
+
+    fn perform_all(self: &Arc<Self>, prompts: &Receiver<Value>) {
+        while let Ok(content) = prompts.recv() {
+            self.perform(&content);
+        }
+    }
+
+    fn perform(self: &Arc<Self>, content: &Value) {
+        let cancel = Arc::new(Cancel::default());
+        let turn = {
+            let mut state = self.lock();
+            state.turns += 1;
+            state.running = Some(Arc::clone(&cancel));
+            state.turns
+        };
+        let prompt = Prompt { text: text_of(content), cwd: self.cwd.clone(), turn };
+        self.send(self.init());
+        self.file.user_message(self, content, turn);
+        let steps = self.brain.answer(&prompt);
+        let mut face = ClaudeTurn::new(self, turn, &cancel);
+        face.request();
+        let (end, later) = Performance::new(&mut face, &prompt, &cancel).perform(&steps);
+        // From here on an interrupt finds nothing to stop, as with a turn that has ended.
+        self.lock().running = None;
+        face.finish(&end, &prompt.text);
+        face.be_idle();
+        let (end, _) = Performance::new(&mut face, &prompt, &cancel).deaf().perform(&later);
+        face.finish_idle(&end);
+    }
+
+    /// Speaks without being asked.
+    fn perform_idle(self: &Arc<Self>, steps: &[Step]) {
+        let cancel = Cancel::default();
+        let prompt = Prompt { text: String::new(), cwd: self.cwd.clone(), turn: 0 };
+        let mut face = ClaudeTurn::new(self, 0, &cancel);
+        face.be_idle();
+        let (end, _) = Performance::new(&mut face, &prompt, &cancel).perform(steps);
+        face.finish_idle(&end);
+    }
+
+    fn init(&self) -> Value {
+        let state = self.lock();
+        let commands: Vec<&String> = state.commands.iter().map(|command| &command.name).collect();
+        json!({
+            "type": "system",
+            "subtype": "init",
+            "cwd": self.cwd,
+            "tools": ["Task", "AskUserQuestion", "Bash", "Edit", "Read", "TodoWrite", "Write"],
+            "mcp_servers": [],
+            "model": state.model,
+            "permissionMode": state.mode,
+            "slash_commands": commands,
+            "apiKeySource": "none",
+            "claude_code_version": VERSION,
+            "output_style": "default",
+            "agents": [],
+            "skills": [],
+            "plugins": [],
+        })
+    }
+
+    /// Sends a message of the session. Its uuid.
+    fn send(&self, message: Value) -> String {
+        let uuid = self.mint.uuid();
+        self.send_as(message, &uuid);
+        uuid
+    }
+
+    fn send_as(&self, mut message: Value, uuid: &str) {
+        message["session_id"] = json!(self.session);
+        message["uuid"] = json!(uuid);
+        self.wire.message(&message);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unparted(&self) -> MutexGuard<'_, ()> {
+        self.unparted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_asks(&self) -> MutexGuard<'_, Asks> {
+        self.asks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// All text of a user's message, which is a string or blocks.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        content => {
+            let blocks = content.as_array().into_iter().flatten();
+            let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
+            texts.join("\n")
+        }
+    }
+}
+
+/// An object with the keys of two.
+fn merged(mut one: Value, other: &Value) -> Value {
+    let empty = Map::new();
+    for (key, value) in other.as_object().unwrap_or(&empty) {
+        one[key] = value.clone();
+    }
+    one
+}

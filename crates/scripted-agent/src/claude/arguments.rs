@@ -1,0 +1,91 @@
+//! What `claude` is told on its command line, as far as it matters here.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::ledger::Ledger;
+use super::session_file::SessionFile;
+use super::{Unable, merged};
+use crate::mint::Mint;
+
+/// Flags that take no value. All others do, in the next argument or behind `=`.
+const BARE: [&str; 7] = [
+    "--verbose",
+    "--include-partial-messages",
+    "--fork-session",
+    "--print",
+    "-p",
+    "--replay-user-messages",
+    "--dangerously-skip-permissions",
+];
+
+/// The arguments of a `claude` process.
+#[derive(Debug, Default)]
+pub(crate) struct ClaudeArguments {
+    pub(super) partial: bool,
+    pub(super) model: Option<String>,
+    pub(super) mode: Option<String>,
+    session_id: Option<String>,
+    resume: Option<String>,
+    fork: bool,
+}
+
+impl ClaudeArguments {
+    /// Reads them. What is not known is passed over, as a newer driver may say more.
+    pub(crate) fn read(args: &[String]) -> Self {
+        let mut read = Self::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            let (name, mut value) = match arg.split_once('=') {
+                Some((name, value)) => (name, Some(value.to_string())),
+                None => (arg.as_str(), None),
+            };
+            if value.is_none() && !BARE.contains(&name) {
+                value = args.next().cloned();
+            }
+            match name {
+                "--include-partial-messages" => read.partial = true,
+                "--fork-session" => read.fork = true,
+                "--model" => read.model = value,
+                "--permission-mode" => read.mode = value,
+                "--session-id" => read.session_id = value,
+                "--resume" | "-r" => read.resume = value,
+                _ => {}
+            }
+        }
+        read
+    }
+
+    /// The session these name and its file.
+    pub(super) fn session(&self, cwd: &Path, mint: &Mint) -> Result<(String, SessionFile), Unable> {
+        let new = || self.session_id.clone().unwrap_or_else(|| mint.uuid());
+        let Some(old) = &self.resume else {
+            let id = new();
+            let file = SessionFile::of(cwd, &id);
+            if file.exists() {
+                let words = format!("Error: Session ID {id} is already in use.");
+                return Err(Unable { message: None, words });
+            }
+            return Ok((id, file));
+        };
+        let file = SessionFile::of(cwd, old);
+        if !file.exists() {
+            let words = format!("No conversation found with session ID: {old}");
+            let message = merged(
+                json!({
+                    "type": "result", "subtype": "error_during_execution", "is_error": true,
+                    "num_turns": 0, "stop_reason": null, "session_id": old, "uuid": mint.uuid(),
+                    "errors": [words],
+                }),
+                &Ledger::resumed(0.0).nothing_used(),
+            );
+            return Err(Unable { message: Some(message), words });
+        }
+        if self.fork {
+            let id = new();
+            return Ok((id.clone(), file.forked(cwd, &id)));
+        }
+        Ok((old.clone(), file))
+    }
+}

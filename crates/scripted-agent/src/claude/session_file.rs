@@ -1,0 +1,146 @@
+//! The session's own file: `projects/<directory>/<id>.jsonl`, a chain of lines by `uuid` and `parentUuid`.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::{ClaudeAgent, VERSION, clock, merged};
+use crate::engine::say_on_stderr;
+
+/// Where a session is kept, and the last line of its chain.
+pub(super) struct SessionFile {
+    path: PathBuf,
+    last: Mutex<Option<String>>,
+}
+
+/// What a resumed session begins with.
+#[derive(Debug, Default)]
+pub(super) struct Past {
+    pub(super) turns: u32,
+    pub(super) cost: f64,
+}
+
+impl SessionFile {
+    pub(super) fn of(cwd: &Path, session: &str) -> Self {
+        let path = home().join("projects").join(folder(cwd)).join(format!("{session}.jsonl"));
+        Self { path, last: Mutex::default() }
+    }
+
+    pub(super) fn exists(&self) -> bool {
+        self.path.exists()
+    }
+
+    /// The same conversation under another id.
+    pub(super) fn forked(&self, cwd: &Path, session: &str) -> Self {
+        let fork = Self::of(cwd, session);
+        if let Err(error) = fs::copy(&self.path, &fork.path) {
+            say_on_stderr(&format!("could not copy {}: {error}", self.path.display()));
+        }
+        fork
+    }
+
+    /// Reads what came before, and goes on behind its last line.
+    pub(super) fn past(&self) -> Past {
+        let mut past = Past::default();
+        let text = fs::read_to_string(&self.path).unwrap_or_default();
+        for line in text.lines() {
+            let Ok(line) = serde_json::from_str::<Value>(line) else { continue };
+            if line["isSidechain"] == false
+                && let Some(uuid) = line["uuid"].as_str()
+            {
+                *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(uuid.into());
+            }
+            if line.get("promptSource").is_some() {
+                past.turns += 1;
+            }
+            if let Some(cost) = line["totalCostUSD"].as_f64() {
+                past.cost = cost;
+            }
+        }
+        past
+    }
+
+    /// The user's message, and the lines around it that are no conversation.
+    pub(super) fn user_message(&self, agent: &ClaudeAgent, content: &Value, turn: u32) {
+        let session = &agent.session;
+        for operation in ["enqueue", "dequeue"] {
+            self.write(&json!({
+                "type": "queue-operation", "operation": operation, "timestamp": clock::now(),
+                "sessionId": session,
+            }));
+        }
+        let message = json!({
+            "type": "user", "message": {"role": "user", "content": content},
+            "permissionMode": agent.lock().mode, "promptSource": "sdk",
+            "turnPosition": {"promptIndex": 0, "turnIndex": turn},
+        });
+        self.chained(agent, &agent.mint.uuid(), message);
+        let date = json!({"type": "date", "date": &clock::now()[..10]});
+        self.chained(agent, &agent.mint.uuid(), json!({"type": "attachment", "attachment": date}));
+    }
+
+    /// A line of the conversation.
+    pub(super) fn chained(&self, agent: &ClaudeAgent, uuid: &str, line: Value) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let chain = json!({"parentUuid": *last, "isSidechain": false});
+        *last = Some(uuid.into());
+        drop(last);
+        self.place(agent, uuid, &merged(chain, &line));
+    }
+
+    /// A line of a sub-agent's conversation, which is no part of the chain.
+    pub(super) fn aside(&self, agent: &ClaudeAgent, uuid: &str, line: Value) {
+        let aside = json!({"parentUuid": null, "isSidechain": true});
+        self.place(agent, uuid, &merged(aside, &line));
+    }
+
+    /// The turn ended.
+    pub(super) fn close_turn(&self, agent: &ClaudeAgent, prompt: &str) {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.write(&json!({
+            "type": "last-prompt", "lastPrompt": prompt, "leafUuid": last,
+            "sessionId": agent.session,
+        }));
+        self.write(&json!({
+            "type": "cost-state", "sessionId": agent.session,
+            "totalCostUSD": agent.lock().ledger.cost(),
+        }));
+    }
+
+    fn place(&self, agent: &ClaudeAgent, uuid: &str, line: &Value) {
+        let place = json!({
+            "uuid": uuid, "timestamp": clock::now(), "userType": "external",
+            "entrypoint": "sdk-ts", "cwd": agent.cwd, "sessionId": agent.session,
+            "version": VERSION, "gitBranch": "HEAD",
+        });
+        self.write(&merged(line.clone(), &place));
+    }
+
+    fn write(&self, line: &Value) {
+        let append = |file: &mut File| file.write_all(format!("{line}\n").as_bytes());
+        let written = self
+            .path
+            .parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| OpenOptions::new().create(true).append(true).open(&self.path))
+            .and_then(|mut file| append(&mut file));
+        if let Err(error) = written {
+            say_on_stderr(&format!("could not write {}: {error}", self.path.display()));
+        }
+    }
+}
+
+fn home() -> PathBuf {
+    match std::env::var_os("CLAUDE_CONFIG_DIR") {
+        Some(dir) => dir.into(),
+        None => PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".claude"),
+    }
+}
+
+/// A directory's name in the tree: every character that is not alphanumeric as `-`.
+fn folder(cwd: &Path) -> String {
+    cwd.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}

@@ -1,0 +1,509 @@
+//! One turn on the Claude wire: steps as messages of the model, results of tools, and control requests.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::message::{BlockKind, Message};
+use super::tools::{Call, Given};
+use super::{ClaudeAgent, clock, merged};
+use crate::cancel::Cancel;
+use crate::face::{Answer, End, Face, Ran};
+use crate::script::{
+    Ask, Choice, Failure, FileDiff, Image, PlanEntry, Question, SlashCommand, Tool, ToolChange,
+    ToolEnd, UsageFact,
+};
+use crate::wire::Wire;
+
+/// How soon an agent sees that it wants its question back.
+const WITHDRAW_CHECK: Duration = Duration::from_millis(5);
+const REJECTED: &str =
+    "The user doesn't want to proceed with this tool use. The tool use was rejected.";
+
+pub(super) struct ClaudeTurn<'a> {
+    pub(super) agent: &'a Arc<ClaudeAgent>,
+    turn: u32,
+    cancel: &'a Cancel,
+    pub(super) message: Option<Message>,
+    /// The call under which a sub-agent speaks.
+    pub(super) parent: Option<String>,
+    /// The text of the last block.
+    pub(super) said: String,
+    /// How often the model was asked.
+    pub(super) requests: u32,
+    calls: BTreeMap<String, Call>,
+    denials: Vec<Value>,
+    plans: u32,
+    images: u32,
+    /// Nobody asked: what is said begins a turn of the agent's own, which is announced first.
+    pub(super) unasked: bool,
+    /// That the model is asked was told, and it has not begun to answer.
+    pub(super) requesting: bool,
+}
+
+impl<'a> ClaudeTurn<'a> {
+    pub(super) fn new(agent: &'a Arc<ClaudeAgent>, turn: u32, cancel: &'a Cancel) -> Self {
+        Self {
+            agent,
+            turn,
+            cancel,
+            message: None,
+            parent: None,
+            said: String::new(),
+            requests: 0,
+            calls: BTreeMap::new(),
+            denials: Vec::new(),
+            plans: 0,
+            images: 0,
+            unasked: false,
+            requesting: false,
+        }
+    }
+
+    /// What follows is said without being asked.
+    pub(super) fn be_idle(&mut self) {
+        (self.unasked, self.requests) = (true, 0);
+    }
+
+    /// Ends a turn of the agent's own, if something was said.
+    pub(super) fn finish_idle(&mut self, end: &End) {
+        if self.message.is_some() || self.requests > 0 {
+            self.finish(end, "");
+        }
+    }
+
+    /// Ends the turn with its result.
+    pub(super) fn finish(&mut self, end: &End, prompt: &str) {
+        let how = match end {
+            End::Stop(reason) => {
+                self.close_message(reason);
+                json!({
+                    "subtype": "success", "is_error": false, "stop_reason": reason,
+                    "api_error_status": null, "result": self.said, "terminal_reason": "completed",
+                })
+            }
+            End::Cancelled => self.break_off(),
+            End::Fail(failure) => self.fail(failure),
+        };
+        let used = {
+            let mut state = self.agent.lock();
+            let model = state.model.clone();
+            state.ledger.close_turn(&model)
+        };
+        let result = json!({
+            "type": "result", "duration_ms": 0, "duration_api_ms": 0,
+            "num_turns": self.requests.max(1), "permission_denials": self.denials,
+            "queued_turn_count": 0, "result_index": self.turn.saturating_sub(1),
+        });
+        self.agent.file.close_turn(self.agent, prompt);
+        self.agent.send(merged(merged(result, &used), &how));
+    }
+
+    /// Keeps a line of the conversation in the session's file.
+    pub(super) fn keep_line(&self, uuid: &str, line: Value) {
+        match &self.parent {
+            None => self.agent.file.chained(self.agent, uuid, line),
+            Some(_) => self.agent.file.aside(self.agent, uuid, line),
+        }
+    }
+
+    /// The user stopped the turn: the words so far stand, open calls were rejected.
+    fn break_off(&mut self) -> Value {
+        let open: Vec<String> = self
+            .calls
+            .iter()
+            .filter(|(_, call)| !call.ended)
+            .map(|(_, call)| call.wire_id.clone())
+            .collect();
+        let stop = if open.is_empty() { Value::Null } else { json!("tool_use") };
+        let reason = if open.is_empty() { "aborted_streaming" } else { "aborted_tools" };
+        if open.is_empty() {
+            self.abort_message(|turn| turn.user_text("[Request interrupted by user]"));
+        } else {
+            self.close_message("tool_use");
+            for id in &open {
+                let rejected = Given {
+                    content: json!(REJECTED),
+                    is_error: true,
+                    structure: json!("User rejected tool use"),
+                };
+                self.tool_result(id, &rejected, &json!({"non_execution_kind": "user-rejected"}));
+            }
+            self.user_text("[Request interrupted by user for tool use]");
+        }
+        json!({
+            "subtype": "error_during_execution", "is_error": true, "stop_reason": stop,
+            "terminal_reason": reason, "errors": ["the turn was interrupted"],
+        })
+    }
+
+    /// The API failed: a message of nobody, and a result that says so.
+    fn fail(&mut self, failure: &Failure) -> Value {
+        self.close_message("end_turn");
+        let login = failure.code == -32000;
+        let status = match failure.code {
+            -32000 => 401,
+            code @ 400..600 => code,
+            _ => 500,
+        };
+        let text = if login {
+            failure.message.clone()
+        } else {
+            format!("API Error: {status} {}", failure.message)
+        };
+        let kind = if login { "authentication_failed" } else { "server_error" };
+        let message = json!({
+            "id": self.agent.mint.uuid(), "type": "message", "role": "assistant",
+            "model": "<synthetic>", "content": [{"type": "text", "text": text}],
+            "stop_reason": "stop_sequence", "stop_sequence": "",
+            "usage": {
+                "input_tokens": 0, "output_tokens": 0, "cache_creation_input_tokens": 0,
+                "cache_read_input_tokens": 0,
+            },
+        });
+        let uuid = self.agent.send(json!({
+            "type": "assistant", "message": message, "parent_tool_use_id": null,
+            "timestamp": clock::now(), "error": kind, "is_api_error_message": true,
+            "api_error_status": status,
+        }));
+        let line = json!({"type": "assistant", "message": message, "isApiErrorMessage": true});
+        self.keep_line(&uuid, line);
+        json!({
+            "subtype": "success", "is_error": true, "stop_reason": "stop_sequence",
+            "api_error_status": status, "result": text, "terminal_reason": "api_error",
+        })
+    }
+
+    fn user_text(&self, text: &str) {
+        self.user(json!([{"type": "text", "text": text}]), &json!({}), &json!({}));
+    }
+
+    fn tool_result(&self, id: &str, given: &Given, meta: &Value) {
+        let content = json!([{
+            "type": "tool_result", "tool_use_id": id, "content": given.content,
+            "is_error": given.is_error,
+        }]);
+        let meta = merged(json!({ "id": id }), meta);
+        let told = json!({"tool_use_result": given.structure, "tool_result_meta": [meta]});
+        self.user(content, &told, &json!({"toolUseResult": given.structure}));
+    }
+
+    /// A message in the user's name.
+    fn user(&self, content: Value, told: &Value, kept: &Value) {
+        let message = json!({"role": "user", "content": content});
+        let uuid = self.agent.send(merged(
+            json!({
+                "type": "user", "message": message, "parent_tool_use_id": self.parent,
+                "timestamp": clock::now(),
+            }),
+            told,
+        ));
+        self.keep_line(&uuid, merged(json!({"type": "user", "message": message}), kept));
+    }
+
+    fn wire_id(&self, id: &str) -> String {
+        match self.turn {
+            0 | 1 => id.into(),
+            turn => format!("{id}.{turn}"),
+        }
+    }
+
+    fn call(&mut self, id: &str, name: &str, input: &Value) {
+        let wire_id = self.wire_id(id);
+        self.call_block(&wire_id, name, input);
+        let call = Call { wire_id, name: name.into(), input: input.clone(), ..Call::default() };
+        self.calls.insert(id.into(), call);
+    }
+
+    /// Gives back what a call gave, at once and without more ado.
+    fn answer_call(&mut self, id: &str, given: &Given, meta: &Value) {
+        self.close_message("tool_use");
+        if let Some(call) = self.calls.get_mut(id) {
+            call.ended = true;
+            let wire_id = call.wire_id.clone();
+            self.tool_result(&wire_id, given, meta);
+        }
+    }
+
+    /// Asks whether a tool may be used. `None` when no answer comes any more.
+    fn can_use(&mut self, request: &Value, withdraw: &dyn Fn() -> bool) -> Option<Value> {
+        let (id, answer) =
+            self.close_message_around("tool_use", |turn| turn.agent.control(request));
+        loop {
+            match answer.recv_timeout(WITHDRAW_CHECK) {
+                Ok(answer) => return Some(answer["response"].clone()),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) if withdraw() => {
+                    self.agent.withdraw(&id);
+                    return None;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    fn deny(&mut self, id: &str, answer: &Value) {
+        let words = answer["message"].as_str().unwrap_or("denied").to_string();
+        let given = Given {
+            content: json!(words),
+            is_error: true,
+            structure: json!(format!("Error: {words}")),
+        };
+        let decision = json!({"decision": "reject", "source": "user_reject"});
+        self.answer_call(id, &given, &json!({"permission_decision": decision}));
+    }
+}
+
+impl Face for ClaudeTurn<'_> {
+    fn say(&mut self, text: &str) {
+        self.grow(BlockKind::Text, text);
+    }
+
+    fn think(&mut self, text: &str) {
+        self.grow(BlockKind::Thinking, text);
+    }
+
+    fn new_message(&mut self) {
+        self.close_message("end_turn");
+    }
+
+    fn echo(&mut self, prompt: &str) {
+        let message = json!({"role": "user", "content": [{"type": "text", "text": prompt}]});
+        self.agent.send(json!({
+            "type": "user", "message": message, "parent_tool_use_id": null, "isReplay": true,
+        }));
+    }
+
+    /// A picture comes from a tool on this wire: a file that was read.
+    fn image(&mut self, image: &Image) {
+        self.images += 1;
+        let id = format!("image-{}", self.images);
+        self.call(&id, "Read", &json!({"file_path": format!("{id}.png")}));
+        let source = json!({"type": "base64", "media_type": image.mime, "data": image.data});
+        let given = Given {
+            content: json!([{"type": "image", "source": source}]),
+            is_error: false,
+            structure: json!({"type": "image", "file": {"type": image.mime, "base64": image.data}}),
+        };
+        self.answer_call(&id, &given, &json!({}));
+    }
+
+    fn tool(&mut self, tool: &Tool) {
+        let input = if tool.input.is_null() { json!({}) } else { tool.input.clone() };
+        self.call(&tool.id, if tool.name.is_empty() { "Bash" } else { &tool.name }, &input);
+    }
+
+    /// A call is told whole on this wire; what it becomes later is only in its result.
+    fn tool_update(&mut self, change: &ToolChange) {
+        if let (Some(call), Some(input)) = (self.calls.get_mut(&change.id), &change.input) {
+            call.input = input.clone();
+        }
+    }
+
+    fn tool_output(&mut self, id: &str, text: &str) {
+        if let Some(call) = self.calls.get_mut(id) {
+            call.output.push_str(text);
+        }
+    }
+
+    fn diff(&mut self, diff: &FileDiff) {
+        if let Some(call) = self.calls.get_mut(&diff.id) {
+            call.diff = Some(diff.clone());
+        }
+    }
+
+    fn tool_end(&mut self, end: &ToolEnd) {
+        let Some(call) = self.calls.get_mut(&end.id).filter(|call| !call.ended) else { return };
+        call.output.push_str(&end.output);
+        let given = call.give(end);
+        let decision = json!({"decision": "accept", "source": "user_temporary"});
+        self.answer_call(&end.id, &given, &json!({"permission_decision": decision}));
+    }
+
+    fn plan(&mut self, entries: &[PlanEntry]) {
+        self.plans += 1;
+        let id = format!("plan-{}", self.plans);
+        let todos: Vec<Value> = entries
+            .iter()
+            .map(|entry| {
+                let (text, status) = (&entry.text, entry.status.word());
+                json!({"content": text, "status": status, "activeForm": text})
+            })
+            .collect();
+        self.call(&id, "TodoWrite", &json!({ "todos": todos }));
+        let given = Given {
+            content: json!("Todos have been modified successfully."),
+            is_error: false,
+            structure: json!({"oldTodos": [], "newTodos": todos}),
+        };
+        self.answer_call(&id, &given, &json!({}));
+    }
+
+    fn ask(&mut self, ask: &Ask, withdraw: &dyn Fn() -> bool) -> Answer {
+        let id = ask.tool.clone().unwrap_or_default();
+        let known = self.calls.get(&id).cloned().unwrap_or_else(|| Call {
+            wire_id: self.agent.mint.api("toolu_"),
+            name: ask.title.clone(),
+            input: json!({}),
+            ..Call::default()
+        });
+        let request = json!({
+            "subtype": "can_use_tool",
+            "tool_name": known.name,
+            "display_name": known.name,
+            "input": known.input,
+            "description": ask.title,
+            "permission_suggestions": suggestions(&known),
+            "tool_use_id": known.wire_id,
+        });
+        let Some(answer) = self.can_use(&request, withdraw) else {
+            return if self.cancel.is_set() { Answer::Cancelled } else { Answer::Nothing };
+        };
+        if answer["behavior"] == "allow" {
+            let always = answer["updatedPermissions"].as_array().is_some_and(|all| !all.is_empty());
+            return chosen(&ask.options, if always { "allow_always" } else { "allow_once" });
+        }
+        self.denials.push(json!({
+            "tool_name": known.name, "tool_use_id": known.wire_id, "tool_input": known.input,
+        }));
+        if answer["interrupt"] == true {
+            return Answer::Cancelled;
+        }
+        self.deny(&id, &answer);
+        chosen(&ask.options, "reject_once")
+    }
+
+    fn question(&mut self, question: &Question) -> Answer {
+        let options: Vec<Value> = question
+            .options
+            .iter()
+            .map(|option| json!({"label": option.name, "description": option.description}))
+            .collect();
+        let input = json!({"questions": [{
+            "question": question.question, "header": question.header, "options": options,
+            "multiSelect": question.multiple,
+        }]});
+        self.call(&question.id, "AskUserQuestion", &input);
+        let request = json!({
+            "subtype": "can_use_tool", "tool_name": "AskUserQuestion",
+            "display_name": "AskUserQuestion", "input": input,
+            "tool_use_id": self.wire_id(&question.id), "requires_user_interaction": true,
+        });
+        let Some(answer) = self.can_use(&request, &|| false) else {
+            return if self.cancel.is_set() { Answer::Cancelled } else { Answer::Nothing };
+        };
+        if answer["behavior"] != "allow" {
+            self.deny(&question.id, &answer);
+            return Answer::Nothing;
+        }
+        let answered = &answer["updatedInput"];
+        let choice = answered["answers"][&question.question].as_str().unwrap_or_default();
+        let words =
+            format!("Your questions have been answered: {:?}={choice:?}.", question.question);
+        let given = Given { content: json!(words), is_error: false, structure: answered.clone() };
+        self.answer_call(&question.id, &given, &json!({}));
+        Answer::Chosen(choice.into())
+    }
+
+    fn read_file(&mut self, path: &str) -> io::Result<String> {
+        fs::read_to_string(self.agent.cwd.join(path))
+    }
+
+    fn write_file(&mut self, path: &str, content: &str) -> io::Result<()> {
+        fs::write(self.agent.cwd.join(path), content)
+    }
+
+    /// This wire has no terminals of the client's.
+    fn run_by_client(&mut self, _id: &str, _command: &str) -> Option<Ran> {
+        None
+    }
+
+    fn title(&mut self, title: &str) {
+        self.agent
+            .send(json!({"type": "system", "subtype": "session_title_changed", "title": title}));
+    }
+
+    fn usage(&mut self, usage: &UsageFact) {
+        self.agent.lock().ledger.set(usage.used, usage.size, usage.cost_usd);
+    }
+
+    fn commands(&mut self, commands: &[SlashCommand]) {
+        self.agent.lock().commands = commands.to_vec();
+    }
+
+    fn mode(&mut self, mode: &str) {
+        self.agent.set_mode(mode);
+    }
+
+    fn under(&mut self, call: Option<&str>) {
+        match call {
+            Some(call) => {
+                self.close_message("tool_use");
+                self.parent = Some(self.wire_id(call));
+            }
+            None => {
+                self.close_message("end_turn");
+                self.parent = None;
+            }
+        }
+    }
+
+    fn api_retry(&mut self, attempt: u32, of: u32) {
+        self.agent.send(json!({
+            "type": "system", "subtype": "api_retry", "attempt": attempt, "max_retries": of,
+            "retry_delay_ms": 500, "error_status": 529, "error": "overloaded",
+        }));
+    }
+
+    fn raw_update(&mut self, update: &Value) {
+        self.agent.send(update.clone());
+    }
+
+    fn raw_request(&mut self, method: &str, params: &Value) -> Value {
+        let request = merged(json!({ "subtype": method }), params);
+        self.agent.control(&request).1.recv().unwrap_or_default()
+    }
+
+    fn flood(&mut self, text: &str, count: u64) {
+        self.open_block(BlockKind::Text);
+        let line = self.delta_line(text).to_string();
+        self.agent.wire.flood(line.as_bytes(), count);
+    }
+
+    fn huge_line(&mut self, bytes: u64) {
+        self.open_block(BlockKind::Text);
+        let line = self.delta_line("\u{1}").to_string();
+        if let Some((head, tail)) = line.split_once("\\u0001") {
+            self.agent.wire.huge(head, bytes, tail);
+        }
+    }
+
+    fn wire(&self) -> &Wire {
+        &self.agent.wire
+    }
+
+    /// The file has all that was told; a message that is cut off is not in it, as with the real one.
+    fn keep(&mut self) {}
+}
+
+/// What could be allowed for ever.
+fn suggestions(call: &Call) -> Value {
+    match call.input["command"].as_str() {
+        Some(command) => json!([{
+            "type": "addRules", "rules": [{"toolName": call.name, "ruleContent": command}],
+            "behavior": "allow", "destination": "localSettings",
+        }]),
+        None => json!([{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]),
+    }
+}
+
+/// The first option of a kind.
+fn chosen(options: &[Choice], kind: &str) -> Answer {
+    let option = options.iter().find(|option| option.kind.as_deref() == Some(kind));
+    option.map_or(Answer::Nothing, |option| Answer::Chosen(option.id.clone()))
+}
