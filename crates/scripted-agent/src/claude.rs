@@ -226,16 +226,15 @@ impl ClaudeAgent {
             return;
         }
         let unparted = self.unparted();
-        let running = self.lock().running.clone();
-        if let Some(running) = &running {
-            running.set();
-        }
         // What waits for an answer hears that it gets none by the end of its channel.
         let open: BTreeMap<String, Sender<Value>> = self.lock_asks().waiting.drain().collect();
         for request in open.keys() {
             self.wire.message(&json!({"type": "control_cancel_request", "request_id": request}));
         }
         self.reply(id, Some(json!({"still_queued": []})));
+        if let Some(running) = &self.lock().running {
+            running.set();
+        }
         drop((open, unparted));
     }
 
