@@ -1,4 +1,6 @@
 //! The canonical stream events: the one vocabulary every provider's normaliser speaks.
+//!
+//! Their wire form, and the check of what comes from outside, is `envelope.rs`.
 
 use liminal_contract::{
     Details, ErrorCode, ItemId, Location, MessageOrigin, Outcome, PlanEntry, SessionId, Timestamp,
@@ -25,7 +27,7 @@ pub struct StreamEvent {
 }
 
 /// What an event says.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Payload {
     /// A turn began.
@@ -35,7 +37,6 @@ pub enum Payload {
         /// Which provider of ours drives the agent.
         provider_id: String,
         /// Who began the turn.
-        #[serde(default = "user")]
         origin: TurnOrigin,
     },
     /// An item began.
@@ -43,7 +44,7 @@ pub enum Payload {
         /// The item.
         item_id: ItemId,
         /// The call under which a sub-agent does this.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         parent_call_id: Option<String>,
         /// What it is.
         #[serde(flatten)]
@@ -82,24 +83,24 @@ pub enum Payload {
         /// The item.
         item_id: ItemId,
         /// Why.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
     /// A turn ended.
     ResponseDone {
         /// How.
         status: ResponseStatus,
-        /// The seeds' word for why.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        /// Why, in a word; stands in where the agent's own is absent, and for the error of a turn that failed without one.
+        #[serde(skip_serializing_if = "Option::is_none")]
         finish_reason: Option<String>,
         /// The agent's own word for why.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         stop_reason: Option<String>,
         /// With status `error`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<AgentError>,
         /// What it cost.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
     },
     /// A turn failed.
@@ -109,47 +110,22 @@ pub enum Payload {
     },
 }
 
-fn user() -> TurnOrigin {
-    TurnOrigin::User
-}
-
-/// What kind an item is, in the events' own words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ItemType {
-    /// Something said.
-    Message,
-    /// Something thought.
-    Reasoning,
-    /// A tool is called.
-    FunctionCall,
-    /// What a tool gave back.
-    FunctionCallOutput,
-    /// What the agent means to do.
-    Plan,
-    /// The agent asks.
-    Permission,
-    /// Something we have to say.
-    Notice,
-}
-
 /// A new item.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "itemType", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum NewItem {
     /// Something said.
     Message {
         /// What is known of it already.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         initial_content: Option<String>,
         /// Who says it.
-        #[serde(default = "agent")]
         origin: MessageOrigin,
     },
     /// Something thought.
     Reasoning {
         /// What is known of it already.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         initial_content: Option<String>,
     },
     /// A tool is called.
@@ -159,13 +135,13 @@ pub enum NewItem {
         /// The agent's id of the call.
         call_id: String,
         /// What else is known of it already.
-        #[serde(default, skip_serializing_if = "is_default")]
+        #[serde(skip_serializing_if = "is_default")]
         about: Box<ToolPatch>,
     },
     /// A tool begins to give something back. It lands on the call of that id.
     FunctionCallOutput {
         /// The agent's id of the call.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         call_id: Option<String>,
     },
     /// What the agent means to do.
@@ -185,16 +161,12 @@ pub enum NewItem {
     },
 }
 
-fn agent() -> MessageOrigin {
-    MessageOrigin::Agent
-}
-
 fn is_default(patch: &ToolPatch) -> bool {
     *patch == ToolPatch::default()
 }
 
 /// What changed about an item.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 pub enum Patch {
     /// Of a tool call.
@@ -245,7 +217,7 @@ pub struct ToolPatch {
 }
 
 /// The final state of an item.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum FinalItem {
     /// Something said.
@@ -280,7 +252,7 @@ pub enum FinalItem {
         /// Whether it failed.
         is_error: bool,
         /// What else is known now.
-        #[serde(default, skip_serializing_if = "is_default")]
+        #[serde(skip_serializing_if = "is_default")]
         about: Box<ToolPatch>,
     },
     /// The plan as it stands.

@@ -3,14 +3,15 @@
 //!
 //! Pure: no I/O, no runtime, and no clock. Time is an argument.
 
+mod envelope;
 mod event;
 mod fact;
 mod processor;
 mod upsert;
 
+pub use envelope::InvalidEvent;
 pub use event::{
-    AgentError, FinalItem, ItemType, NewItem, Patch, Payload, ResponseStatus, StreamEvent,
-    ToolPatch,
+    AgentError, FinalItem, NewItem, Patch, Payload, ResponseStatus, StreamEvent, ToolPatch,
 };
 pub use fact::{HistoryMark, Mode, SessionFact, SlashCommand};
 pub use processor::{Emission, Now, Pacing, UpsertProcessor};

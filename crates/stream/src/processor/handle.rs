@@ -1,4 +1,4 @@
-//! What each event about an item means for the items of its turn.
+//! What each event about an item means for the items of its turn. (What is particular to calls is `tool_call.rs`.)
 //!
 //! Agents are not always tidy, so every case has an answer, and none loses words:
 //!
@@ -10,9 +10,9 @@
 //! - What repeats an end, updates what has ended, or adds text to what has none is [`Handled::TooLate`]: there is
 //!   nothing it could change without a second end of the same item.
 
-use liminal_contract::{ItemId, MessageOrigin, Timestamp, TurnId};
+use liminal_contract::{ItemId, MessageOrigin, Timestamp};
 
-use super::item::{Ending, Step};
+use super::item::{Ending, Step, continuation};
 use super::tool_call;
 use super::turn::{Slot, Turn};
 use crate::{
@@ -38,12 +38,13 @@ impl Turn {
                 }
                 _ => self.find(item_id),
             },
+            Payload::ItemDone { item_id, final_item: FinalItem::FunctionCall { call_id, .. } } => {
+                self.call_to_settle(item_id, call_id)
+            }
             Payload::ItemDone {
                 item_id,
-                final_item:
-                    FinalItem::FunctionCall { call_id, .. }
-                    | FinalItem::FunctionCallOutput { call_id, .. },
-            } => self.calls.get(call_id).copied().or_else(|| self.find(item_id)),
+                final_item: FinalItem::FunctionCallOutput { call_id, .. },
+            } => self.calls.get(call_id).copied().or_else(|| self.nameless(item_id)),
             Payload::ItemDelta { item_id, .. }
             | Payload::ItemUpdate { item_id, .. }
             | Payload::ItemDone { item_id, .. }
@@ -189,11 +190,7 @@ impl Turn {
                 self.adopt(index, parent_call_id);
                 let patch = ToolPatch { name: about.name.clone().or(Some(name)), ..*about };
                 let index = self.patch_call(index, patch, at, step);
-                if self.items[index].seen {
-                    self.touch(index, 0, step);
-                } else {
-                    self.show(index, step);
-                }
+                self.present(index, step);
                 return Handled::Yes;
             }
             NewItem::FunctionCallOutput { call_id } => {
@@ -260,140 +257,6 @@ impl Turn {
     fn grow(&mut self, index: usize, text: &str, at: Timestamp, step: &mut Step<'_>) {
         let index = self.append(index, text, at, step);
         self.touch(index, text.chars().count(), step);
-    }
-
-    fn update_call(
-        &mut self,
-        item_id: &ItemId,
-        patch: ToolPatch,
-        at: Timestamp,
-        step: &mut Step<'_>,
-    ) -> Handled {
-        let index = match self.find(item_id) {
-            Some(index) if self.items[index].ended => return Handled::TooLate,
-            Some(index) if self.items[index].call().is_some() => index,
-            Some(_) | None => {
-                let call = tool_call::unknown_call(call_id_of(&self.id, item_id));
-                self.open(item_id, Source::ToolCall(call), at)
-            }
-        };
-        let index = self.patch_call(index, patch, at, step);
-        if self.items[index].seen {
-            self.touch(index, 0, step);
-        } else {
-            self.flush(step);
-            self.show(index, step);
-        }
-        Handled::Yes
-    }
-
-    /// The arguments of a call are final. The call goes on.
-    fn settle_call(
-        &mut self,
-        item_id: &ItemId,
-        call_id: String,
-        patch: ToolPatch,
-        at: Timestamp,
-        step: &mut Step<'_>,
-    ) -> Handled {
-        let known = self.find(item_id).filter(|&index| self.items[index].call().is_some());
-        let index = match known.or_else(|| self.calls.get(&call_id).copied()) {
-            Some(index) if self.items[index].ended => return Handled::TooLate,
-            Some(index) => index,
-            None => self.open(
-                item_id,
-                Source::ToolCall(ToolCall { call_id, ..ToolCall::default() }),
-                at,
-            ),
-        };
-        let index = self.patch_call(index, patch, at, step);
-        if self.items[index].seen {
-            self.touch(index, 0, step);
-        } else {
-            self.show(index, step);
-        }
-        Handled::Yes
-    }
-
-    fn patch_call(
-        &mut self,
-        mut index: usize,
-        patch: ToolPatch,
-        at: Timestamp,
-        step: &mut Step<'_>,
-    ) -> usize {
-        self.items[index].said_at = at;
-        let Some(call) = self.items[index].call_mut() else { return index };
-        let output = tool_call::apply(call, patch);
-        if let Some(whole) = output.whole {
-            index = self.replace(index, &whole, at, step);
-        }
-        if let Some(more) = output.more {
-            index = self.append(index, &more, at, step);
-        }
-        index
-    }
-
-    /// The item the output of a call belongs to: its invocation's, or one made for it.
-    fn output_item(
-        &mut self,
-        item_id: &ItemId,
-        call_id: String,
-        at: Timestamp,
-        step: &mut Step<'_>,
-    ) -> usize {
-        let nameless = self.find(item_id).filter(|&index| {
-            let item = &self.items[index];
-            !item.ended && item.call().is_some_and(|call| call.call_id.is_empty())
-        });
-        match (self.calls.get(&call_id).copied(), nameless) {
-            (Some(index), Some(nameless)) => {
-                // The output began before anyone said whose it was.
-                let text = self.items[nameless].body().to_owned();
-                self.discard(nameless, step);
-                self.slots.insert(item_id.clone(), Slot::Output(index));
-                if self.items[index].ended { index } else { self.append(index, &text, at, step) }
-            }
-            (Some(index), None) => index,
-            (None, Some(nameless)) => {
-                if let Some(call) = self.items[nameless].call_mut() {
-                    call.call_id.clone_from(&call_id);
-                }
-                self.calls.insert(call_id, nameless);
-                nameless
-            }
-            (None, None) => {
-                self.open(item_id, Source::ToolCall(tool_call::unknown_call(call_id)), at)
-            }
-        }
-    }
-
-    fn end_call(
-        &mut self,
-        index: usize,
-        output: String,
-        is_error: bool,
-        about: ToolPatch,
-        at: Timestamp,
-        step: &mut Step<'_>,
-    ) -> Handled {
-        if self.items[index].ended {
-            return Handled::TooLate;
-        }
-        let mut index = self.patch_call(index, about, at, step);
-        if !output.is_empty() {
-            index = self.replace(index, &output, at, step);
-        }
-        let item = &mut self.items[index];
-        tool_call::settle_arguments(item);
-        if let Some(call) = item.call_mut() {
-            call.tool_output_is_error = Some(is_error);
-            if call.parts.is_empty() {
-                call.tool_output.get_or_insert_default();
-            }
-        }
-        self.finish(index, Ending::Complete, step);
-        Handled::Yes
     }
 
     /// The item that a final state other than a call's is about, or one made for it.
@@ -531,7 +394,7 @@ impl Turn {
     fn go_on(&mut self, index: usize, at: Timestamp) -> usize {
         let ended = &self.items[index];
         let (agent_id, parent) = (ended.agent_id.clone(), ended.parent_call_id.clone());
-        let source = super::item::continuation(&ended.source);
+        let source = continuation(&ended.source);
         let index = self.open(&agent_id, source, at);
         self.adopt(index, parent);
         index
@@ -554,10 +417,4 @@ fn message(origin: MessageOrigin) -> Source {
 
 fn same_kind(a: &Source, b: &Source) -> bool {
     std::mem::discriminant(a) == std::mem::discriminant(b)
-}
-
-/// The agent's id of a call that is only known by the id we give its item.
-fn call_id_of(turn_id: &TurnId, item_id: &ItemId) -> String {
-    let prefix = ItemId::call(turn_id, "");
-    item_id.as_str().strip_prefix(prefix.as_str()).unwrap_or(item_id.as_str()).to_owned()
 }

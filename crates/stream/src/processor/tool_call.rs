@@ -3,13 +3,165 @@
 //! A call is found by the agent's id of it (`callId`), so that an output lands on the item of its invocation. Parts
 //! and arguments are whole values and are replaced; output is text and grows like any other (`turn.rs`).
 
+use liminal_contract::{ItemId, Timestamp, TurnId};
 use serde_json::{Map, Value};
 
-use super::item::Item;
-use crate::{ToolCall, ToolPatch};
+use super::handle::Handled;
+use super::item::{Ending, Item, Step};
+use super::turn::{Slot, Turn};
+use crate::{Source, ToolCall, ToolPatch};
 
 /// What a call is named of which only the output was ever heard.
 const UNKNOWN_TOOL: &str = "tool";
+
+impl Turn {
+    /// Something about a call changed.
+    pub(super) fn update_call(
+        &mut self,
+        item_id: &ItemId,
+        patch: ToolPatch,
+        at: Timestamp,
+        step: &mut Step<'_>,
+    ) -> Handled {
+        let index = match self.find(item_id) {
+            Some(index) if self.items[index].ended => return Handled::TooLate,
+            Some(index) if self.items[index].call().is_some() => index,
+            Some(_) | None => {
+                let call = unknown_call(call_id_of(&self.id, item_id));
+                self.open(item_id, Source::ToolCall(call), at)
+            }
+        };
+        let index = self.patch_call(index, patch, at, step);
+        if !self.items[index].seen {
+            self.flush(step);
+        }
+        self.present(index, step);
+        Handled::Yes
+    }
+
+    /// The arguments of a call are final. The call goes on.
+    pub(super) fn settle_call(
+        &mut self,
+        item_id: &ItemId,
+        call_id: String,
+        patch: ToolPatch,
+        at: Timestamp,
+        step: &mut Step<'_>,
+    ) -> Handled {
+        let index = match self.call_to_settle(item_id, &call_id) {
+            Some(index) if self.items[index].ended => return Handled::TooLate,
+            Some(index) => index,
+            None => self.open(
+                item_id,
+                Source::ToolCall(ToolCall { call_id, ..ToolCall::default() }),
+                at,
+            ),
+        };
+        let index = self.patch_call(index, patch, at, step);
+        self.present(index, step);
+        Handled::Yes
+    }
+
+    /// The call whose arguments are final: that of the item, else that of the id.
+    pub(super) fn call_to_settle(&self, item_id: &ItemId, call_id: &str) -> Option<usize> {
+        let of_item = self.find(item_id).filter(|&index| self.items[index].call().is_some());
+        of_item.or_else(|| self.calls.get(call_id).copied())
+    }
+
+    /// The open item of an output that has not said whose it is.
+    pub(super) fn nameless(&self, item_id: &ItemId) -> Option<usize> {
+        self.find(item_id).filter(|&index| {
+            let item = &self.items[index];
+            !item.ended && item.call().is_some_and(|call| call.call_id.is_empty())
+        })
+    }
+
+    /// Shows a call that is new at once, and one that was seen at its pace.
+    pub(super) fn present(&mut self, index: usize, step: &mut Step<'_>) {
+        if self.items[index].seen {
+            self.touch(index, 0, step);
+        } else {
+            self.show(index, step);
+        }
+    }
+
+    /// Changes a call, and answers with the item its output goes on in.
+    pub(super) fn patch_call(
+        &mut self,
+        mut index: usize,
+        patch: ToolPatch,
+        at: Timestamp,
+        step: &mut Step<'_>,
+    ) -> usize {
+        self.items[index].said_at = at;
+        let Some(call) = self.items[index].call_mut() else { return index };
+        let output = apply(call, patch);
+        if let Some(whole) = output.whole {
+            index = self.replace(index, &whole, at, step);
+        }
+        if let Some(more) = output.more {
+            index = self.append(index, &more, at, step);
+        }
+        index
+    }
+
+    /// The item the output of a call belongs to: its invocation's, or one made for it.
+    pub(super) fn output_item(
+        &mut self,
+        item_id: &ItemId,
+        call_id: String,
+        at: Timestamp,
+        step: &mut Step<'_>,
+    ) -> usize {
+        match (self.calls.get(&call_id).copied(), self.nameless(item_id)) {
+            (Some(index), Some(nameless)) => {
+                // The output began before anyone said whose it was.
+                let text = self.items[nameless].body().to_owned();
+                self.discard(nameless, step);
+                self.slots.insert(item_id.clone(), Slot::Output(index));
+                if self.items[index].ended { index } else { self.append(index, &text, at, step) }
+            }
+            (Some(index), None) => index,
+            (None, Some(nameless)) => {
+                if let Some(call) = self.items[nameless].call_mut() {
+                    call.call_id.clone_from(&call_id);
+                }
+                self.calls.insert(call_id, nameless);
+                nameless
+            }
+            (None, None) => self.open(item_id, Source::ToolCall(unknown_call(call_id)), at),
+        }
+    }
+
+    /// A call is over.
+    pub(super) fn end_call(
+        &mut self,
+        index: usize,
+        output: String,
+        is_error: bool,
+        about: ToolPatch,
+        at: Timestamp,
+        step: &mut Step<'_>,
+    ) -> Handled {
+        if self.items[index].ended {
+            return Handled::TooLate;
+        }
+        let mut index = self.patch_call(index, about, at, step);
+        if !output.is_empty() {
+            index = self.replace(index, &output, at, step);
+        }
+        let item = &mut self.items[index];
+        settle_arguments(item);
+        if let Some(call) = item.call_mut() {
+            call.tool_output_is_error = Some(is_error);
+            if call.parts.is_empty() {
+                call.tool_output.get_or_insert_default();
+            }
+        }
+        self.finish(index, Ending::Complete, step);
+        Handled::Yes
+    }
+}
 
 /// A call of which nothing but this is known.
 pub(super) fn unknown_call(call_id: String) -> ToolCall {
@@ -17,7 +169,7 @@ pub(super) fn unknown_call(call_id: String) -> ToolCall {
 }
 
 /// Applies all of a patch but the output, which may need more items than one.
-pub(super) fn apply(call: &mut ToolCall, patch: ToolPatch) -> Output {
+fn apply(call: &mut ToolCall, patch: ToolPatch) -> Output {
     let ToolPatch {
         name,
         title,
@@ -42,11 +194,11 @@ pub(super) fn apply(call: &mut ToolCall, patch: ToolPatch) -> Output {
 }
 
 /// What a patch says about the output.
-pub(super) struct Output {
+struct Output {
     /// All of it so far.
-    pub(super) whole: Option<String>,
+    whole: Option<String>,
     /// What it grew by.
-    pub(super) more: Option<String>,
+    more: Option<String>,
 }
 
 /// Takes a piece of the arguments as they stream in. Beyond `limit` they are let go: the final ones come whole.
@@ -71,4 +223,10 @@ fn replace<T>(field: &mut T, with: Option<T>) {
     if let Some(value) = with {
         *field = value;
     }
+}
+
+/// The agent's id of a call that is only known by the id we give its item.
+fn call_id_of(turn_id: &TurnId, item_id: &ItemId) -> String {
+    let prefix = ItemId::call(turn_id, "");
+    item_id.as_str().strip_prefix(prefix.as_str()).unwrap_or(item_id.as_str()).to_owned()
 }

@@ -2,7 +2,7 @@
 //!
 //! What an event means is decided in `handle.rs`; this knows only items.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use liminal_contract::{ItemId, Outcome, OutcomeBy, Timestamp, TurnId};
@@ -52,6 +52,8 @@ pub(super) struct Turn {
     pub(super) slots: HashMap<ItemId, Slot>,
     /// By the agent's id of the call.
     pub(super) calls: HashMap<String, usize>,
+    /// Ids of items that were let go of, which an item that is still here might otherwise take to go on with.
+    taken: HashSet<ItemId>,
     /// Items that wait, in the order in which they began to.
     queue: Vec<usize>,
     /// The earliest deadline in the queue.
@@ -67,6 +69,7 @@ impl Turn {
             items: Vec::new(),
             slots: HashMap::new(),
             calls: HashMap::new(),
+            taken: HashSet::new(),
             queue: Vec::new(),
             wake: None,
         }
@@ -86,13 +89,10 @@ impl Turn {
     pub(super) fn open(&mut self, agent_id: &ItemId, source: Source, at: Timestamp) -> usize {
         let index = self.items.len();
         let mut piece = self.find(agent_id).map_or(0, |earlier| self.items[earlier].piece + 1);
-        let mut id = agent_id.clone();
-        if piece > 0 {
+        let mut id = numbered(agent_id, piece);
+        while self.slots.contains_key(&id) || self.taken.contains(&id) {
+            piece += 1;
             id = numbered(agent_id, piece);
-            while self.slots.contains_key(&id) {
-                piece += 1;
-                id = numbered(agent_id, piece);
-            }
         }
         let mut item = Item::new(id.clone(), agent_id.clone(), source, at);
         item.piece = piece;
@@ -320,9 +320,15 @@ impl Turn {
             kept.insert(index, self.items.len());
             self.items.push(item);
         }
-        self.slots.retain(|_, slot| match slot {
+        let going_on: HashSet<&ItemId> = self.items.iter().map(|item| &item.agent_id).collect();
+        let related = |id: &ItemId| going_on.contains(id) || going_on.contains(&unnumbered(id));
+        self.slots.retain(|id, slot| match slot {
             Slot::Item(index) | Slot::Output(index) => {
-                kept.get(index).map(|&now| *index = now).is_some()
+                let still_here = kept.get(index).map(|&now| *index = now).is_some();
+                if !still_here && related(id) {
+                    self.taken.insert(id.clone());
+                }
+                still_here
             }
         });
         self.calls.retain(|_, index| kept.get(index).map(|&now| *index = now).is_some());
@@ -348,8 +354,15 @@ fn outlives_its_turn(item: &Item) -> bool {
     kind && !item.ended && (item.seen || item.changed)
 }
 
+/// The id of the item that goes on with `id` after so many others.
 fn numbered(id: &ItemId, piece: usize) -> ItemId {
-    ItemId::new(format!("{id}+{piece}"))
+    if piece == 0 { id.clone() } else { ItemId::new(format!("{id}+{piece}")) }
+}
+
+/// The id that a numbered one goes on with.
+fn unnumbered(id: &ItemId) -> ItemId {
+    let id = id.as_str();
+    ItemId::new(id.rsplit_once('+').map_or(id, |(before, _)| before))
 }
 
 fn floor_char_boundary(text: &str, at: usize) -> usize {

@@ -4,5 +4,11 @@
 // All of this is test code; clippy only knows the functions marked as tests.
 #![allow(clippy::unwrap_used)]
 
+mod envelope;
+mod late;
+mod paced;
+mod properties;
+mod size;
 mod specified;
 mod support;
+mod untidy;
