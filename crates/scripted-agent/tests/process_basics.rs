@@ -2,20 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
+#[path = "support/processes.rs"]
+mod processes;
+
 use liminal_agents::ProviderError;
 use liminal_agents::process::{
     Budget, Exit, GuardCommand, Launch, Started, StderrTo, StdinClosed, StdinFrom, Stop,
 };
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_hostile-agent");
-
-fn guard() -> GuardCommand {
-    GuardCommand::new(PROGRAM)
-}
-
-fn shell(script: &str) -> Launch {
-    Launch::new("Shell", "/bin/sh", "/").args(["-c", script])
-}
+use processes::{PROGRAM, guard, shell};
 
 async fn said(started: Started) -> Vec<String> {
     let mut lines = started.stdout.lines(Budget::default());

@@ -5,7 +5,6 @@
 //! Each process it makes says who it is on stdout: `name pid`.
 
 use std::io::{BufRead, Write};
-use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
@@ -39,7 +38,7 @@ fn main() -> Outcome {
             Ok(ExitCode::from(3))
         }
         ["parent", name] => {
-            own(&[name])?.process_group(0).spawn()?;
+            own(&[name])?.spawn()?;
             Ok(ExitCode::SUCCESS)
         }
         [name @ ("grandchild" | "left")] => {

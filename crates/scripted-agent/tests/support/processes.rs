@@ -1,0 +1,77 @@
+//! What the tests of processes share: the hostile agent, and looking whether somebody is still there.
+
+#![allow(dead_code, reason = "no test file needs all of it")]
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use liminal_agents::process::{Budget, GuardCommand, Launch, Lines, Stdout};
+
+/// The agent, and its guard.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_hostile-agent");
+
+/// As promised: nothing is left ten seconds after.
+const PROMISED: Duration = Duration::from_secs(10);
+
+pub fn guard() -> GuardCommand {
+    GuardCommand::new(PROGRAM)
+}
+
+pub fn hostile(role: &str) -> Launch {
+    Launch::new("Hostile", PROGRAM, "/").args([role])
+}
+
+pub fn shell(script: &str) -> Launch {
+    Launch::new("Shell", "/bin/sh", "/").args(["-c", script])
+}
+
+/// Reads `name pid` lines until all these names were heard.
+pub async fn pids<const N: usize>(stdout: Stdout, names: [&str; N]) -> [i32; N] {
+    let mut lines = stdout.lines(Budget::default());
+    let pids = pids_in(&mut lines, names).await;
+    // Nobody reads on, as with an agent nobody listens to; but the pipe stays open.
+    std::mem::forget(lines);
+    pids
+}
+
+pub async fn pids_in<R: tokio::io::AsyncRead + Unpin, const N: usize>(
+    lines: &mut Lines<R>,
+    names: [&str; N],
+) -> [i32; N] {
+    let mut heard = HashMap::new();
+    while !names.iter().all(|name| heard.contains_key(*name)) {
+        let line = lines.next().await.unwrap().expect("it ended before it said who it is");
+        let text = String::from_utf8(line.bytes).unwrap();
+        let (name, pid) = text.split_once(' ').expect("name and pid");
+        heard.insert(name.to_owned(), pid.parse::<i32>().unwrap());
+    }
+    names.map(|name| heard[name])
+}
+
+/// Whether it runs. The dead who wait to be reaped by somebody else do not.
+pub fn lives(pid: i32) -> bool {
+    rustix::process::Pid::from_raw(pid)
+        .is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+        && state(pid) != Some('Z')
+}
+
+/// The state letter, where the system shows it.
+pub fn state(pid: i32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
+}
+
+/// Waits until none of them lives.
+pub async fn are_gone(pids: &[i32]) {
+    let start = Instant::now();
+    while let Some(left) = pids.iter().find(|pid| lives(**pid)) {
+        assert!(start.elapsed() < PROMISED, "{left} of {pids:?} still lives");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+pub fn signal(pid: i32, signal: rustix::process::Signal) {
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}
