@@ -10,7 +10,7 @@ use crate::brain::Prompt;
 use crate::cancel::Cancel;
 use crate::command;
 use crate::face::{Answer, End, Face};
-use crate::script::{Failure, Run, RunBy, Spawn, Step, ToolEnd};
+use crate::script::{Failure, Run, RunBy, Spawn, Step, ToolEnd, WriteFile};
 
 /// How soon an agent sees a file a test made.
 const FILE_CHECK: Duration = Duration::from_millis(5);
@@ -135,12 +135,7 @@ impl<'a> Performance<'a> {
                 let id = file.id.clone();
                 self.face.tool_end(&ToolEnd { id, output, failed, exit_code: None });
             }
-            Step::WriteFile(file) => {
-                if let Err(error) = self.face.write_file(&file.path, &file.content) {
-                    let message = format!("could not write {}: {error}", file.path);
-                    return Flow::End(End::Fail(Failure { code: -32603, message, data: None }));
-                }
-            }
+            Step::WriteFile(file) => return self.write_file(file),
             Step::WaitForCancel => {
                 self.cancel.wait();
                 return Flow::Cancelled;
@@ -242,6 +237,24 @@ impl<'a> Performance<'a> {
         if let Err(error) = std::fs::write(&path, "") {
             say_on_stderr(&format!("could not make {}: {error}", path.display()));
         }
+    }
+
+    fn write_file(&mut self, file: &WriteFile) -> Flow {
+        let written = self.face.write_file(&file.path, &file.content);
+        let words = written.err().map(|error| format!("could not write {}: {error}", file.path));
+        match (words, &file.call) {
+            (Some(message), None) => {
+                return Flow::End(End::Fail(Failure { code: -32603, message, data: None }));
+            }
+            (None, None) => {}
+            (words, Some(id)) => self.face.tool_end(&ToolEnd {
+                id: id.clone(),
+                failed: words.is_some(),
+                output: words.unwrap_or_default(),
+                exit_code: None,
+            }),
+        }
+        Flow::On
     }
 
     fn run(&mut self, run: &Run) -> Flow {

@@ -8,6 +8,7 @@ mod brain;
 mod cancel;
 mod claude;
 mod command;
+mod demo;
 mod engine;
 mod face;
 mod history;
@@ -17,7 +18,7 @@ mod script;
 mod wire;
 
 pub use brain::{Brain, Prompt};
-pub use program::scripted_main;
+pub use program::{demo_main, scripted_main};
 pub use script::{
     About, Act, Ask, Branches, Choice, Chopped, Crash, Failure, FileDiff, Flood, Ids, Image,
     PlanEntry, PlanStatus, Question, Refusal, Replay, Rule, Run, RunBy, SayWords, Script,

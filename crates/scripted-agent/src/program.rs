@@ -13,6 +13,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use crate::acp::AcpAgent;
 use crate::brain::{Brain, ScriptBrain};
 use crate::claude::{ClaudeAgent, ClaudeArguments};
+use crate::demo::{self, Demo};
 use crate::engine::say_on_stderr;
 use crate::history::HistoryStore;
 use crate::script::Script;
@@ -22,19 +23,40 @@ const USAGE: &str = "usage: scripted-agent acp --script FILE [--history DIR]\n  
 
 /// Runs `scripted-agent` with these arguments (without the program's own name).
 pub fn scripted_main(args: &[String]) -> ExitCode {
-    match Arguments::read(args).and_then(Arguments::run) {
-        Ok(code) => code,
-        Err(words) => {
-            say_on_stderr(&words);
-            ExitCode::from(2)
-        }
-    }
+    let (face, args) = args.split_first().map_or(("", args), |(face, args)| (face.as_str(), args));
+    told(Arguments::read(args).and_then(|arguments| {
+        let brain = arguments.script()?.ok_or(USAGE)?;
+        arguments.speak(face, brain)
+    }))
+}
+
+/// Runs `liminal demo-agent` with these arguments: `[--face acp|claude] [--script FILE] [--history DIR]` and what
+/// `claude` would be told. Without a script it is the demo.
+pub fn demo_main(args: &[String]) -> ExitCode {
+    told(Arguments::read(args).and_then(|mut arguments| {
+        let brain: Arc<dyn Brain> = match arguments.script()? {
+            Some(script) => script,
+            None => {
+                arguments.history.get_or_insert_with(demo::memory);
+                Arc::new(Demo::at_the_users_pace())
+            }
+        };
+        let face = arguments.face.clone().unwrap_or_else(|| "acp".into());
+        arguments.speak(&face, brain)
+    }))
+}
+
+fn told(ended: Result<ExitCode, String>) -> ExitCode {
+    ended.unwrap_or_else(|words| {
+        say_on_stderr(&words);
+        ExitCode::from(2)
+    })
 }
 
 /// What the program was told.
 #[derive(Debug, Default)]
 struct Arguments {
-    face: String,
+    face: Option<String>,
     script: Option<PathBuf>,
     history: Option<PathBuf>,
     /// What is for the program that is played.
@@ -45,7 +67,6 @@ impl Arguments {
     fn read(args: &[String]) -> Result<Self, String> {
         let mut read = Self::default();
         let mut args = args.iter();
-        read.face = args.next().ok_or(USAGE)?.clone();
         while let Some(arg) = args.next() {
             let (name, value) = match arg.split_once('=') {
                 Some((name, value)) => (name, Some(value.to_string())),
@@ -53,6 +74,7 @@ impl Arguments {
             };
             let mut value = || value.clone().or_else(|| args.next().cloned()).ok_or(USAGE);
             match name {
+                "--face" => read.face = Some(value()?),
                 "--script" => read.script = Some(value()?.into()),
                 "--history" => read.history = Some(value()?.into()),
                 _ => read.rest.push(arg.clone()),
@@ -61,26 +83,28 @@ impl Arguments {
         Ok(read)
     }
 
-    fn run(self) -> Result<ExitCode, String> {
-        let path = self.script.as_ref().ok_or(USAGE)?;
+    fn script(&self) -> Result<Option<Arc<dyn Brain>>, String> {
+        let Some(path) = &self.script else { return Ok(None) };
         let text = fs::read_to_string(path)
             .map_err(|error| format!("could not read the script {}: {error}", path.display()))?;
         let script = Script::from_json(&text)
             .map_err(|error| format!("the script {} is not one: {error}", path.display()))?;
+        Ok(Some(Arc::new(ScriptBrain::new(script))))
+    }
+
+    fn speak(self, face: &str, brain: Arc<dyn Brain>) -> Result<ExitCode, String> {
         let store = self.history.map_or_else(HistoryStore::nowhere, HistoryStore::at);
-        match self.face.as_str() {
-            "acp" if self.rest.is_empty() => {
-                Ok(speak_acp(Arc::new(ScriptBrain::new(script)), store))
-            }
+        match face {
+            "acp" if self.rest.is_empty() => Ok(speak_acp(brain, store)),
             "acp" => Err(format!("{}: unknown\n{USAGE}", self.rest.join(" "))),
-            "claude" => Ok(speak_claude(Arc::new(ScriptBrain::new(script)), &self.rest)),
+            "claude" => Ok(speak_claude(brain, &self.rest)),
             face => Err(format!("there is no face {face:?}\n{USAGE}")),
         }
     }
 }
 
 /// Speaks ACP on stdin and stdout until stdin ends.
-pub(crate) fn speak_acp(brain: Arc<dyn Brain>, store: HistoryStore) -> ExitCode {
+fn speak_acp(brain: Arc<dyn Brain>, store: HistoryStore) -> ExitCode {
     prepare(brain.as_ref());
     let stubborn = brain.about().ignore_eof;
     let agent = AcpAgent::new(brain, store, Arc::new(Wire::stdout()));
@@ -90,7 +114,7 @@ pub(crate) fn speak_acp(brain: Arc<dyn Brain>, store: HistoryStore) -> ExitCode 
 }
 
 /// Speaks Claude's stream-json on stdin and stdout until stdin ends and the last turn is done.
-pub(crate) fn speak_claude(brain: Arc<dyn Brain>, args: &[String]) -> ExitCode {
+fn speak_claude(brain: Arc<dyn Brain>, args: &[String]) -> ExitCode {
     let stubborn = brain.about().ignore_eof;
     if brain.about().ignore_term {
         prepare(brain.as_ref());

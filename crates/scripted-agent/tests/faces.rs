@@ -7,5 +7,8 @@ mod acp;
 #[path = "faces/claude.rs"]
 mod claude;
 #[cfg(test)]
+#[path = "faces/demo.rs"]
+mod demo;
+#[cfg(test)]
 #[path = "faces/support.rs"]
 mod support;

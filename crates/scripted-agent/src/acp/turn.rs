@@ -42,7 +42,8 @@ struct OpenCall {
     kind: String,
     input: Value,
     output: String,
-    diffs: Vec<Value>,
+    /// Diffs and pictures.
+    shown: Vec<Value>,
     terminal: Option<String>,
     ended: bool,
 }
@@ -127,7 +128,7 @@ impl<'a> AcpTurn<'a> {
     }
 
     fn content(call: &OpenCall) -> Value {
-        let mut content = call.diffs.clone();
+        let mut content = call.shown.clone();
         if let Some(terminal) = &call.terminal {
             content.push(json!({"type": "terminal", "terminalId": terminal}));
         }
@@ -214,7 +215,11 @@ impl Face for AcpTurn<'_> {
 
     fn image(&mut self, image: &Image) {
         let content = json!({"type": "image", "mimeType": image.mime, "data": image.data});
-        self.chunk("agent_message_chunk", content);
+        let Some(id) = &image.call else { return self.chunk("agent_message_chunk", content) };
+        let call = self.calls.entry(id.clone()).or_default();
+        call.shown.push(json!({"type": "content", "content": content}));
+        let content = Self::content(call);
+        self.call_update(id, json!({"content": content}));
     }
 
     fn tool(&mut self, tool: &Tool) {
@@ -291,7 +296,7 @@ impl Face for AcpTurn<'_> {
     fn diff(&mut self, diff: &FileDiff) {
         let path = self.absolute(&diff.path);
         let call = self.calls.entry(diff.id.clone()).or_default();
-        call.diffs
+        call.shown
             .push(json!({"type": "diff", "path": path, "oldText": diff.old, "newText": diff.new}));
         let content = Self::content(call);
         self.call_update(&diff.id, json!({"content": content}));
@@ -339,8 +344,8 @@ impl Face for AcpTurn<'_> {
                 if !known.input.is_null() {
                     call["rawInput"] = known.input.clone();
                 }
-                if !known.diffs.is_empty() {
-                    call["content"] = json!(known.diffs);
+                if !known.shown.is_empty() {
+                    call["content"] = json!(known.shown);
                 }
             }
             None => {

@@ -281,15 +281,19 @@ impl Face for ClaudeTurn<'_> {
 
     /// A picture comes from a tool on this wire: a file that was read.
     fn image(&mut self, image: &Image) {
-        self.images += 1;
-        let id = format!("image-{}", self.images);
-        self.call(&id, "Read", &json!({"file_path": format!("{id}.png")}));
         let source = json!({"type": "base64", "media_type": image.mime, "data": image.data});
         let given = Given {
             content: json!([{"type": "image", "source": source}]),
             is_error: false,
             structure: json!({"type": "image", "file": {"type": image.mime, "base64": image.data}}),
         };
+        let id = image.call.clone().unwrap_or_else(|| {
+            self.images += 1;
+            format!("image-{}", self.images)
+        });
+        if !self.calls.contains_key(&id) {
+            self.call(&id, "Read", &json!({"file_path": format!("{id}.png")}));
+        }
         self.answer_call(&id, &given, &json!({}));
     }
 

@@ -89,7 +89,7 @@ pub trait Steps: Sized {
     /// Shows a picture (base64).
     #[must_use]
     fn image(self, mime: &str, data: &str) -> Self {
-        self.step(Step::Image(Image { mime: mime.into(), data: data.into() }))
+        self.step(Step::Image(Image { mime: mime.into(), data: data.into(), call: None }))
     }
     /// Begins a call.
     #[must_use]
@@ -140,6 +140,15 @@ pub trait Steps: Sized {
             output: output.into(),
             failed: true,
             exit_code: None,
+        }))
+    }
+    /// A call shows a picture (base64).
+    #[must_use]
+    fn tool_image(self, id: &str, mime: &str, data: &str) -> Self {
+        self.step(Step::Image(Image {
+            mime: mime.into(),
+            data: data.into(),
+            call: Some(id.into()),
         }))
     }
     /// Tells the plan.
@@ -211,7 +220,20 @@ pub trait Steps: Sized {
     /// Writes a file for real.
     #[must_use]
     fn write_file(self, path: &str, content: &str) -> Self {
-        self.step(Step::WriteFile(WriteFile { path: path.into(), content: content.into() }))
+        self.step(Step::WriteFile(WriteFile {
+            path: path.into(),
+            content: content.into(),
+            call: None,
+        }))
+    }
+    /// Writes a file for real, which ends a call.
+    #[must_use]
+    fn write_file_as(self, id: &str, path: &str, content: &str) -> Self {
+        self.step(Step::WriteFile(WriteFile {
+            path: path.into(),
+            content: content.into(),
+            call: Some(id.into()),
+        }))
     }
     /// Waits until the user stops the turn.
     #[must_use]
@@ -405,8 +427,8 @@ impl ScriptBuilder {
 /// What is done about each answer: `answered("allow", act().say("thanks")).or(act().say("a pity"))`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Branches {
-    then: BTreeMap<String, Vec<Step>>,
-    otherwise: Vec<Step>,
+    pub(crate) then: BTreeMap<String, Vec<Step>>,
+    pub(crate) otherwise: Vec<Step>,
 }
 
 /// Begins the branches of a permission or question.

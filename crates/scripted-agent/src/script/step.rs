@@ -32,7 +32,7 @@ pub enum Step {
     NewMessage,
     /// The user's message, told again as some agents do.
     EchoPrompt,
-    /// A picture in the answer.
+    /// A picture.
     Image(Image),
     /// A call begins.
     Tool(Tool),
@@ -143,6 +143,9 @@ pub struct Image {
     pub mime: String,
     /// Base64.
     pub data: String,
+    /// The call that shows it; without one, it is a piece of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
 }
 
 /// A call begins.
@@ -340,6 +343,9 @@ pub struct WriteFile {
     pub path: String,
     /// All of it.
     pub content: String,
+    /// The call that ends with this, well or not; without one, a failure ends the turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
 }
 
 /// Ends a turn with an error: a JSON-RPC error on the ACP face, an API failure on the Claude face.

@@ -1,0 +1,80 @@
+use super::Demo;
+use super::wish::Wish;
+use crate::brain::{Brain, Prompt};
+use crate::script::Step;
+
+#[test]
+fn plain_words_are_understood() {
+    let table = [
+        ("list the files", Wish::List),
+        ("List the files!", Wish::List),
+        ("read README.md", Wish::Read("README.md".into())),
+        ("Read `src/Main.rs`", Wish::Read("src/Main.rs".into())),
+        ("edit a file", Wish::Edit),
+        ("run a command", Wish::Run(None)),
+        ("run git status && crash", Wish::Run(Some("git status && crash".into()))),
+        ("think hard", Wish::Think),
+        ("make a plan", Wish::Plan),
+        ("a long answer", Wish::Long),
+        ("ask me", Wish::Ask),
+        ("show a diff", Wish::Diff),
+        ("colors", Wish::Colours),
+        ("a picture", Wish::Picture),
+        ("remind me", Wish::Remind),
+        ("wait", Wish::Wait),
+        ("fail", Wish::Fail),
+        ("crash", Wish::Crash),
+        ("/help", Wish::Tour),
+        ("Hello?", Wish::Tour),
+        ("runaway trains", Wish::Unknown),
+        ("could you please make sure that it does not crash any more", Wish::Unknown),
+        ("", Wish::Unknown),
+    ];
+    for (text, wish) in table {
+        assert_eq!(Wish::of(text), wish, "{text:?}");
+    }
+}
+
+#[test]
+fn every_wish_it_lists_is_one_it_understands() {
+    let wishes = include_str!("texts/wishes.md");
+    let listed: Vec<&str> =
+        wishes.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    assert_eq!(listed.len(), 15);
+    for wish in listed {
+        assert_ne!(Wish::of(wish), Wish::Unknown, "{wish:?}");
+    }
+}
+
+fn said(text: &str, turn: u32) -> String {
+    let cwd = std::env::temp_dir().join("no such project");
+    let steps = Demo::new(0).answer(&Prompt { text: text.into(), cwd, turn });
+    let words = steps.iter().filter_map(|step| match step {
+        Step::SayWords(words) => Some(words.text.as_str()),
+        _ => None,
+    });
+    words.collect()
+}
+
+#[test]
+fn the_first_message_gets_the_tour_and_later_talk_a_hint() {
+    assert!(said("what is this thing", 1).starts_with("# Welcome to Liminal Builder"));
+    assert!(said("what is this thing", 1).contains("| `list the files` |"));
+    let later = said("what is this thing", 2);
+    assert!(later.starts_with("> what is this thing\n"), "{later}");
+    assert!(later.contains("| `list the files` |"));
+}
+
+#[test]
+fn a_place_without_files_is_no_trouble() {
+    for wish in ["list the files", "read README.md", "make a plan", "edit a file"] {
+        assert!(!said(wish, 1).is_empty(), "{wish}");
+    }
+}
+
+#[test]
+fn nothing_outside_the_project_is_read() {
+    for path in ["../secret", "/etc/hostname", "a/../../b"] {
+        assert!(said(&format!("read {path}"), 1).contains("only read inside"), "{path}");
+    }
+}
