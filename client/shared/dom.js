@@ -1,0 +1,72 @@
+/** Small, typed ways to build and change elements. Text only ever becomes text here; HTML enters in `html.js`. */
+
+/** @typedef {Node | string | null | undefined | false} Child */
+
+/** Makes an element. `class`, `text`, `data-*`, `aria-*` and plain attributes go in `attributes`; `true` sets an empty
+ * attribute, `false`, `null` and `undefined` set none.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Record<string, string | number | boolean | null | undefined>} [attributes]
+ * @param {...Child} children
+ * @returns {HTMLElementTagNameMap[T]} */
+export function el(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "text") element.textContent = String(value ?? "")
+    else setAttribute(element, name, value)
+  }
+  for (const child of children) if (child) element.append(child)
+  return element
+}
+
+/** Sets, or with `false`, `null` and `undefined` removes, an attribute; touches nothing that is right already.
+ * @param {Element} element @param {string} name @param {string | number | boolean | null | undefined} value */
+export function setAttribute(element, name, value) {
+  if (value === false || value === null || value === undefined) {
+    if (element.hasAttribute(name)) element.removeAttribute(name)
+    return
+  }
+  const text = value === true ? "" : String(value)
+  if (element.getAttribute(name) !== text) element.setAttribute(name, text)
+}
+
+/** @param {Node} node @param {string} text */
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text
+}
+
+/** Makes the children of `parent` those of `items`, in order: reuses by key, updates, adds, removes, and moves only what
+ * must move (so focus, scroll and a running frame stay).
+ * @template Item
+ * @template {{ element: Element, update(item: Item): void, destroy?(): void }} View
+ * @param {Element} parent
+ * @param {Map<string, View>} views those of the last call; changed in place
+ * @param {Iterable<Item>} items
+ * @param {(item: Item) => string} keyOf
+ * @param {(item: Item) => View} mount */
+export function keyed(parent, views, items, keyOf, mount) {
+  const wanted = new Map()
+  for (const item of items) wanted.set(keyOf(item), item)
+  for (const [key, view] of views) {
+    if (wanted.has(key)) continue
+    view.destroy?.()
+    view.element.remove()
+    views.delete(key)
+  }
+  /** @type {Element | null} */
+  let next = parent.firstElementChild
+  for (const [key, item] of wanted) {
+    let view = views.get(key)
+    if (view) view.update(item)
+    else views.set(key, view = mount(item))
+    if (view.element === next) next = next.nextElementSibling
+    else parent.insertBefore(view.element, next)
+  }
+}
+
+/** The element of a page that must have it. @template {Element} T @param {ParentNode} root @param {string} selector @param {new () => T} type @returns {T} */
+export function need(root, selector, type) {
+  const found = root.querySelector(selector)
+  if (!(found instanceof type)) throw new Error(`the page lacks ${selector}`)
+  return found
+}

@@ -1,0 +1,121 @@
+/**
+ * Adding a project: a path typed with suggestions of the server. Tab and the arrows complete, Enter adds, Escape cancels.
+ * Nothing is sent but requests for suggestions until the user says Add.
+ */
+
+import { el, setAttribute } from "../shared/dom.js"
+import { icon } from "../shared/icons.js"
+import { completion } from "./completion.js"
+
+/** @typedef {object} AddProjectDeps
+ * @property {(prefix: string) => Promise<string[]>} complete
+ * @property {(path: string) => Promise<void>} add  Rejects with the reason, as an `ErrorBody`.
+ * @property {() => void} closed */
+
+/** @param {HTMLElement} root @param {AddProjectDeps} deps */
+export function mountAddProject(root, deps) {
+  const input = el("input", {
+    class: "field", id: "add-project-path", role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "add-project-list",
+    "aria-describedby": "add-project-problem", placeholder: "~/path/to/project", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+  })
+  const list = el("ul", { class: "path-list", id: "add-project-list", role: "listbox", "aria-label": "Directories", hidden: true })
+  const problem = el("p", { class: "problem", id: "add-project-problem", role: "alert" })
+  const submit = el("button", { class: "button", "data-kind": "main", type: "submit", text: "Add" })
+  const cancel = el("button", { class: "button", type: "button", text: "Cancel" })
+  const form = el("form", { class: "add-project", "aria-label": "Add project" },
+    el("label", { for: "add-project-path", text: "Directory of the project" }), list, input, problem, el("div", { class: "add-project-actions" }, cancel, submit))
+  /** @type {string[]} */
+  let entries = []
+  let chosen = -1
+  let destroyed = false
+
+  /** Suggestions for what stands there now; answers to earlier text are passed over. */
+  async function suggest() {
+    const prefix = input.value
+    const found = await deps.complete(prefix === "" ? "~/" : prefix).catch(() => [])
+    if (destroyed || input.value !== prefix) return
+    entries = found.slice(0, 50)
+    choose(-1)
+    list.replaceChildren(...entries.map((entry, n) => {
+      const option = el("li", { class: "path-option", role: "option", id: `path-option-${n}`, title: entry }, icon("folder"), el("span", { text: entry }))
+      option.addEventListener("pointerdown", (event) => event.preventDefault()) // keeps the caret in the field
+      option.addEventListener("click", () => take(entry))
+      return option
+    }))
+    list.hidden = entries.length === 0
+    setAttribute(input, "aria-expanded", String(entries.length > 0))
+  }
+
+  /** @param {number} n */
+  function choose(n) {
+    chosen = n
+    ;[...list.children].forEach((option, at) => setAttribute(option, "aria-selected", at === n ? "true" : "false"))
+    const option = list.children[n]
+    setAttribute(input, "aria-activedescendant", option?.id ?? null)
+    option?.scrollIntoView({ block: "nearest" })
+  }
+
+  /** @param {string} path */
+  function take(path) {
+    input.value = path
+    input.setSelectionRange(path.length, path.length)
+    input.scrollLeft = input.scrollWidth
+    say("")
+    suggest()
+  }
+
+  /** @param {string} text */
+  function say(text) {
+    problem.textContent = text
+    setAttribute(input, "aria-invalid", text === "" ? null : "true")
+  }
+
+  input.addEventListener("input", () => { say(""); suggest() })
+  input.addEventListener("keydown", (event) => {
+    if (event.isComposing) return
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      if (entries.length === 0) return
+      const by = event.key === "ArrowDown" ? 1 : -1
+      choose(chosen < 0 ? (by > 0 ? 0 : entries.length - 1) : (chosen + by + entries.length) % entries.length)
+    } else if (event.key === "Tab" && !event.shiftKey) {
+      const done = completion(input.value, chosen >= 0 ? entries.slice(chosen, chosen + 1) : entries)
+      if (done === null) return // nothing to complete: Tab does what Tab does
+      take(done)
+    } else if (event.key === "Enter" && chosen >= 0) {
+      take(completion(input.value, entries.slice(chosen, chosen + 1)) ?? entries[chosen] ?? input.value)
+    } else return
+    event.preventDefault()
+  })
+  form.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return
+    event.preventDefault()
+    event.stopPropagation()
+    deps.closed()
+  })
+  cancel.addEventListener("click", () => deps.closed())
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault()
+    const path = input.value.trim()
+    if (path === "") return say("Type the path of a directory.")
+    submit.disabled = true
+    try {
+      await deps.add(path)
+      deps.closed()
+    } catch (reason) {
+      say(/** @type {{ message?: string }} */ (reason).message ?? "Could not add the project.")
+      input.focus()
+    } finally {
+      submit.disabled = false
+    }
+  })
+
+  root.append(form)
+  input.focus()
+  suggest()
+  return {
+    destroy() {
+      destroyed = true
+      form.remove()
+    },
+  }
+}

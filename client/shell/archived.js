@@ -1,0 +1,58 @@
+/** The archived sessions of a project: restore them, or delete them for good. */
+
+import { agentMark } from "../shared/agents.js"
+import { el } from "../shared/dom.js"
+import { age, fullTime } from "../shared/time.js"
+import { openDialog } from "./dialog.js"
+
+/** @import { ErrorBody, Project, SessionListItem } from "../contract.js" */
+
+/** @typedef {object} ArchivedDeps
+ * @property {(projectId: string) => Promise<SessionListItem[]>} list
+ * @property {(sessionId: string) => Promise<void>} restore
+ * @property {(session: SessionListItem) => Promise<boolean>} remove  False: the user thought better of it.
+ * @property {() => number} now */
+
+/** @param {Project} project @param {ArchivedDeps} deps @param {() => void} onClose */
+export async function openArchived(project, deps, onClose) {
+  const note = el("p", { class: "dialog-note", role: "status", text: "Loading…" })
+  const problem = el("p", { class: "problem", role: "alert" })
+  const list = el("ul", { class: "archived" })
+  const dialog = openDialog(`Archived in ${project.name}`, [note, problem, list], { className: "archived-dialog", onClose })
+
+  /** @param {() => Promise<boolean>} act @param {Element} row */
+  async function trying(act, row) {
+    problem.textContent = ""
+    try {
+      if (!await act()) return
+      const next = row.nextElementSibling ?? row.previousElementSibling
+      row.remove()
+      ;(next?.querySelector("button") ?? dialog.querySelector("button"))?.focus()
+      said()
+    } catch (reason) {
+      problem.textContent = /** @type {ErrorBody} */ (reason).message
+    }
+  }
+  const said = () => {
+    note.textContent = "Nothing is archived here."
+    note.hidden = list.childElementCount > 0
+  }
+
+  try {
+    const sessions = await deps.list(project.id)
+    list.replaceChildren(...sessions.map((session) => {
+      const restore = el("button", { class: "button", type: "button", text: "Restore", "aria-label": `Restore ${session.title}` })
+      const remove = el("button", { class: "button", "data-kind": "quiet", type: "button", text: "Delete", "aria-label": `Delete ${session.title}` })
+      const row = el("li", { class: "archived-row" }, agentMark(session.cliType), el("span", { class: "archived-title", text: session.title, title: session.title }),
+        el("time", { datetime: session.lastActiveAt, title: fullTime(session.lastActiveAt), text: age(session.lastActiveAt, deps.now()) }), remove, restore)
+      restore.addEventListener("click", () => trying(async () => { await deps.restore(session.id); return true }, row))
+      remove.addEventListener("click", () => trying(() => deps.remove(session), row))
+      return row
+    }))
+    said()
+  } catch (reason) {
+    note.hidden = true
+    problem.textContent = /** @type {ErrorBody} */ (reason).message
+  }
+  return dialog
+}

@@ -1,0 +1,48 @@
+/** Dialogs of our own: modal, so the focus stays inside; Escape and a click beside them cancel; focus returns. */
+
+import { el } from "../shared/dom.js"
+import { icon } from "../shared/icons.js"
+
+/** Opens a dialog with a heading and a close button. @param {string} title @param {Node[]} content
+ * @param {{ className?: string, onClose?: () => void }} [options] @returns {HTMLDialogElement} */
+export function openDialog(title, content, { className = "", onClose } = {}) {
+  const close = el("button", { class: "icon-button", type: "button", "aria-label": "Close" }, icon("close"))
+  const dialog = el("dialog", { class: `dialog ${className}`, "aria-labelledby": "dialog-title" },
+    el("header", { class: "dialog-head" }, el("h2", { id: "dialog-title", text: title }), close),
+    el("div", { class: "dialog-body" }, ...content))
+  close.addEventListener("click", () => dialog.close())
+  show(dialog, onClose)
+  return dialog
+}
+
+/** Asks before something that can't be taken back. @param {{ title: string, text: string, action: string, kind?: "danger" | "main" }} question
+ * @returns {Promise<boolean>} */
+export function confirmed({ title, text, action, kind = "danger" }) {
+  return new Promise((resolve) => {
+    let answer = false
+    const yes = el("button", { class: "button", type: "button", "data-kind": kind, text: action })
+    const no = el("button", { class: "button", type: "button", text: "Cancel", autofocus: true })
+    const dialog = el("dialog", { class: "dialog confirm", role: "alertdialog", "aria-labelledby": "confirm-title", "aria-describedby": "confirm-text" },
+      el("h2", { id: "confirm-title", text: title }), el("p", { id: "confirm-text", text }), el("div", { class: "dialog-actions" }, no, yes))
+    yes.addEventListener("click", () => { answer = true; dialog.close() })
+    no.addEventListener("click", () => dialog.close())
+    show(dialog, () => resolve(answer))
+  })
+}
+
+/** @param {HTMLDialogElement} dialog @param {() => void} [onClose] */
+export function show(dialog, onClose) {
+  const before = document.activeElement
+  dialog.addEventListener("close", () => {
+    dialog.remove()
+    if (before instanceof HTMLElement && before.isConnected) before.focus()
+    onClose?.()
+  })
+  dialog.addEventListener("pointerdown", (event) => {
+    if (event.target !== dialog) return
+    const { left, right, top, bottom } = dialog.getBoundingClientRect()
+    if (event.clientX < left || event.clientX > right || event.clientY < top || event.clientY > bottom) dialog.close()
+  })
+  document.body.append(dialog)
+  dialog.showModal()
+}

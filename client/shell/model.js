@@ -1,0 +1,115 @@
+/**
+ * What the shell knows of the server: projects, sessions, agents, the connection. Pure: frames in, the next model out.
+ * Tabs are in `tabs-state.js`; conversations are the portlets' and never pass through here.
+ */
+
+/** @import { Agent, ErrorBody, Frame, Project, SessionListItem } from "../contract.js" */
+/** @import { AgentState } from "../shared/bridge.js" */
+/** @import { Status } from "../shared/socket.js" */
+
+/** @typedef {object} Model
+ * @property {Project[] | null} projects  In the order added; null until the first list came.
+ * @property {ReadonlyMap<string, SessionListItem>} sessions  Those that are not archived, by id.
+ * @property {ReadonlySet<string>} listed  Projects whose sessions are known.
+ * @property {Agent[]} agents
+ * @property {ReadonlyMap<string, AgentState>} agentStates  The newest status by agent, and by session where an agent has a process for each.
+ * @property {ReadonlyMap<string, ErrorBody>} logins  Agents that asked for a login, with what to do.
+ * @property {Status} status */
+
+/** @type {Model} */
+export const emptyModel = {
+  projects: null, sessions: new Map(), listed: new Set(), agents: [], agentStates: new Map(), logins: new Map(),
+  status: { connection: "connecting", stranger: false },
+}
+
+/** @param {Model} now @param {Exclude<Frame, {type: "session:tail"}>} frame @returns {Model} */
+export function applyFrame(now, frame) {
+  switch (frame.type) {
+    case "project:list": return withProjects(now, frame.projects)
+    case "project:added": return withProjects(now, [...(now.projects ?? []).filter(({ id }) => id !== frame.project.id), frame.project])
+    case "project:removed": return withProjects(now, (now.projects ?? []).filter(({ id }) => id !== frame.projectId))
+    case "session:list": return withList(now, frame.projectId, frame.sessions)
+    case "session:created": return { ...now, sessions: new Map(now.sessions).set(frame.sessionId, frame.session) }
+    case "session:unarchived": return { ...now, sessions: new Map(now.sessions).set(frame.sessionId, frame.session) }
+    case "session:archived":
+    case "session:deleted": return { ...now, sessions: without(now.sessions, frame.sessionId) }
+    case "session:title-updated": return withSession(now, frame.sessionId, { title: frame.title })
+    case "session:state": return withSession(now, frame.sessionId, { state: frame.state, lastActiveAt: frame.lastActiveAt })
+    case "agents:list": return { ...now, agents: frame.agents }
+    case "agent:status": return withAgentStatus(now, frame)
+    case "error": return frame.code === "AUTH_REQUIRED" && frame.sessionId !== undefined
+      ? withLogin(now, now.sessions.get(frame.sessionId)?.cliType, frame) : now
+    case "path:completions": case "search:results": case "session:accepted": case "session:older": case "session:history":
+    case "session:upsert": case "session:turn": case "session:policy": case "ok": return now
+  }
+}
+
+/** An agent said that it wants a login. @param {Model} now @param {string | undefined} cliType @param {ErrorBody} error @returns {Model} */
+export function withLogin(now, cliType, error) {
+  return cliType === undefined ? now : { ...now, logins: new Map(now.logins).set(cliType, error) }
+}
+
+/** @param {Model} now @param {Project[]} projects @returns {Model} */
+function withProjects(now, projects) {
+  const known = new Set(projects.map(({ id }) => id))
+  return {
+    ...now, projects,
+    sessions: new Map([...now.sessions].filter(([, session]) => known.has(session.projectId))),
+    listed: new Set([...now.listed].filter((id) => known.has(id))),
+  }
+}
+
+/** @param {Model} now @param {string} projectId @param {SessionListItem[]} list @returns {Model} */
+function withList(now, projectId, list) {
+  const sessions = new Map([...now.sessions].filter(([, session]) => session.projectId !== projectId))
+  for (const session of list) if (!session.archived) sessions.set(session.id, session)
+  return { ...now, sessions, listed: new Set(now.listed).add(projectId) }
+}
+
+/** @param {Model} now @param {string} id @param {Partial<SessionListItem>} change @returns {Model} */
+function withSession(now, id, change) {
+  const session = now.sessions.get(id)
+  return session ? { ...now, sessions: new Map(now.sessions).set(id, { ...session, ...change }) } : now
+}
+
+/** @param {Model} now @param {AgentState} frame @returns {Model} */
+function withAgentStatus(now, frame) {
+  const agentStates = new Map(now.agentStates).set(frame.sessionId ?? frame.cliType, frame)
+  const agents = frame.sessionId !== undefined ? now.agents
+    : now.agents.map((agent) => agent.cliType === frame.cliType ? { ...agent, status: frame.status } : agent)
+  return { ...now, agentStates, agents, logins: frame.status === "connected" ? without(now.logins, frame.cliType) : now.logins }
+}
+
+/** @template V @param {ReadonlyMap<string, V>} map @param {string} key @returns {ReadonlyMap<string, V>} */
+function without(map, key) {
+  if (!map.has(key)) return map
+  const rest = new Map(map)
+  rest.delete(key)
+  return rest
+}
+
+/** The sessions of each project, newest first. @param {Model} model @returns {Map<string, SessionListItem[]>} */
+export function sessionsByProject(model) {
+  /** @type {Map<string, SessionListItem[]>} */
+  const groups = new Map((model.projects ?? []).map(({ id }) => [id, []]))
+  for (const session of model.sessions.values()) groups.get(session.projectId)?.push(session)
+  for (const group of groups.values()) group.sort((a, b) => b.lastActiveAt.localeCompare(a.lastActiveAt) || b.createdAt.localeCompare(a.createdAt))
+  return groups
+}
+
+/** How a session looks at a glance, the most urgent first.
+ * @typedef {"waiting" | "running" | "failed" | "unread" | "idle"} Mood */
+
+/** @param {SessionListItem} session @param {boolean} unread @returns {Mood} */
+export function moodOf(session, unread) {
+  switch (session.state) {
+    case "waiting": return "waiting"
+    case "running":
+    case "starting": return "running"
+    case "failed": return "failed"
+    case "idle": return unread ? "unread" : "idle"
+  }
+}
+
+/** Said beside the colour, for who can't see it. @type {Record<Mood, string>} */
+export const moodWords = { waiting: "waiting for your permission", running: "working", failed: "failed", unread: "unread", idle: "" }

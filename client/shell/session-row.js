@@ -1,0 +1,107 @@
+/** One session in the sidebar: its state, title and age; a menu of what can be done with it; its title editable in place. */
+
+import { agentName, markOf } from "../shared/agents.js"
+import { el, setAttribute, setText } from "../shared/dom.js"
+import { icon } from "../shared/icons.js"
+import { age, fullTime } from "../shared/time.js"
+import { moodWords } from "./model.js"
+
+/** @import { SessionListItem } from "../contract.js" */
+/** @import { Mood } from "./model.js" */
+
+/** @typedef {object} SessionRow
+ * @property {SessionListItem} session
+ * @property {Mood} mood
+ * @property {boolean} current  Its tab is in front.
+ * @property {boolean} open  It has a tab.
+ * @property {boolean} editing  Its title is being changed. */
+
+/** @typedef {object} SessionRowDeps
+ * @property {(sessionId: string) => void} open
+ * @property {(sessionId: string, anchor: HTMLElement, at?: { x: number, y: number }) => void} menu
+ * @property {(sessionId: string, title: string | null) => void} renamed  Null: left as it was.
+ * @property {() => number} now */
+
+/** @param {SessionRow} row @param {SessionRowDeps} deps */
+export function mountSessionRow(row, deps) {
+  const id = row.session.id
+  const dot = el("i", { class: "dot" })
+  const title = el("span", { class: "session-title" })
+  const words = el("span", { class: "visually-hidden" })
+  const mark = el("span", { class: "session-agent", "aria-hidden": "true" })
+  const time = el("time", { class: "session-age" })
+  const open = el("button", { class: "session-open", type: "button", "data-session": id, tabindex: -1 }, dot, title, words, mark, time)
+  const more = el("button", { class: "icon-button session-more", type: "button", tabindex: -1, "aria-haspopup": "menu" }, icon("more"))
+  const element = el("li", { class: "session" }, open, more)
+  /** @type {HTMLInputElement | null} */
+  let field = null
+  let drawn = false
+
+  open.addEventListener("click", () => deps.open(id))
+  more.addEventListener("click", () => deps.menu(id, more))
+  element.addEventListener("contextmenu", (event) => {
+    if (field) return
+    event.preventDefault()
+    deps.menu(id, more, { x: event.clientX, y: event.clientY })
+  })
+
+  function edit() {
+    if (field) return
+    const input = el("input", { class: "field session-rename", "aria-label": "Title of the session", maxlength: 200, value: row.session.title })
+    field = input
+    let done = false
+    /** @param {boolean} keep */
+    const finish = (keep) => {
+      if (done) return
+      done = true
+      const text = input.value.trim()
+      const hadFocus = document.activeElement === input
+      input.replaceWith(open)
+      field = null
+      if (hadFocus) open.focus()
+      deps.renamed(id, keep && text !== "" && text !== row.session.title ? text : null)
+    }
+    input.addEventListener("keydown", (event) => {
+      if (event.isComposing) return
+      if (event.key === "Enter") finish(true)
+      else if (event.key === "Escape") finish(false)
+      else return
+      event.preventDefault()
+      event.stopPropagation()
+    })
+    input.addEventListener("blur", () => finish(true))
+    open.replaceWith(input)
+    input.focus()
+    input.select()
+  }
+
+  const view = {
+    element,
+    /** @param {SessionRow} next */
+    update(next) {
+      if (drawn && same(row, next)) return // a thousand rows are asked at every change; most have none
+      drawn = true
+      row = next
+      const { session, mood, current } = next
+      setText(title, session.title)
+      setAttribute(open, "title", session.title)
+      setAttribute(element, "data-mood", mood)
+      setAttribute(element, "data-open", next.open)
+      setAttribute(open, "aria-current", current ? "true" : null)
+      setText(mark, markOf(session.cliType))
+      setText(words, `, ${agentName(session.cliType)}${moodWords[mood] ? `, ${moodWords[mood]}` : ""}`)
+      setAttribute(more, "aria-label", `Actions for ${session.title}`)
+      setAttribute(time, "datetime", session.lastActiveAt)
+      setAttribute(time, "title", fullTime(session.lastActiveAt))
+      view.tick()
+      if (next.editing) edit()
+    },
+    /** Keeps the age right. */
+    tick: () => setText(time, age(row.session.lastActiveAt, deps.now())),
+  }
+  view.update(row)
+  return view
+}
+
+/** @param {SessionRow} a @param {SessionRow} b */
+const same = (a, b) => a.session === b.session && a.mood === b.mood && a.current === b.current && a.open === b.open && a.editing === b.editing
