@@ -69,15 +69,15 @@ export function openMenu(anchor, label, items, { at, onClose, className = "" } =
     event.preventDefault()
     event.stopPropagation()
   })
-  const options = { signal: listening.signal, capture: true }
+  const { signal } = listening
   document.addEventListener("pointerdown", (event) => {
     if (event.target instanceof Node && !menu.contains(event.target)) {
       if (anchor.contains(event.target)) event.preventDefault()
       close(false)
     }
-  }, options)
-  window.addEventListener("blur", () => close(false), options) // a click into a portlet
-  window.addEventListener("resize", () => close(false), options)
+  }, { signal, capture: true })
+  window.addEventListener("blur", () => close(false), { signal }) // a click into a portlet
+  window.addEventListener("resize", () => close(false), { signal })
 
   fill(items)
   anchor.closest("dialog, body")?.append(menu)

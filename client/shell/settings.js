@@ -41,7 +41,7 @@ export function openSettings(deps, onClose) {
   const dialog = openDialog("Settings", [
     el("section", { class: "settings-group" }, el("h3", { text: "This browser" }),
       field("Theme", "set-theme", select("set-theme", [["system", "As the system"], ["dark", "Dark"], ["light", "Light"]], theme, (value) => deps.setTheme(/** @type {ThemeChoice} */ (value)))),
-      field("New sessions", "set-policy", select("set-policy", [["", "As the server was started"], ["ask", "Ask before acting"], ["auto", "Allow everything"]], defaults.policy ?? "",
+      field("Permissions in new sessions", "set-policy", select("set-policy", [["", "As the server was started"], ["ask", "Ask before acting"], ["auto", "Allow everything"]], defaults.policy ?? "",
         (value) => deps.setDefaults({ policy: value === "" ? null : /** @type {Policy} */ (value) }))),
       field("Agent for new sessions", "set-agent", select("set-agent", [["", "The one used last"], ...agents.map(({ agent }) => /** @type {[string, string]} */ ([agent.cliType, agent.name]))], defaults.agent ?? "",
         (value) => deps.setDefaults({ agent: value === "" ? null : value }))),
