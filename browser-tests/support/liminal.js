@@ -1,0 +1,91 @@
+/** The real program, started for a story: its own data directory, its own home, any free port, ended by its id. */
+
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { access, mkdir, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+
+const root = resolve(fileURLToPath(import.meta.url), "../../..")
+const binary = process.env.LIMINAL_TEST_BINARY || join(process.env.CARGO_TARGET_DIR || join(root, "target"), "debug/liminal")
+
+export class Liminal {
+  #home
+  #env
+  #child = null
+  #port = 0
+  /** Directories of this story: `home` is also HOME. */
+  constructor(home, env) {
+    this.#home = home
+    this.#env = env
+  }
+
+  static async start(env = {}) {
+    await access(binary).catch(() => { throw new Error(`no program at ${binary}: build it with “cargo build”`) })
+    const app = new Liminal(await mkdtemp(join(tmpdir(), "liminal-story-")), env)
+    await app.up()
+    return app
+  }
+
+  /** Starts it (again), on the port it had before. */
+  async up() {
+    const child = spawn(binary, ["serve", "--no-open", "--port", String(this.#port), "--data-dir", this.dataDir], {
+      cwd: this.#home,
+      env: { PATH: process.env.PATH, HOME: this.#home, LANG: "C.UTF-8", ...this.#env },
+      stdio: ["ignore", "pipe", "pipe"],
+    })
+    this.#child = child
+    let said = ""
+    child.stderr.on("data", (chunk) => { said += chunk })
+    const lines = createInterface({ input: child.stdout })
+    const line = await Promise.race([
+      once(lines, "line").then(([text]) => text),
+      once(child, "exit").then(([code]) => { throw new Error(`liminal ended with ${code}: ${said}`) }),
+    ])
+    this.link = /http:\S+/.exec(line)?.[0] ?? ""
+    const address = new URL(this.link)
+    this.origin = address.origin
+    this.token = new URLSearchParams(address.hash.slice(1)).get("token")
+    this.#port = Number(address.port)
+    this.log = () => said
+  }
+
+  get dataDir() { return join(this.#home, "data") }
+  get home() { return this.#home }
+
+  /** A directory under the story's home. */
+  async directory(name) {
+    const path = join(this.#home, name)
+    await mkdir(path, { recursive: true })
+    return path
+  }
+
+  /** @param {NodeJS.Signals} signal */
+  async #end(signal) {
+    const child = this.#child
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, "exit")
+    child.kill(signal)
+    await ended
+  }
+
+  /** As `kill -9` does: nothing is said to anybody. */
+  kill() { return this.#end("SIGKILL") }
+  stop() { return this.#end("SIGTERM") }
+
+  async remove() {
+    await this.stop()
+    await rm(this.#home, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  /** A call of `/api`, as a script makes it. */
+  async api(path, { method = "GET", body } = {}) {
+    const answer = await fetch(this.origin + path, {
+      method, headers: { authorization: `Bearer ${this.token}`, ...(body ? { "content-type": "application/json" } : {}) }, body: body ? JSON.stringify(body) : undefined,
+    })
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+    return answer.headers.get("content-type")?.includes("json") ? answer.json() : answer.text()
+  }
+}

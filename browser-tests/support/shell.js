@@ -1,0 +1,87 @@
+/** What a person does with the shell, in their words. */
+
+import { expect } from "@playwright/test"
+
+export class Shell {
+  constructor(page, liminal) {
+    this.page = page
+    this.liminal = liminal
+  }
+
+  /** Opens the link from the terminal. */
+  async enter() {
+    await this.page.goto(this.liminal.link)
+    await this.isConnected()
+  }
+
+  async isConnected() {
+    await expect(this.page.locator(".sidebar-connection")).toHaveAttribute("data-connection", "open")
+  }
+
+  get sidebar() { return this.page.locator("#sidebar") }
+  get projects() { return this.page.locator(".project-name") }
+  project(name) { return this.page.locator(".project").filter({ has: this.page.locator(".project-name", { hasText: new RegExp(`^${name}$`) }) }) }
+  sessions(project) { return this.project(project).locator(".session-title") }
+  session(title) { return this.page.locator(".session").filter({ has: this.page.locator(".session-title", { hasText: title }) }) }
+  get tabs() { return this.page.locator(".tab-title") }
+  tab(title) { return this.page.locator(".tab").filter({ has: this.page.locator(".tab-title", { hasText: title }) }) }
+  get activeTab() { return this.page.locator(".tab[data-active] .tab-title") }
+  get activePane() { return this.page.locator(".pane[data-active]") }
+  get portlet() { return this.page.frameLocator(".pane[data-active] iframe") }
+  get toast() { return this.page.locator(".toast") }
+
+  /** Adds a project by typing its path. */
+  async addProject(path) {
+    await this.page.getByRole("button", { name: "Add project" }).click()
+    await this.pathField.fill(path)
+    await this.page.getByRole("button", { name: "Add", exact: true }).click()
+    await expect(this.pathField).toHaveCount(0)
+  }
+  get pathField() { return this.page.getByLabel("Directory of the project") }
+
+  /** Makes a directory and adds it. */
+  async hasProject(name) {
+    const path = await this.liminal.directory(name)
+    await this.addProject(path)
+    await expect(this.project(name)).toHaveCount(1)
+    return path
+  }
+
+  async newSession(project, agent = "Demo") {
+    await this.page.getByRole("button", { name: `New session in ${project}` }).click()
+    await this.page.getByRole("menuitem", { name: new RegExp(`^${agent}`) }).click()
+  }
+
+  /** Starts a session and waits until it is there. Its title is the first message, if one is given. */
+  async hasSession(project, message, agent = "Demo") {
+    const before = await this.sessions(project).count()
+    await this.newSession(project, agent)
+    await expect(this.sessions(project)).toHaveCount(before + 1)
+    await expect(this.composer).toBeEditable()
+    if (message) {
+      await this.say(message)
+      await expect(this.activeTab).toHaveText(message)
+    }
+  }
+
+  get composer() { return this.portlet.locator("textarea") }
+
+  async say(text) {
+    await this.composer.fill(text)
+    await this.composer.press("Enter")
+  }
+
+  /** Opens what a row's or a project's menu offers. */
+  async sessionMenu(title, item) {
+    await this.session(title).hover()
+    await this.page.getByRole("button", { name: `Actions for ${title}` }).click()
+    await this.page.getByRole("menuitem", { name: item }).click()
+  }
+  async projectMenu(name, item) {
+    await this.project(name).locator(".project-head").hover()
+    await this.page.getByRole("button", { name: `Actions for ${name}` }).click()
+    await this.page.getByRole("menuitem", { name: item }).click()
+  }
+
+  stored(key) { return this.page.evaluate((name) => JSON.parse(localStorage.getItem(name) ?? "null"), key) }
+}
