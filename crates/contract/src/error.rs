@@ -77,6 +77,33 @@ impl ErrorCode {
         Self::InternalError,
     ];
 
+    /// As it travels.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidMessage => "INVALID_MESSAGE",
+            Self::Unauthorized => "UNAUTHORIZED",
+            Self::ProjectPathInvalid => "PROJECT_PATH_INVALID",
+            Self::ProjectDuplicate => "PROJECT_DUPLICATE",
+            Self::ProjectNotFound => "PROJECT_NOT_FOUND",
+            Self::ProjectIdRequired => "PROJECT_ID_REQUIRED",
+            Self::SessionNotFound => "SESSION_NOT_FOUND",
+            Self::SessionBusy => "SESSION_BUSY",
+            Self::SessionCreateFailed => "SESSION_CREATE_FAILED",
+            Self::UnsupportedCliType => "UNSUPPORTED_CLI_TYPE",
+            Self::AgentUnavailable => "AGENT_UNAVAILABLE",
+            Self::AuthRequired => "AUTH_REQUIRED",
+            Self::ProcessCrash => "PROCESS_CRASH",
+            Self::AgentProtocolError => "AGENT_PROTOCOL_ERROR",
+            Self::ProtocolError => "PROTOCOL_ERROR",
+            Self::InvalidStreamEvent => "INVALID_STREAM_EVENT",
+            Self::InterruptFailed => "INTERRUPT_FAILED",
+            Self::PermissionClosed => "PERMISSION_CLOSED",
+            Self::StoreCorrupt => "STORE_CORRUPT",
+            Self::StoreFull => "STORE_FULL",
+            Self::InternalError => "INTERNAL_ERROR",
+        }
+    }
+
     /// The status HTTP answers with.
     pub const fn http_status(self) -> u16 {
         match self {
@@ -177,4 +204,16 @@ pub struct ErrorBody {
     /// The evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ErrorCode;
+
+    #[test]
+    fn every_code_is_spelled_as_it_travels() {
+        for code in ErrorCode::ALL {
+            assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
+        }
+    }
 }

@@ -1,10 +1,22 @@
 //! What every request may reach. Made once, at start, and shared.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use liminal_agents::ProviderRegistry;
+use liminal_agents::catalogue::{Catalogue, Overrides};
+use liminal_agents::process::GuardCommand;
+use tokio::sync::mpsc;
+
+use crate::agents::Agents;
 use crate::assets::Assets;
+use crate::config::Config;
 use crate::door::{Addresses, Credential, OneTimeCodes};
+use crate::failure::Failure;
+use crate::journal::Journal;
 use crate::projects::Projects;
+use crate::search::Search;
+use crate::sessions::{SessionService, Surroundings};
 use crate::store::SessionsFile;
 use crate::ws::Hub;
 
@@ -19,38 +31,71 @@ pub struct App {
     /// The page.
     pub assets: Assets,
     /// Every connected browser.
-    pub hub: Hub,
+    pub hub: Arc<Hub>,
     /// The user's projects.
-    pub projects: Projects,
-    /// The list of sessions.
-    pub sessions: SessionsFile,
+    pub projects: Arc<Projects>,
+    /// What is known of every agent.
+    pub agents: Arc<Agents>,
+    /// Every session.
+    pub service: Arc<SessionService>,
+    warnings: Vec<String>,
 }
 
 impl App {
     /// Opens what the data directory holds.
-    pub fn open(
+    pub async fn open(
+        config: &Config,
         data_dir: &Path,
         addresses: Addresses,
         credential: Credential,
         assets: Assets,
-    ) -> Self {
-        Self {
-            addresses,
-            credential,
-            codes: OneTimeCodes::default(),
-            assets,
-            hub: Hub::default(),
-            projects: Projects::open(data_dir),
-            sessions: SessionsFile::open(data_dir),
-        }
-    }
-
-    /// What the user should know before the first request.
-    pub fn warnings(&self) -> Vec<String> {
-        [self.projects.trouble(), self.sessions.trouble()]
+    ) -> Result<Self, Failure> {
+        let hub = Arc::new(Hub::default());
+        let projects = Arc::new(Projects::open(data_dir));
+        let sessions = Arc::new(SessionsFile::open(data_dir));
+        let mut warnings: Vec<String> = [projects.trouble(), sessions.trouble()]
             .into_iter()
             .flatten()
             .map(|error| error.to_string())
-            .collect()
+            .collect();
+
+        let journal = Journal::open(data_dir)?;
+        warnings.extend(journal.set_aside.map(|aside| {
+            format!("the journal was damaged and is kept as {}; sessions are read from their agents where those can tell them", aside.display())
+        }));
+        let journal = journal.journal;
+        let search = Search::start(data_dir, &journal, sessions.clone())?;
+
+        let overrides = Overrides {
+            claude_cmd: config.claude_command.as_ref().map(shell_words::join),
+            codex_acp_cmd: config.codex_acp_command.as_ref().map(shell_words::join),
+        };
+        let own = std::env::current_exe().unwrap_or_else(|_unknown| "liminal".into());
+        let catalogue = Catalogue::read(data_dir, &overrides, &own);
+        warnings.extend(catalogue.problems().iter().map(ToString::to_string));
+        let guard = GuardCommand::own_executable();
+        let (_statuses, changes) = mpsc::unbounded_channel();
+        let registry = ProviderRegistry::new();
+        let agents = Agents::new(catalogue, guard);
+        agents.follow(changes, hub.clone());
+
+        let service = SessionService::start(Surroundings {
+            journal,
+            search,
+            hub: hub.clone(),
+            projects: projects.clone(),
+            sessions,
+            registry,
+            policy: config.permissions,
+            patience: config.prompt_timeout,
+        })
+        .await?;
+        let codes = OneTimeCodes::default();
+        Ok(Self { addresses, credential, codes, assets, hub, projects, agents, service, warnings })
+    }
+
+    /// What the user should know before the first request.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 }

@@ -7,6 +7,7 @@ mod answer;
 mod api;
 mod guard;
 mod page;
+mod sessions;
 mod socket;
 
 use std::sync::Arc;
@@ -33,6 +34,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/ws", any(socket::upgrade))
         .route("/api/token/rotate", post(api::rotate))
         .route("/api/code", post(api::code))
+        .merge(sessions::routes())
         .route("/api/{*unknown}", any(api::unknown))
         .route_layer(from_fn_with_state(app.clone(), guard::credential));
     open.merge(closed)

@@ -1,7 +1,9 @@
-//! The server behind the page: configuration, the door, projects, the socket and HTTP.
+//! The server behind the page: configuration, the door, projects, sessions and their journal, search, the
+//! socket and HTTP.
 //!
 //! A library so that every part can be tested by itself; `main.rs` only calls [`cli::run`].
 
+pub mod agents;
 pub mod app;
 pub mod assets;
 pub mod browser;
@@ -12,7 +14,10 @@ pub mod door;
 pub mod failure;
 pub mod http;
 pub mod instance;
+pub mod journal;
 pub mod projects;
+pub mod search;
 pub mod serve;
+pub mod sessions;
 pub mod store;
 pub mod ws;

@@ -51,7 +51,10 @@ pub fn serve(config: Config) -> Result<(), Stopped> {
         let listener = listen(&config).await?;
         let bound = listener.local_addr().map_err(Stopped::because)?;
         let addresses = Addresses::new(bound, &config.allowed_origins);
-        let app = Arc::new(App::open(&data_dir, addresses, credential, assets));
+        let app = App::open(&config, &data_dir, addresses, credential, assets)
+            .await
+            .map_err(|failure| Stopped::because(failure.message))?;
+        let app = Arc::new(app);
         for warning in app.warnings() {
             eprintln!("liminal: {warning}");
         }
@@ -164,6 +167,7 @@ async fn run(app: Arc<App>, listener: TcpListener, mut stop: StopSignals) {
     drop(stopping);
     app.hub.close_all(Closing::Stopping);
     let _took_too_long = tokio::time::timeout(LAST_ANSWERS, server).await;
+    app.service.stop().await;
 }
 
 /// The ways we are told to stop.

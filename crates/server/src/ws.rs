@@ -7,10 +7,12 @@ mod connection;
 mod dispatch;
 mod hub;
 mod inbound;
-mod outbox;
+pub mod outbox;
 mod reply;
+mod sessions;
 
 pub use connection::{MOST_DRAINED, serve};
 pub use hub::{Client, Hub};
 pub use outbox::{Closing, Outbox};
 pub use reply::Reply;
+pub use sessions::blank;

@@ -5,11 +5,10 @@
 
 use std::sync::Arc;
 
-use liminal_contract::{ClientMessage, ErrorCode, ProjectId, Request, ServerMessage};
+use liminal_contract::{ClientMessage, ProjectId, Request, ServerMessage};
 
-use super::{Client, Reply};
+use super::{Client, Reply, sessions};
 use crate::app::App;
-use crate::failure::Failure;
 use crate::projects::{ProjectError, ProjectPath, completions};
 
 /// Has the request answered.
@@ -26,7 +25,7 @@ pub async fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         ClientMessage::PathComplete { prefix } => {
             tokio::spawn(complete_path(prefix, reply));
         }
-        ClientMessage::SessionList { .. }
+        message @ (ClientMessage::SessionList { .. }
         | ClientMessage::SessionCreate { .. }
         | ClientMessage::SessionOpen { .. }
         | ClientMessage::SessionSend { .. }
@@ -41,8 +40,8 @@ pub async fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         | ClientMessage::SessionDelete { .. }
         | ClientMessage::SessionPolicy { .. }
         | ClientMessage::AgentsList {}
-        | ClientMessage::Search { .. } => {
-            reply.fail(Failure::new(ErrorCode::InternalError, "This version has no sessions yet."));
+        | ClientMessage::Search { .. }) => {
+            tokio::spawn(sessions::dispatch(app.clone(), client.clone(), message, reply));
         }
     }
 }

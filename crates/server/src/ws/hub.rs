@@ -56,6 +56,11 @@ impl Hub {
         }
     }
 
+    /// What waits for each of them.
+    pub fn outboxes(&self) -> Vec<Arc<Outbox>> {
+        self.clients().values().cloned().collect()
+    }
+
     /// How many browsers are connected.
     pub fn count(&self) -> usize {
         self.clients().len()

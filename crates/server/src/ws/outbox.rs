@@ -1,16 +1,25 @@
-//! What waits to be written to one browser.
+//! What waits to be written to one browser: replies in order, and of every session it follows the newest state of
+//! each item.
 //!
-//! Anyone may push, one writer takes. A browser that does not read is dropped with a code that makes it come back;
-//! it never slows down who has something to say.
+//! An upsert replaces the one before it, so a state that was not written yet gives way to a newer one, which takes
+//! its place at the end. Frames of one session therefore leave in strictly ascending `seq`, and what a slow browser
+//! costs is bounded by the items, not by the updates. Turn events and replies are never dropped. The outbox knows
+//! nothing of sockets: whoever owns one asks for the [`next`](Outbox::next) text.
+
+mod followed;
+mod tail;
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::ws::Utf8Bytes;
-use liminal_contract::Frame;
+use liminal_contract::{Frame, SessionId, UpsertObject};
 use tokio::sync::Notify;
 
-/// A browser that lets more than this wait is dropped.
+use followed::Followed;
+pub use followed::{Follow, Told};
+
+/// A browser that lets more than this wait is dropped; it comes back with its cursors.
 const MOST_WAITING: usize = 4 * 1024 * 1024;
 
 /// While more than this waits, no further request is read from this browser: a flood of questions waits for its
@@ -52,7 +61,7 @@ impl Closing {
     }
 }
 
-/// The queue of one connection.
+/// What waits for one browser. Anyone may add to it, one writer takes.
 #[derive(Debug, Default)]
 pub struct Outbox {
     state: Mutex<State>,
@@ -62,13 +71,16 @@ pub struct Outbox {
 
 #[derive(Debug, Default)]
 struct State {
-    queue: VecDeque<Utf8Bytes>,
+    replies: VecDeque<Utf8Bytes>,
+    followed: Vec<Followed>,
+    /// Whose turn it is, so that one busy session does not keep the others waiting.
+    turn: usize,
     bytes: usize,
     closing: Option<Closing>,
 }
 
 impl Outbox {
-    /// Says something to this browser.
+    /// Says something to this browser that is not part of a followed conversation.
     pub fn reply(&self, frame: &Frame) {
         if let Some(text) = to_text(frame) {
             self.push(text);
@@ -77,18 +89,49 @@ impl Outbox {
 
     /// The same, for a frame that was serialised once for many.
     pub fn push(&self, text: Utf8Bytes) {
-        let mut state = self.lock();
-        if state.closing.is_some() {
-            return;
-        }
-        if !state.queue.is_empty() && state.bytes + text.len() > MOST_WAITING {
-            state.close(Closing::TooSlow);
-        } else {
+        self.change(|state| {
             state.bytes += text.len();
-            state.queue.push_back(text);
-        }
-        drop(state);
-        self.changed.notify_one();
+            state.replies.push_back(text);
+        });
+    }
+
+    /// Begins to follow a session, or follows it anew: what was queued for it goes, and what comes is held back until
+    /// [`history`](Self::history) says from where on it is wanted. `opening` names this opening: the history of an
+    /// earlier one comes too late.
+    pub fn follow(&self, session: &SessionId, opening: u64, follow: Follow) {
+        self.change(|state| {
+            state.forget(session);
+            state.followed.push(Followed::new(session.clone(), opening, follow));
+        });
+    }
+
+    /// The history that an opening asked for, read when the session was at `seq`.
+    pub fn history(&self, session: &SessionId, opening: u64, seq: u64, frame: &Frame) {
+        let Some(text) = to_text(frame) else { return };
+        self.change(|state| {
+            let Some(followed) = state.find(session) else { return };
+            let freed = followed.begin(opening, seq, text);
+            state.bytes = state.bytes.saturating_sub(freed);
+        });
+    }
+
+    /// Stops following.
+    pub fn unfollow(&self, session: &SessionId) {
+        self.change(|state| state.forget(session));
+    }
+
+    /// A committed change of a session that may be followed here.
+    pub fn tell(&self, session: &SessionId, seq: u64, told: &Told) {
+        self.change(|state| {
+            let Some(followed) = state.find(session) else { return };
+            let grown = followed.queue(seq, told.clone());
+            state.bytes = state.bytes.saturating_add_signed(grown);
+        });
+    }
+
+    /// How this browser follows a session; `None` when it does not.
+    pub fn follows(&self, session: &SessionId) -> Option<Follow> {
+        self.lock().find(session).map(|followed| followed.follow())
     }
 
     /// Ends the connection. What waits is not written any more.
@@ -98,19 +141,17 @@ impl Outbox {
         self.taken.notify_one();
     }
 
+    /// Whether the connection has ended or is about to.
+    pub fn is_closed(&self) -> bool {
+        self.lock().closing.is_some()
+    }
+
     /// The next frame to write, or why there is none any more. For the one writer.
     pub async fn next(&self) -> Result<Utf8Bytes, Closing> {
         loop {
-            {
-                let mut state = self.lock();
-                if let Some(why) = state.closing {
-                    return Err(why);
-                }
-                if let Some(text) = state.queue.pop_front() {
-                    state.bytes -= text.len();
-                    self.taken.notify_one();
-                    return Ok(text);
-                }
+            if let Some(next) = self.lock().next() {
+                self.taken.notify_one();
+                return next;
             }
             self.changed.notified().await;
         }
@@ -123,16 +164,67 @@ impl Outbox {
         }
     }
 
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        let mut state = self.lock();
+        if state.closing.is_some() {
+            return;
+        }
+        change(&mut state);
+        // One thing alone may be as long as it is: dropping the browser for it would only bring it back for the same.
+        if state.bytes > MOST_WAITING && state.waiting() > 1 {
+            state.close(Closing::TooSlow);
+        }
+        drop(state);
+        self.changed.notify_one();
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        // Every change leaves the state whole, so a panic elsewhere while it was held does no harm.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl State {
+    fn next(&mut self) -> Option<Result<Utf8Bytes, Closing>> {
+        if let Some(why) = self.closing {
+            return Some(Err(why));
+        }
+        if let Some(text) = self.replies.pop_front() {
+            self.bytes = self.bytes.saturating_sub(text.len());
+            return Some(Ok(text));
+        }
+        let count = self.followed.len();
+        for step in 0..count {
+            let at = (self.turn + step) % count;
+            if let Some((text, freed)) = self.followed[at].pop() {
+                self.turn = at + 1;
+                self.bytes = self.bytes.saturating_sub(freed);
+                return Some(Ok(text));
+            }
+        }
+        None
+    }
+
     fn close(&mut self, why: Closing) {
         self.closing.get_or_insert(why);
-        self.queue.clear();
+        self.replies.clear();
+        self.followed.clear();
         self.bytes = 0;
+    }
+
+    fn waiting(&self) -> usize {
+        self.replies.len() + self.followed.iter().map(Followed::len).sum::<usize>()
+    }
+
+    fn find(&mut self, session: &SessionId) -> Option<&mut Followed> {
+        self.followed.iter_mut().find(|followed| followed.session() == session)
+    }
+
+    fn forget(&mut self, session: &SessionId) {
+        if let Some(at) = self.followed.iter().position(|followed| followed.session() == session) {
+            let freed = self.followed.swap_remove(at).bytes();
+            self.bytes = self.bytes.saturating_sub(freed);
+        }
     }
 }
 
@@ -148,67 +240,34 @@ pub(super) fn to_text(frame: &Frame) -> Option<Utf8Bytes> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text(length: usize) -> Utf8Bytes {
-        "x".repeat(length).into()
-    }
-
-    #[tokio::test]
-    async fn frames_leave_in_the_order_they_came() {
-        let outbox = Outbox::default();
-        outbox.push("one".into());
-        outbox.push("two".into());
-        assert_eq!(outbox.next().await.unwrap().as_str(), "one");
-        assert_eq!(outbox.next().await.unwrap().as_str(), "two");
-    }
-
-    #[tokio::test]
-    async fn a_browser_that_does_not_read_is_dropped() {
-        let outbox = Outbox::default();
-        outbox.push(text(MOST_WAITING));
-        outbox.push("one too many".into());
-        assert_eq!(outbox.next().await, Err(Closing::TooSlow));
-        outbox.push("ignored".into());
-        assert_eq!(outbox.next().await, Err(Closing::TooSlow));
-    }
-
-    #[tokio::test]
-    async fn one_long_frame_alone_is_written() {
-        let outbox = Outbox::default();
-        outbox.push(text(MOST_WAITING + 1));
-        assert_eq!(outbox.next().await.unwrap().len(), MOST_WAITING + 1);
-    }
-
-    #[tokio::test]
-    async fn the_first_reason_to_close_is_the_one_told() {
-        let outbox = Outbox::default();
-        outbox.push("never written".into());
-        outbox.close(Closing::CredentialVoid);
-        outbox.close(Closing::Stopping);
-        assert_eq!(outbox.next().await, Err(Closing::CredentialVoid));
-    }
-
-    #[tokio::test]
-    async fn there_is_room_again_when_enough_was_read() {
-        let outbox = Outbox::default();
-        outbox.room().await;
-        outbox.push(text(ENOUGH_WAITING));
-        outbox.push(text(1));
-        let waits = async {
-            outbox.room().await;
-            "room"
-        };
-        let reads = async {
-            outbox.next().await.unwrap();
-            std::future::pending::<()>().await;
-        };
-        tokio::select! {
-            biased;
-            room = waits => assert_eq!(room, "room"),
-            () = reads => {}
+/// About how much an item weighs while it waits.
+fn weight(item: &Arc<UpsertObject>) -> usize {
+    use liminal_contract::{Body, Part};
+    let of_blocks = |blocks: &[String]| blocks.iter().map(String::len).sum::<usize>();
+    let of_parts = |parts: &[Part]| {
+        parts
+            .iter()
+            .map(|part| match part {
+                Part::Text { html }
+                | Part::Code { html }
+                | Part::Diff { html }
+                | Part::Terminal { html } => html.len(),
+                Part::Image { url } => url.len(),
+            })
+            .sum::<usize>()
+    };
+    let body = match &item.body {
+        Body::Message { content, blocks, .. } | Body::Thinking { content, blocks, .. } => {
+            content.len() + of_blocks(blocks)
         }
-    }
+        Body::ToolCall { tool_output, parts, .. } => {
+            tool_output.as_ref().map_or(0, String::len) + of_parts(parts)
+        }
+        Body::Permission { parts, .. } => of_parts(parts),
+        Body::Plan { .. } | Body::Notice { .. } => 0,
+    };
+    body + 512
 }
+
+#[cfg(test)]
+mod tests;

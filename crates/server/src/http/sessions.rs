@@ -1,0 +1,170 @@
+//! The session routes: the service over HTTP, with the paths, codes and bodies of the contract.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use liminal_contract::{
+    CliType, CreateSession, ErrorCode, ItemId, ProjectId, SendAccepted, SendMessage, ServerMessage,
+    SessionHandle, SessionId, Sessions,
+};
+use serde::Deserialize;
+
+use super::answer::JsonBody;
+use crate::app::App;
+use crate::failure::Failure;
+use crate::projects::ProjectPath;
+use crate::sessions::{Format, Send};
+use crate::ws::blank;
+
+type Answer = Result<Response, Failure>;
+
+/// The routes, to be put behind the door.
+pub fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/api/session/create", post(create))
+        .route("/api/session/list", get(list))
+        .route("/api/session/{id}/load", post(load))
+        .route("/api/session/{id}/status", get(status))
+        .route("/api/session/{id}/send", post(send))
+        .route("/api/session/{id}/cancel", post(cancel))
+        .route("/api/session/{id}/kill", post(kill))
+        .route("/api/session/{id}/export", get(export))
+        .route("/api/session/{id}/item/{item}/output", get(output))
+        .route("/api/session/{id}/image/{name}", get(image))
+}
+
+async fn create(State(app): State<Arc<App>>, JsonBody(body): JsonBody<CreateSession>) -> Answer {
+    let cli_type = CliType::parse(&body.cli_type).map_err(|_| unsupported(&body.cli_type))?;
+    let project = match (body.project_id, body.project_dir) {
+        (Some(id), _) => app.projects.get(&id).map_err(Failure::from)?,
+        (None, Some(dir)) => {
+            let path = tokio::task::spawn_blocking(move || ProjectPath::resolve(&dir)).await;
+            let path = match path {
+                Ok(Ok(path)) => path,
+                Ok(Err(_)) | Err(_) => return Err(no_project()),
+            };
+            app.projects.at(&path).map_err(Failure::from)?
+        }
+        (None, None) => {
+            let message = "projectId: is missing. Name the project by projectId or projectDir.";
+            return Err(Failure::new(ErrorCode::ProjectIdRequired, message));
+        }
+    };
+    let session = app.service.create(&project.id, &cli_type, body.policy).await?;
+    app.hub.broadcast(ServerMessage::SessionCreated {
+        session_id: session.id.clone(),
+        project_id: session.project_id.clone(),
+        session: session.clone(),
+    });
+    let handle = SessionHandle { session_id: session.id, cli_type };
+    Ok((StatusCode::CREATED, Json(handle)).into_response())
+}
+
+async fn load(State(app): State<Arc<App>>, Path(id): Path<String>) -> Answer {
+    let session_id = session_id(&id)?;
+    app.service.load(&session_id).await?;
+    let cli_type = session_id.cli_type();
+    Ok(Json(SessionHandle { session_id, cli_type }).into_response())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InProject {
+    project_id: Option<String>,
+}
+
+async fn list(State(app): State<Arc<App>>, Query(query): Query<InProject>) -> Answer {
+    let Some(project) = query.project_id.filter(|id| !id.is_empty()) else {
+        let message = "projectId: is missing. Ask for the sessions of one project.";
+        return Err(Failure::new(ErrorCode::ProjectIdRequired, message));
+    };
+    let sessions = app.service.attached(&ProjectId::new(project)).await?;
+    Ok(Json(Sessions { sessions }).into_response())
+}
+
+async fn status(State(app): State<Arc<App>>, Path(id): Path<String>) -> Answer {
+    Ok(Json(app.service.status(&session_id(&id)?).await?).into_response())
+}
+
+async fn send(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    JsonBody(SendMessage { content, request_id }): JsonBody<SendMessage>,
+) -> Answer {
+    let session = session_id(&id)?;
+    if let Some(failure) = blank(&content) {
+        return Err(failure);
+    }
+    let turn_id = app.service.send(Send { session, content, request_id }).await?;
+    Ok((StatusCode::ACCEPTED, Json(SendAccepted { turn_id })).into_response())
+}
+
+async fn cancel(State(app): State<Arc<App>>, Path(id): Path<String>) -> Answer {
+    app.service.session(&session_id(&id)?).await?.cancel().await?;
+    Ok(StatusCode::OK.into_response())
+}
+
+async fn kill(State(app): State<Arc<App>>, Path(id): Path<String>) -> Answer {
+    app.service.kill(&session_id(&id)?).await?;
+    Ok(StatusCode::OK.into_response())
+}
+
+#[derive(Deserialize)]
+struct InFormat {
+    format: Option<String>,
+}
+
+async fn export(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    Query(query): Query<InFormat>,
+) -> Answer {
+    let (format, mime_type, extension) = match query.format.as_deref() {
+        None | Some("md") => (Format::Markdown, "text/markdown; charset=utf-8", "md"),
+        Some("json") => (Format::Json, "application/json", "json"),
+        Some(_) => {
+            let message = "format: is md or json.";
+            return Err(Failure::new(ErrorCode::InvalidMessage, message));
+        }
+    };
+    let text = app.service.export(&session_id(&id)?, format).await?;
+    Ok(download(mime_type, &format!("session.{extension}"), text))
+}
+
+async fn output(State(app): State<Arc<App>>, Path((id, item)): Path<(String, String)>) -> Answer {
+    let text = app.service.output(&session_id(&id)?, ItemId::new(item)).await?;
+    Ok(download("text/plain; charset=utf-8", "output.txt", text))
+}
+
+async fn image(State(app): State<Arc<App>>, Path((id, name)): Path<(String, String)>) -> Answer {
+    let (mime_type, bytes) = app.service.image(&session_id(&id)?, name).await?;
+    Ok(([(header::CONTENT_TYPE, mime_type)], bytes).into_response())
+}
+
+fn download(mime_type: &'static str, name: &str, text: String) -> Response {
+    let disposition = format!("attachment; filename=\"{name}\"");
+    let headers =
+        [(header::CONTENT_TYPE, mime_type.to_owned()), (header::CONTENT_DISPOSITION, disposition)];
+    (headers, text).into_response()
+}
+
+/// What is not even the form of an id names no session.
+fn session_id(text: &str) -> Result<SessionId, Failure> {
+    SessionId::parse(text).map_err(|why| {
+        Failure::new(ErrorCode::SessionNotFound, format!("Session not found: {why}."))
+    })
+}
+
+fn unsupported(cli_type: &str) -> Failure {
+    let shown: String = cli_type.chars().take(64).collect();
+    Failure::new(ErrorCode::UnsupportedCliType, format!("There is no agent called {shown:?}."))
+}
+
+fn no_project() -> Failure {
+    let message = "No project has that directory. Add it first.";
+    Failure::new(ErrorCode::ProjectNotFound, message)
+}

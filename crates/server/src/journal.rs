@@ -1,0 +1,144 @@
+//! The journal: every word of every session, on disk before anyone sees it.
+//!
+//! One writer thread owns the writing connection and commits what is queued in one transaction, without ever waiting
+//! for more. Readers have connections of their own, so that opening a history never waits for a commit. The journal
+//! knows rows; what they mean to a session is `sessions`' business, and nothing here is rendered.
+
+mod checkpoint;
+mod health;
+mod interrupt;
+mod open;
+mod read;
+mod record;
+mod schema;
+mod write;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+
+use liminal_contract::SessionId;
+use rusqlite::Connection;
+use tokio::sync::watch;
+
+pub use health::Health;
+pub use open::{JournalError, Opened};
+pub use read::{Page, SessionRow};
+pub use record::{Blocks, Change, Item, Request, TurnRow};
+
+/// A handle to the journal; cheap to clone.
+#[derive(Clone)]
+pub struct Journal {
+    listeners: write::Listeners,
+    writer: mpsc::Sender<write::Order>,
+    readers: Arc<Readers>,
+    health: watch::Receiver<Health>,
+}
+
+/// What to do once a batch is on disk.
+pub type Committed = Box<dyn FnOnce() + Send>;
+
+impl Journal {
+    /// Opens or makes `journal.db` in a directory, closes what an earlier run left open, and starts the writer.
+    pub fn open(directory: &Path) -> Result<Opened, JournalError> {
+        open::open(directory)
+    }
+
+    /// Queues changes of one session, to be committed together with `seq` as the session's last. `committed` runs on
+    /// the writer's thread once they are on disk; until then nothing of them may be shown.
+    pub fn commit(
+        &self,
+        session: &SessionId,
+        seq: u64,
+        changes: Vec<Change>,
+        committed: Committed,
+    ) {
+        let batch = write::Batch { session: session.clone(), seq, changes, committed };
+        // The writer ends only when the last handle is gone, so there is someone to take it.
+        let _writer_ended = self.writer.send(write::Order::Commit(batch));
+    }
+
+    /// Removes a session and all its rows for good.
+    pub fn delete(&self, session: &SessionId, committed: Committed) {
+        let _writer_ended =
+            self.writer.send(write::Order::Delete { session: session.clone(), committed });
+    }
+
+    /// Has someone told, on the writer's thread, of every session that something was committed for.
+    pub fn on_commit(&self, listener: write::Listener) {
+        self.listeners.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(listener);
+    }
+
+    /// Closes what runs in a session as interrupted, with its words: whoever ran it is gone.
+    pub fn interrupt(&self, session: &SessionId, committed: Committed) {
+        let _writer_ended =
+            self.writer.send(write::Order::Interrupt { session: session.clone(), committed });
+    }
+
+    /// Whether commits succeed.
+    pub fn health(&self) -> watch::Receiver<Health> {
+        self.health.clone()
+    }
+
+    /// Runs a read on a connection of its own, inside one read transaction, away from the runtime.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&read::Reader<'_>) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        let readers = self.readers.clone();
+        tokio::task::spawn_blocking(move || readers.run(read))
+            .await
+            .map_err(|panic| JournalError::Read(panic.to_string()))?
+    }
+
+    fn start(connection: Connection, readers: Readers) -> Result<Self, JournalError> {
+        let (writer, orders) = mpsc::channel();
+        let (health_sender, health) = watch::channel(Health::Good);
+        let checkpoints = checkpoint::Checkpoints::start(&readers.path)?;
+        let listeners = write::Listeners::default();
+        let writer_thread =
+            write::Writer::new(connection, health_sender, checkpoints, listeners.clone());
+        thread::Builder::new()
+            .name("journal".into())
+            .spawn(move || writer_thread.run(&orders))
+            .map_err(|error| JournalError::Open(error.to_string()))?;
+        Ok(Self { listeners, writer, readers: Arc::new(readers), health })
+    }
+}
+
+/// Connections for reading, made when needed and kept for the next.
+struct Readers {
+    path: std::path::PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+/// More are closed after use: a burst of openings should not leave its caches behind.
+const KEPT_READERS: usize = 2;
+
+impl Readers {
+    fn run<T>(
+        &self,
+        read: impl FnOnce(&read::Reader<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, JournalError> {
+        let mut connection = match self.lock().pop() {
+            Some(connection) => connection,
+            None => schema::connect_reader(&self.path)?,
+        };
+        let transaction = connection.transaction()?;
+        let result = read(&read::Reader::new(&transaction));
+        drop(transaction);
+        let mut idle = self.lock();
+        if idle.len() < KEPT_READERS {
+            idle.push(connection);
+        }
+        Ok(result?)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        // A reader that panicked took its connection with it; the list itself is whole.
+        self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,382 @@
+//! Reading: a session's row, its end, what changed since, what is above.
+
+use liminal_contract::{ItemId, SessionId, Timestamp, TurnId};
+use liminal_stream::{HistoryMark, Source, Upsert};
+use rusqlite::types::Type;
+use rusqlite::{OptionalExtension, Row, Transaction, params};
+use serde::de::DeserializeOwned;
+
+use super::{Blocks, Item, Request, TurnRow};
+
+/// A page of history stops at this many items,
+const PAGE_ITEMS: usize = 200;
+/// or at this many bytes of source.
+const PAGE_BYTES: usize = 512 * 1024;
+/// A browser further behind than this gets a snapshot.
+const MOST_SINCE: usize = 500;
+
+/// What the journal knows of a session itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionRow {
+    /// Of its transcript.
+    pub stream: String,
+    /// Of its last change.
+    pub seq: u64,
+    /// The place of the next item.
+    pub next_index: u64,
+    /// How far the agent's own history goes.
+    pub mark: Option<HistoryMark>,
+    /// Its title, where the journal was told one.
+    pub title: Option<String>,
+    /// Its last activity, where the journal was told.
+    pub last_active_at: Option<Timestamp>,
+    /// Whether its last turn failed.
+    pub failed: bool,
+}
+
+/// Items in order, and their turns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// The session, in the same view as the items.
+    pub session: SessionRow,
+    /// In index order.
+    pub items: Vec<Item>,
+    /// The turns of these items, and any other turn that changed.
+    pub turns: Vec<TurnRow>,
+    /// There is more above.
+    pub older: bool,
+}
+
+/// Reads in one view of the database.
+pub struct Reader<'c> {
+    view: &'c Transaction<'c>,
+}
+
+const ITEM: &str = "SELECT i.idx, i.seq, i.item_id, i.turn_id, i.status, i.started_at, i.source_at,
+        i.emitted_at, i.failure, i.parent_call_id, i.request_id, b.source, b.blocks,
+        b.render_version, b.id
+    FROM item i JOIN body b ON b.id = i.body";
+
+impl<'c> Reader<'c> {
+    /// Reads through this transaction.
+    pub fn new(view: &'c Transaction<'c>) -> Self {
+        Self { view }
+    }
+
+    /// The session's row; `None` when the journal has never seen it.
+    pub fn session(&self, session: &SessionId) -> rusqlite::Result<Option<SessionRow>> {
+        Ok(self.find(session)?.map(|(_, row)| row))
+    }
+
+    /// What the journal was told of titles and activity.
+    pub fn metas(&self) -> rusqlite::Result<Vec<(SessionId, Option<String>, Timestamp)>> {
+        let mut statement = self.view.prepare(
+            "SELECT session_id, title, last_active_at FROM session WHERE last_active_at IS NOT NULL",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut metas = Vec::new();
+        while let Some(row) = rows.next()? {
+            if let Ok(session) = SessionId::parse(row.get_ref(0)?.as_str()?) {
+                metas.push((session, row.get(1)?, Timestamp::from_millis(row.get(2)?)));
+            }
+        }
+        Ok(metas)
+    }
+
+    /// The last page.
+    pub fn end(&self, session: &SessionId) -> rusqlite::Result<Option<Page>> {
+        self.page_before(session, u64::MAX >> 1)
+    }
+
+    /// The page that ends just before an index.
+    pub fn page_before(&self, session: &SessionId, before: u64) -> rusqlite::Result<Option<Page>> {
+        let Some((id, row)) = self.find(session)? else { return Ok(None) };
+        let mut items = self.items_down_from(session, id, before)?;
+        let older = items.last().is_some_and(|item| item.index > 0);
+        items.reverse();
+        let turns = self.turns_of(id, &items)?;
+        Ok(Some(Page { session: row, items, turns, older }))
+    }
+
+    /// The page with an item in its middle; the end when there is no such item.
+    pub fn around(&self, session: &SessionId, item: &ItemId) -> rusqlite::Result<Option<Page>> {
+        let Some((id, row)) = self.find(session)? else { return Ok(None) };
+        let place: Option<i64> = self
+            .view
+            .prepare_cached("SELECT idx FROM item WHERE session = ?1 AND item_id = ?2")?
+            .query_row(params![id, item.as_str()], |row| row.get(0))
+            .optional()?;
+        let Some(place) = place else { return self.end(session) };
+        // Everything from a little above the item to the end: a browser holds one run of the transcript without holes.
+        let from = place.saturating_sub((PAGE_ITEMS / 4).cast_signed() as i64).max(0);
+        let items = self
+            .view
+            .prepare_cached(&format!("{ITEM} WHERE i.session = ?1 AND i.idx >= ?2 ORDER BY i.idx"))?
+            .query_map(params![id, from], |row| self.item(session, row))?
+            .collect::<rusqlite::Result<Vec<_>>>()?;
+        let turns = self.turns_of(id, &items)?;
+        Ok(Some(Page { session: row, items, turns, older: from > 0 }))
+    }
+
+    /// What changed after `seq`; `None` when that is too much to be worth it.
+    pub fn since(&self, session: &SessionId, seq: u64) -> rusqlite::Result<Option<Page>> {
+        let Some((id, row)) = self.find(session)? else { return Ok(None) };
+        let mut statement = self.view.prepare_cached(&format!(
+            "{ITEM} WHERE i.session = ?1 AND i.seq > ?2 ORDER BY i.seq LIMIT ?3"
+        ))?;
+        let limit = (MOST_SINCE + 1).cast_signed() as i64;
+        let mut rows = statement.query(params![id, seq.cast_signed(), limit])?;
+        let (mut items, mut bytes) = (Vec::new(), 0);
+        while let Some(row) = rows.next()? {
+            let item = self.item(session, row)?;
+            bytes += weight(&item);
+            items.push(item);
+            if items.len() > MOST_SINCE || bytes > 2 * PAGE_BYTES {
+                return Ok(None);
+            }
+        }
+        items.sort_by_key(|item| item.index);
+        let turns = self
+            .view
+            .prepare_cached(
+                "SELECT * FROM turn WHERE session = ?1 AND seq > ?2 ORDER BY started_at, seq",
+            )?
+            .query_map(params![id, seq.cast_signed()], turn)?
+            .collect::<rusqlite::Result<_>>()?;
+        Ok(Some(Page { session: row, items, turns, older: false }))
+    }
+
+    /// One item.
+    pub fn item_named(&self, session: &SessionId, item: &ItemId) -> rusqlite::Result<Option<Item>> {
+        let Some((id, _)) = self.find(session)? else { return Ok(None) };
+        self.view
+            .prepare_cached(&format!("{ITEM} WHERE i.session = ?1 AND i.item_id = ?2"))?
+            .query_row(params![id, item.as_str()], |row| self.item(session, row))
+            .optional()
+    }
+
+    /// Up to a page of items from an index on. Long readings go page by page, so that none holds an old view of the
+    /// database, which would keep its log from being folded.
+    pub fn page_from(&self, session: &SessionId, from: u64) -> rusqlite::Result<Vec<Item>> {
+        let Some((id, _)) = self.find(session)? else { return Ok(Vec::new()) };
+        self.view
+            .prepare_cached(&format!(
+                "{ITEM} WHERE i.session = ?1 AND i.idx >= ?2 ORDER BY i.idx LIMIT ?3"
+            ))?
+            .query_map(params![id, from.cast_signed(), PAGE_ITEMS.cast_signed() as i64], |row| {
+                self.item(session, row)
+            })?
+            .collect()
+    }
+
+    /// Every turn of a session, in order.
+    pub fn turns(&self, session: &SessionId) -> rusqlite::Result<Vec<TurnRow>> {
+        let Some((id, _)) = self.find(session)? else { return Ok(Vec::new()) };
+        self.view
+            .prepare("SELECT * FROM turn WHERE session = ?1 ORDER BY started_at, seq")?
+            .query_map([id], turn)?
+            .collect()
+    }
+
+    /// The send of that id, if one was accepted.
+    pub fn request(
+        &self,
+        session: &SessionId,
+        request_id: &str,
+    ) -> rusqlite::Result<Option<Request>> {
+        let Some((id, _)) = self.find(session)? else { return Ok(None) };
+        let item = self
+            .view
+            .prepare_cached(&format!("{ITEM} WHERE i.session = ?1 AND i.request_id = ?2"))?
+            .query_row(params![id, request_id], |row| self.item(session, row))
+            .optional()?;
+        Ok(item.and_then(|item| match item.upsert.source {
+            Source::Message { content, .. } => Some(Request {
+                request_id: request_id.to_owned(),
+                turn_id: item.upsert.turn_id,
+                content,
+            }),
+            _ => None,
+        }))
+    }
+
+    /// A picture: its type and its bytes.
+    pub fn image(
+        &self,
+        session: &SessionId,
+        name: &str,
+    ) -> rusqlite::Result<Option<(String, Vec<u8>)>> {
+        let Some((id, _)) = self.find(session)? else { return Ok(None) };
+        self.view
+            .query_row(
+                "SELECT mime_type, data FROM image WHERE session = ?1 AND name = ?2",
+                params![id, name],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+            .optional()
+    }
+
+    fn find(&self, session: &SessionId) -> rusqlite::Result<Option<(i64, SessionRow)>> {
+        self.view
+            .prepare_cached(
+                "SELECT id, stream, seq, mark, title, last_active_at,
+                    (SELECT coalesce(max(idx) + 1, 0) FROM item WHERE session = session.id),
+                    (SELECT outcome = 'failed' FROM turn WHERE session = session.id
+                     ORDER BY started_at DESC, seq DESC LIMIT 1)
+                 FROM session WHERE session_id = ?1",
+            )?
+            .query_row([session.as_str()], |row| {
+                let session = SessionRow {
+                    stream: row.get(1)?,
+                    seq: row.get::<_, i64>(2)?.cast_unsigned(),
+                    mark: parsed(row, 3)?,
+                    title: row.get(4)?,
+                    last_active_at: row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis),
+                    next_index: row.get::<_, i64>(6)?.cast_unsigned(),
+                    failed: row.get::<_, Option<bool>>(7)?.unwrap_or(false),
+                };
+                Ok((row.get(0)?, session))
+            })
+            .optional()
+    }
+
+    fn items_down_from(
+        &self,
+        session: &SessionId,
+        id: i64,
+        before: u64,
+    ) -> rusqlite::Result<Vec<Item>> {
+        let mut statement = self.view.prepare_cached(&format!(
+            "{ITEM} WHERE i.session = ?1 AND i.idx < ?2 ORDER BY i.idx DESC LIMIT ?3"
+        ))?;
+        let limit = PAGE_ITEMS.cast_signed() as i64;
+        let mut rows = statement.query(params![id, before.cast_signed(), limit])?;
+        let (mut items, mut bytes) = (Vec::new(), 0);
+        while let Some(row) = rows.next()? {
+            let item = self.item(session, row)?;
+            bytes += weight(&item);
+            items.push(item);
+            if bytes > PAGE_BYTES {
+                break;
+            }
+        }
+        Ok(items)
+    }
+
+    fn turns_of(&self, id: i64, items: &[Item]) -> rusqlite::Result<Vec<TurnRow>> {
+        let mut statement =
+            self.view.prepare_cached("SELECT * FROM turn WHERE session = ?1 AND turn_id = ?2")?;
+        let mut turns = Vec::new();
+        let mut last: Option<&TurnId> = None;
+        for item in items {
+            let turn_id = &item.upsert.turn_id;
+            if last == Some(turn_id) {
+                continue;
+            }
+            last = Some(turn_id);
+            if turns.iter().any(|turn: &TurnRow| turn.turn_id == *turn_id) {
+                continue;
+            }
+            turns.extend(statement.query_row(params![id, turn_id.as_str()], turn).optional()?);
+        }
+        Ok(turns)
+    }
+
+    fn item(&self, session: &SessionId, row: &Row<'_>) -> rusqlite::Result<Item> {
+        let mut source: Source = json(row, 11)?;
+        let body: i64 = row.get(14)?;
+        let mut tails =
+            self.view.prepare_cached("SELECT text FROM tail WHERE body = ?1 ORDER BY id")?;
+        let mut rows = tails.query([body])?;
+        while let Some(tail) = rows.next()? {
+            let text: String = tail.get(0)?;
+            match &mut source {
+                Source::Message { content, .. } | Source::Thinking { content, .. } => {
+                    content.push_str(&text);
+                }
+                Source::ToolCall(call) => {
+                    call.tool_output.get_or_insert_default().push_str(&text);
+                }
+                Source::Plan { .. } | Source::Permission(_) | Source::Notice(_) => {}
+            }
+        }
+        let html: Option<Vec<String>> = parsed(row, 12)?;
+        let version: Option<u32> = row.get(13)?;
+        Ok(Item {
+            index: row.get::<_, i64>(0)?.cast_unsigned(),
+            seq: row.get::<_, i64>(1)?.cast_unsigned(),
+            request_id: row.get(10)?,
+            blocks: html.zip(version).map(|(html, version)| Blocks { version, html }),
+            upsert: Upsert {
+                session_id: session.clone(),
+                item_id: ItemId::new(row.get::<_, String>(2)?),
+                turn_id: TurnId::new(row.get::<_, String>(3)?),
+                status: word(row, 4)?,
+                started_at: Timestamp::from_millis(row.get(5)?),
+                source_timestamp: Timestamp::from_millis(row.get(6)?),
+                emitted_at: Timestamp::from_millis(row.get(7)?),
+                failure: parsed(row, 8)?,
+                parent_call_id: row.get(9)?,
+                source,
+            },
+        })
+    }
+}
+
+/// About how much an item weighs in a frame.
+fn weight(item: &Item) -> usize {
+    let source = match &item.upsert.source {
+        Source::Message { content, .. } | Source::Thinking { content, .. } => content.len(),
+        Source::ToolCall(call) => {
+            call.tool_output.as_ref().map_or(0, |output| output.len().min(64 * 1024))
+        }
+        Source::Plan { .. } | Source::Permission(_) | Source::Notice(_) => 256,
+    };
+    source + item.blocks.as_ref().map_or(source, |blocks| blocks.html.iter().map(String::len).sum())
+}
+
+fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
+    Ok(TurnRow {
+        turn_id: TurnId::new(row.get::<_, String>(1)?),
+        seq: row.get::<_, i64>(2)?.cast_unsigned(),
+        origin: word(row, 3)?,
+        started_at: Timestamp::from_millis(row.get(4)?),
+        ended_at: row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis),
+        outcome: maybe_word(row, 6)?,
+        stop_reason: row.get(7)?,
+        model_id: row.get(8)?,
+        usage: parsed(row, 9)?,
+        error_code: maybe_word(row, 10)?,
+        error_message: row.get(11)?,
+        details: parsed(row, 12)?,
+    })
+}
+
+fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    let text = row.get_ref(column)?.as_str()?;
+    serde_json::from_str(text).map_err(|error| damaged(column, error))
+}
+
+fn parsed<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
+    match row.get_ref(column)?.as_str_or_null()? {
+        Some(text) => serde_json::from_str(text).map(Some).map_err(|error| damaged(column, error)),
+        None => Ok(None),
+    }
+}
+
+fn maybe_word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| from_word(&text, column)).transpose()
+}
+
+fn word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    from_word(&row.get::<_, String>(column)?, column)
+}
+
+fn from_word<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
+    serde_json::from_value(serde_json::Value::from(text)).map_err(|error| damaged(column, error))
+}
+
+fn damaged(column: usize, error: serde_json::Error) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
+}

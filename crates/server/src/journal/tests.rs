@@ -1,0 +1,272 @@
+use std::sync::mpsc::channel;
+
+use liminal_contract::{
+    AskKind, AskOption, ItemId, ItemStatus, MessageOrigin, Outcome, OutcomeBy, SessionId,
+    Timestamp, TurnId, TurnOrigin, TurnOutcome,
+};
+use liminal_stream::{Ask, Source, Upsert};
+
+use super::*;
+
+fn session() -> SessionId {
+    SessionId::parse("demo:one").unwrap()
+}
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+fn message(index: u64, seq: u64, content: &str, status: ItemStatus) -> Item {
+    let turn_id = TurnId::new("t");
+    Item {
+        upsert: Upsert {
+            item_id: ItemId::block(&turn_id, 0, usize::try_from(index).unwrap()),
+            turn_id,
+            session_id: session(),
+            source_timestamp: at(1),
+            emitted_at: at(2),
+            started_at: at(1),
+            status,
+            failure: None,
+            parent_call_id: None,
+            source: Source::Message { content: content.into(), origin: MessageOrigin::Agent },
+        },
+        index,
+        seq,
+        request_id: None,
+        blocks: None,
+    }
+}
+
+fn turn(seq: u64, outcome: Option<TurnOutcome>) -> TurnRow {
+    TurnRow {
+        turn_id: TurnId::new("t"),
+        seq,
+        origin: TurnOrigin::User,
+        started_at: at(1),
+        ended_at: outcome.map(|_| at(9)),
+        outcome,
+        stop_reason: None,
+        model_id: Some("m".into()),
+        usage: None,
+        error_code: None,
+        error_message: None,
+        details: None,
+    }
+}
+
+fn grew(seq: u64, text: &str) -> Change {
+    Change::Grew {
+        index: 0,
+        seq,
+        status: ItemStatus::Update,
+        source_timestamp: at(3),
+        emitted_at: at(4),
+        text: text.into(),
+    }
+}
+
+fn commit(journal: &Journal, seq: u64, changes: Vec<Change>) {
+    let (done, wait) = channel();
+    journal.commit(&session(), seq, changes, Box::new(move || done.send(()).unwrap()));
+    wait.recv().unwrap();
+}
+
+fn read<T>(journal: &Journal, read: impl FnOnce(&read::Reader<'_>) -> rusqlite::Result<T>) -> T {
+    journal.readers.run(read).unwrap()
+}
+
+fn contents(page: &Page) -> Vec<String> {
+    page.items
+        .iter()
+        .map(|item| match &item.upsert.source {
+            Source::Message { content, .. } => content.clone(),
+            other => format!("{other:?}"),
+        })
+        .collect()
+}
+
+#[test]
+fn what_was_committed_is_read_back_whole() {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path()).unwrap().journal;
+    let mut item = message(0, 1, "hello", ItemStatus::Complete);
+    item.request_id = Some("r".into());
+    item.blocks = Some(Blocks { version: 7, html: vec!["<p>hello</p>".into()] });
+    let ended = turn(2, Some(TurnOutcome::Completed));
+    commit(
+        &journal,
+        2,
+        vec![Change::Item(Box::new(item.clone())), Change::Turn(Box::new(ended.clone()))],
+    );
+
+    let page = read(&journal, |reader| reader.end(&session())).unwrap();
+    assert_eq!((page.items, page.turns, page.older), (vec![item], vec![ended], false));
+    assert_eq!((page.session.seq, page.session.next_index), (2, 1));
+    let request = read(&journal, |reader| reader.request(&session(), "r")).unwrap();
+    assert_eq!((request.turn_id.as_str(), request.content.as_str()), ("t", "hello"));
+}
+
+#[test]
+fn a_growing_item_is_read_whole_at_any_moment_and_folded_when_it_ends() {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path()).unwrap().journal;
+    commit(&journal, 1, vec![Change::Item(Box::new(message(0, 1, "one ", ItemStatus::Create)))]);
+    commit(&journal, 3, vec![grew(2, "two "), grew(3, "three")]);
+    let page = read(&journal, |reader| reader.end(&session())).unwrap();
+    assert_eq!((contents(&page), page.items[0].seq), (vec!["one two three".to_owned()], 3));
+
+    commit(
+        &journal,
+        4,
+        vec![Change::Item(Box::new(message(0, 4, "one two three", ItemStatus::Complete)))],
+    );
+    let page = read(&journal, |reader| reader.end(&session())).unwrap();
+    assert_eq!(contents(&page), ["one two three"]);
+    let connection = Connection::open(home.path().join("journal.db")).unwrap();
+    let tails: i64 =
+        connection.query_row("SELECT count(*) FROM tail", [], |row| row.get(0)).unwrap();
+    assert_eq!(tails, 0);
+}
+
+#[test]
+fn a_long_history_comes_in_pages_from_its_end_and_a_cursor_brings_what_changed() {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path()).unwrap().journal;
+    let items = (0..450)
+        .map(|n| Change::Item(Box::new(message(n, n + 1, &n.to_string(), ItemStatus::Complete))))
+        .collect();
+    commit(&journal, 450, items);
+
+    let end = read(&journal, |reader| reader.end(&session())).unwrap();
+    assert_eq!(
+        (end.items.first().unwrap().index, end.items.last().unwrap().index, end.older),
+        (250, 449, true)
+    );
+    let above = read(&journal, |reader| reader.page_before(&session(), 50)).unwrap();
+    assert_eq!(
+        (above.items.first().unwrap().index, above.items.len(), above.older),
+        (0, 50, false)
+    );
+    let since = read(&journal, |reader| reader.since(&session(), 447)).unwrap();
+    assert_eq!(contents(&since), ["447", "448", "449"]);
+    let around = read(&journal, |reader| {
+        reader.around(&session(), &ItemId::block(&TurnId::new("t"), 0, 100))
+    })
+    .unwrap();
+    assert_eq!(
+        (around.items.first().unwrap().index, around.items.last().unwrap().index, around.older),
+        (50, 449, true)
+    );
+    assert_eq!(
+        read(&journal, |reader| reader.since(&SessionId::parse("demo:two").unwrap(), 0)),
+        None
+    );
+}
+
+#[test]
+fn a_turn_found_running_is_closed_as_interrupted_with_its_words_and_its_questions_void() {
+    let home = tempfile::tempdir().unwrap();
+    let ask = Ask {
+        title: "Run it?".into(),
+        options: vec![AskOption {
+            option_id: "y".into(),
+            name: "Yes".into(),
+            kind: AskKind::AllowOnce,
+        }],
+        ..Ask::default()
+    };
+    {
+        let journal = Journal::open(home.path()).unwrap().journal;
+        let mut asked = message(1, 2, "", ItemStatus::Create);
+        asked.upsert.source = Source::Permission(ask.clone());
+        commit(
+            &journal,
+            3,
+            vec![
+                Change::Turn(Box::new(turn(1, None))),
+                Change::Item(Box::new(message(0, 1, "half", ItemStatus::Create))),
+                Change::Item(Box::new(asked)),
+                grew(3, " a word"),
+            ],
+        );
+    }
+    let journal = Journal::open(home.path()).unwrap().journal;
+    let page = read(&journal, |reader| reader.end(&session())).unwrap();
+    assert_eq!(contents(&page)[0], "half a word");
+    let void = Ask { outcome: Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft }), ..ask };
+    assert_eq!(page.items[1].upsert.source, Source::Permission(void));
+    assert_eq!(page.turns[0].outcome, Some(TurnOutcome::Interrupted));
+    assert_eq!((page.turns[0].seq, page.session.seq), (5, 5));
+}
+
+#[test]
+fn a_damaged_journal_is_set_aside_and_a_newer_one_is_left_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("journal.db");
+    std::fs::write(
+        &path,
+        "not a database at all, but long enough to be looked at as one".repeat(20),
+    )
+    .unwrap();
+    let opened = Journal::open(home.path()).unwrap();
+    assert!(opened.set_aside.is_some_and(|aside| aside.exists()));
+    drop(opened.journal);
+
+    let connection = Connection::open(&path).unwrap();
+    connection.pragma_update(None, "user_version", schema::VERSION + 1).unwrap();
+    drop(connection);
+    assert!(matches!(Journal::open(home.path()), Err(JournalError::Newer { .. })));
+}
+
+#[test]
+fn a_full_disk_holds_everything_back_and_work_resumes_when_there_is_room() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("journal.db");
+    let connection = schema::connect_writer(&path).unwrap();
+    connection
+        .execute_batch("CREATE TABLE filler (x); INSERT INTO filler VALUES (zeroblob(1000000));")
+        .unwrap();
+    let pages: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+    let limit: i64 = connection
+        .query_row(&format!("PRAGMA max_page_count = {pages}"), [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(limit, pages);
+    let readers = Readers { path: path.clone(), idle: Mutex::default() };
+    let journal = Journal::start(connection, readers).unwrap();
+    let (done, wait) = channel();
+    let big = message(0, 1, &"x".repeat(100_000), ItemStatus::Complete);
+    let changes = vec![Change::Item(Box::new(big))];
+    journal.commit(&session(), 1, changes, Box::new(move || done.send(()).unwrap()));
+    let mut health = journal.health();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(health.wait_for(|health| matches!(health, Health::Full { .. }))).unwrap();
+    assert!(wait.try_recv().is_err());
+    assert_eq!(read(&journal, |reader| reader.end(&session())), None);
+
+    Connection::open(&path).unwrap().execute("DELETE FROM filler", []).unwrap();
+    wait.recv().unwrap();
+    assert_eq!(read(&journal, |reader| reader.end(&session())).unwrap().items.len(), 1);
+    runtime.block_on(health.wait_for(|health| *health == Health::Good)).unwrap();
+}
+
+#[test]
+fn a_deleted_session_leaves_nothing_of_its_words_in_the_file() {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path()).unwrap().journal;
+    commit(
+        &journal,
+        1,
+        vec![Change::Item(Box::new(message(0, 1, "a very secret word", ItemStatus::Complete)))],
+    );
+    let (done, wait) = channel();
+    journal.delete(&session(), Box::new(move || done.send(()).unwrap()));
+    wait.recv().unwrap();
+    assert_eq!(read(&journal, |reader| reader.session(&session())), None);
+    let connection = Connection::open(home.path().join("journal.db")).unwrap();
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    for file in std::fs::read_dir(home.path()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        assert!(!bytes.windows(11).any(|window| window == b"very secret"));
+    }
+}

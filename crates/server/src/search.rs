@@ -1,0 +1,172 @@
+//! Finding anything ever said: a full-text index of its own, fed from the journal by its own thread.
+//!
+//! The index holds nothing that the journal does not, so it may be behind, and is made anew when it is missing or
+//! damaged. It knows which items match; titles and projects are looked up when someone asks.
+
+mod index;
+mod query;
+mod text;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+
+use liminal_contract::{ErrorCode, Hit, ItemId, ServerMessage, SessionId, Snippet, Timestamp};
+use rusqlite::{Connection, OpenFlags, params};
+
+use crate::failure::Failure;
+use crate::journal::Journal;
+use crate::store::SessionsFile;
+
+/// So many of the newest matches are ranked among themselves.
+const NEWEST: usize = 500;
+/// Hits given when nobody says how many.
+const USUAL: usize = 50;
+
+/// A handle to the index.
+pub struct Search {
+    path: PathBuf,
+    sessions: Arc<SessionsFile>,
+    reader: Arc<Mutex<Option<Connection>>>,
+    news: mpsc::Sender<index::News>,
+}
+
+impl Search {
+    /// Opens or makes `search.db` in a directory and begins to catch up with the journal.
+    pub fn start(
+        directory: &Path,
+        journal: &Journal,
+        sessions: Arc<SessionsFile>,
+    ) -> Result<Self, Failure> {
+        let path = directory.join("search.db");
+        let connection = index::open(&path).map_err(unusable)?;
+        let (news, told) = mpsc::channel();
+        let feed = news.clone();
+        journal.on_commit(Box::new(move |session| {
+            let _indexer_ended = feed.send(index::News::Changed(session.clone()));
+        }));
+        let journal_path = directory.join("journal.db");
+        thread::Builder::new()
+            .name("search".into())
+            .spawn(move || index::Indexer::new(connection, journal_path).run(&told))
+            .map_err(|error| Failure::new(ErrorCode::InternalError, error.to_string()))?;
+        Ok(Self { path, sessions, reader: Arc::default(), news })
+    }
+
+    /// Removes a deleted session's words from the index. Returns when they are gone.
+    pub async fn forget(&self, session: &SessionId) {
+        let (done, wait) = tokio::sync::oneshot::channel();
+        let _indexer_ended = self.news.send(index::News::Deleted(session.clone(), done));
+        let _indexer_ended = wait.await;
+    }
+
+    /// What matches, best first. Anything typed is only text.
+    pub async fn find(&self, asked: String, limit: Option<u32>) -> Result<ServerMessage, Failure> {
+        let limit = limit.map_or(USUAL, |limit| limit as usize).clamp(1, NEWEST);
+        let Some(wanted) = query::parse(&asked) else {
+            return Ok(ServerMessage::SearchResults {
+                query: asked,
+                hits: Vec::new(),
+                more: false,
+            });
+        };
+        let (path, reader) = (self.path.clone(), self.reader.clone());
+        let found = tokio::task::spawn_blocking(move || {
+            let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
+            let connection = match reader.take() {
+                Some(connection) => connection,
+                None => Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
+            };
+            let found = matches(&connection, &wanted, limit);
+            *reader = Some(connection);
+            found
+        })
+        .await
+        .map_err(|panic| Failure::new(ErrorCode::InternalError, panic.to_string()))?
+        .map_err(unusable)?;
+        let more = found.len() > limit;
+        let hits = found.into_iter().take(limit).filter_map(|found| self.hit(found)).collect();
+        Ok(ServerMessage::SearchResults { query: asked, hits, more })
+    }
+
+    /// A match whose session is still there.
+    fn hit(&self, found: Found) -> Option<Hit> {
+        let record = self.sessions.get(&found.session).ok().flatten()?;
+        Some(Hit {
+            session_id: found.session,
+            project_id: record.project_id,
+            title: record.title,
+            cli_type: record.cli_type,
+            item_id: found.item,
+            index: found.index,
+            at: found.at,
+            kind: found.kind,
+            snippet: snippet(&found.snippet),
+        })
+    }
+}
+
+struct Found {
+    session: SessionId,
+    item: ItemId,
+    index: u64,
+    at: Timestamp,
+    kind: String,
+    snippet: String,
+}
+
+/// Marks around what was looked for; neither can be typed, and both are dropped from what is indexed.
+const BEGIN: char = '\u{1}';
+const END: char = '\u{2}';
+
+fn matches(connection: &Connection, wanted: &str, limit: usize) -> rusqlite::Result<Vec<Found>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT d.session, d.item, d.idx, d.at, d.kind,
+                snippet(words, 0, char(1), char(2), '…', 24)
+         FROM (SELECT rowid AS id, rank AS score FROM words WHERE words MATCH ?1
+               AND rowid >= coalesce((SELECT min(id) FROM (
+                   SELECT rowid AS id FROM words WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT ?2)), 0)
+               ORDER BY rank LIMIT ?3) best
+         JOIN words ON words.rowid = best.id
+         JOIN doc d ON d.id = best.id
+         WHERE words MATCH ?1
+         ORDER BY best.score",
+    )?;
+    let mut rows = statement.query(params![wanted, NEWEST as i64, limit as i64 + 1])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let Ok(session) = SessionId::parse(row.get_ref(0)?.as_str()?) else { continue };
+        found.push(Found {
+            session,
+            item: ItemId::new(row.get::<_, String>(1)?),
+            index: row.get::<_, i64>(2)?.cast_unsigned(),
+            at: Timestamp::from_millis(row.get(3)?),
+            kind: row.get(4)?,
+            snippet: row.get(5)?,
+        });
+    }
+    Ok(found)
+}
+
+/// The runs of a marked text.
+fn snippet(marked: &str) -> Vec<Snippet> {
+    let mut runs = Vec::new();
+    let mut matched = false;
+    for run in marked.split([BEGIN, END]) {
+        let text = text::unspaced(run);
+        if !text.is_empty() {
+            runs.push(Snippet { text, matched });
+        }
+        matched = !matched;
+    }
+    runs
+}
+
+fn unusable(error: rusqlite::Error) -> Failure {
+    let message =
+        format!("The search index can't be used now: {error}. It is made anew at the next start.");
+    Failure::new(ErrorCode::StoreCorrupt, message)
+}
+
+#[cfg(test)]
+mod tests;

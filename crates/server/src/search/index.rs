@@ -1,0 +1,230 @@
+//! The indexing thread: follows the journal session by session, with a cursor kept beside what it indexed.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use liminal_contract::SessionId;
+use liminal_stream::Source;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
+use tokio::sync::oneshot;
+
+use super::text;
+
+/// Raised whenever what is indexed, or how, changes: an older index is made anew.
+const VERSION: i64 = 1;
+
+/// How long changes are gathered before they are indexed: well under the second it may be behind.
+const GATHER: Duration = Duration::from_millis(300);
+
+/// So many items go into the index in one transaction.
+const LOT: i64 = 500;
+
+/// What the thread is told.
+pub enum News {
+    /// A session has something new in the journal.
+    Changed(SessionId),
+    /// A session is gone, and so must its words be.
+    Deleted(SessionId, oneshot::Sender<()>),
+}
+
+/// Opens the index; one that is missing, damaged or older is made anew.
+pub fn open(path: &Path) -> rusqlite::Result<Connection> {
+    match prepare(path) {
+        Ok(Some(connection)) => Ok(connection),
+        Ok(None) | Err(_) => {
+            for suffix in ["", "-wal", "-shm"] {
+                // A file that is not there needs no removing; one that can't be removed fails below, with a reason.
+                let _not_there = fs::remove_file(format!("{}{suffix}", path.display()));
+            }
+            prepare(path)?.ok_or(rusqlite::Error::InvalidQuery)
+        }
+    }
+}
+
+/// `None` when the index is another version's.
+fn prepare(path: &Path) -> rusqlite::Result<Option<Connection>> {
+    use std::os::unix::fs::OpenOptionsExt;
+    // Ours alone before SQLite would make it readable to others. If this fails, so does what follows, with a reason.
+    let _reported_below = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+    let connection = Connection::open(path)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "secure_delete", true)?;
+    connection.pragma_update(None, "cache_size", -2048)?;
+    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if version == 0 {
+        connection.execute_batch(
+            "CREATE TABLE progress (session TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
+             CREATE TABLE doc (id INTEGER PRIMARY KEY, session TEXT NOT NULL, item TEXT NOT NULL,
+                               idx INTEGER NOT NULL, at INTEGER NOT NULL, kind TEXT NOT NULL);
+             CREATE UNIQUE INDEX doc_item ON doc (session, item);
+             CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'unicode61 remove_diacritics 2');
+             INSERT INTO words (words, rank) VALUES ('secure-delete', 1);",
+        )?;
+        connection.pragma_update(None, "user_version", VERSION)?;
+    } else if version != VERSION {
+        return Ok(None);
+    }
+    // Touches the index itself, so that a damaged one shows now and not at the first question.
+    connection.query_row("SELECT count(*) FROM words WHERE words MATCH '\"a\"'", [], |_| Ok(()))?;
+    Ok(Some(connection))
+}
+
+/// Owns the writing connection of the index.
+pub struct Indexer {
+    connection: Connection,
+    journal: PathBuf,
+}
+
+impl Indexer {
+    /// Feeds this index from that journal.
+    pub fn new(connection: Connection, journal: PathBuf) -> Self {
+        Self { connection, journal }
+    }
+
+    /// Catches up, then follows until nobody has news any more.
+    pub fn run(mut self, news: &Receiver<News>) {
+        if let Err(error) = self.catch_up() {
+            tracing::warn!(%error, "the search index could not catch up; what is missing is added as sessions change");
+        }
+        let mut changed = HashSet::new();
+        let mut due: Option<Instant> = None;
+        loop {
+            let wait =
+                due.map_or(Duration::MAX, |due| due.saturating_duration_since(Instant::now()));
+            match news.recv_timeout(wait) {
+                Ok(News::Changed(session)) => {
+                    changed.insert(session);
+                    due.get_or_insert_with(|| Instant::now() + GATHER);
+                }
+                Ok(News::Deleted(session, done)) => {
+                    changed.remove(&session);
+                    if let Err(error) = self.forget(&session) {
+                        tracing::error!(%session, %error, "a deleted session is still in the search index");
+                    }
+                    let _asker_left = done.send(());
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    due = None;
+                    for session in changed.drain() {
+                        if let Err(error) = self.follow(&session) {
+                            tracing::warn!(%session, %error, "a session could not be indexed yet");
+                        }
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// Indexes every session that went on while nobody was looking.
+    fn catch_up(&mut self) -> rusqlite::Result<()> {
+        let sessions: Vec<String> = {
+            let journal = self.journal()?;
+            let mut statement = journal.prepare("SELECT session_id FROM session")?;
+            statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?
+        };
+        for session in sessions.iter().filter_map(|id| SessionId::parse(id).ok()) {
+            self.follow(&session)?;
+        }
+        Ok(())
+    }
+
+    /// Indexes what a session has beyond its cursor, lot by lot.
+    fn follow(&mut self, session: &SessionId) -> rusqlite::Result<()> {
+        let journal = self.journal()?;
+        loop {
+            let done: i64 = self
+                .connection
+                .query_row(
+                    "SELECT seq FROM progress WHERE session = ?1",
+                    [session.as_str()],
+                    |row| row.get(0),
+                )
+                .optional()?
+                .unwrap_or(0);
+            // An item is indexed when it, or its turn, has ended. One that ends later has a later seq then.
+            let mut statement = journal.prepare_cached(
+                "SELECT i.item_id, i.idx, i.started_at, i.kind, b.source,
+                        (SELECT group_concat(text, '') FROM (SELECT text FROM tail WHERE body = b.id ORDER BY id)),
+                        max(i.seq, CASE WHEN i.status IN ('complete', 'error') THEN 0 ELSE t.seq END) AS at_seq
+                 FROM session s JOIN item i ON i.session = s.id JOIN body b ON b.id = i.body
+                 LEFT JOIN turn t ON t.session = s.id AND t.turn_id = i.turn_id
+                 WHERE s.session_id = ?1
+                   AND (i.seq > ?2 OR (t.seq > ?2 AND i.status NOT IN ('complete', 'error')))
+                   AND (i.status IN ('complete', 'error') OR t.ended_at IS NOT NULL)
+                 ORDER BY at_seq LIMIT ?3",
+            )?;
+            let mut rows = statement.query(params![session.as_str(), done, LOT])?;
+            let transaction = self.connection.transaction()?;
+            let (mut count, mut last) = (0, done);
+            while let Some(row) = rows.next()? {
+                count += 1;
+                last = last.max(row.get(6)?);
+                let Ok(source) = serde_json::from_str::<Source>(row.get_ref(4)?.as_str()?) else {
+                    continue;
+                };
+                let mut words = text::of(&source);
+                if let Some(tail) = row.get::<_, Option<String>>(5)? {
+                    words.push_str(&text::spaced(&tail));
+                }
+                let doc = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+                put(&transaction, session, doc, &words)?;
+            }
+            transaction.execute(
+                "INSERT OR REPLACE INTO progress (session, seq) VALUES (?1, ?2)",
+                params![session.as_str(), last],
+            )?;
+            transaction.commit()?;
+            if count < LOT {
+                return Ok(());
+            }
+        }
+    }
+
+    fn forget(&mut self, session: &SessionId) -> rusqlite::Result<()> {
+        let transaction = self.connection.transaction()?;
+        transaction.execute(
+            "DELETE FROM words WHERE rowid IN (SELECT id FROM doc WHERE session = ?1)",
+            [session.as_str()],
+        )?;
+        transaction.execute("DELETE FROM doc WHERE session = ?1", [session.as_str()])?;
+        transaction.execute("DELETE FROM progress WHERE session = ?1", [session.as_str()])?;
+        transaction.commit()?;
+        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    }
+
+    fn journal(&self) -> rusqlite::Result<Connection> {
+        Connection::open_with_flags(&self.journal, OpenFlags::SQLITE_OPEN_READ_ONLY)
+    }
+}
+
+fn put(
+    transaction: &Transaction<'_>,
+    session: &SessionId,
+    (item, index, at, kind): (String, i64, i64, String),
+    words: &str,
+) -> rusqlite::Result<()> {
+    let known: Option<i64> = transaction
+        .prepare_cached("SELECT id FROM doc WHERE session = ?1 AND item = ?2")?
+        .query_row(params![session.as_str(), item], |row| row.get(0))
+        .optional()?;
+    if let Some(id) = known {
+        transaction
+            .prepare_cached("UPDATE words SET text = ?2 WHERE rowid = ?1")?
+            .execute(params![id, words])?;
+        return Ok(());
+    }
+    transaction
+        .prepare_cached(
+            "INSERT INTO doc (session, item, idx, at, kind) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![session.as_str(), item, index, at, kind])?;
+    transaction
+        .prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")?
+        .execute(params![transaction.last_insert_rowid(), words])?;
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! From what someone typed to what the index is asked. Everything typed is only text: words, "phrases", and the last
+//! word as the beginning of one.
+
+use super::text;
+
+/// The index's question; `None` when nothing was asked.
+pub fn parse(typed: &str) -> Option<String> {
+    let mut terms = Vec::new();
+    for (n, piece) in typed.split('"').enumerate() {
+        if n % 2 == 1 {
+            terms.extend(term(piece, Whole::Yes));
+        } else {
+            terms.extend(piece.split_whitespace().filter_map(
+                |word| match word.strip_suffix('*') {
+                    Some(beginning) => term(beginning, Whole::No),
+                    None => term(word, Whole::Yes),
+                },
+            ));
+        }
+    }
+    // Someone who is still typing means what the last word may become.
+    let still_typing = typed.chars().next_back().is_some_and(char::is_alphanumeric);
+    if let Some(last) = terms.last_mut().filter(|last| still_typing && !last.ends_with('*')) {
+        last.push_str(" *");
+    }
+    (!terms.is_empty()).then(|| terms.join(" "))
+}
+
+#[derive(PartialEq)]
+enum Whole {
+    Yes,
+    No,
+}
+
+/// One word or phrase, quoted for the index. `None` when there is no letter or digit in it.
+fn term(text: &str, whole: Whole) -> Option<String> {
+    if !text.chars().any(char::is_alphanumeric) {
+        return None;
+    }
+    let quoted = format!("\"{}\"", text::spaced(text).trim().replace('"', ""));
+    Some(if whole == Whole::No { quoted + " *" } else { quoted })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn what_is_typed_is_only_text() {
+        let cases = [
+            ("", None),
+            ("  \"\" -- * ", None),
+            ("retry payments ", Some("\"retry\" \"payments\"")),
+            ("retry pay", Some("\"retry\" \"pay\" *")),
+            ("pay* now ", Some("\"pay\" * \"now\"")),
+            ("\"never charge\" twice ", Some("\"never charge\" \"twice\"")),
+            ("a OR b NOT c NEAR(d) ", Some("\"a\" \"OR\" \"b\" \"NOT\" \"c\" \"NEAR(d)\"")),
+            ("text:x ^y ", Some("\"text:x\" \"^y\"")),
+            ("日本 ", Some("\"日 本\"")),
+        ];
+        for (typed, asked) in cases {
+            assert_eq!(parse(typed).as_deref(), asked, "{typed:?}");
+        }
+    }
+}

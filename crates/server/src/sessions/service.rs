@@ -1,0 +1,406 @@
+//! What the socket and HTTP call. Keeps one handle per session in use.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use liminal_agents::{CliProvider, Metered, NewSession, ProviderRegistry};
+use liminal_contract::{
+    AttachedSession, AttachedState, CliType, Policy, ProjectId, ServerMessage, SessionId,
+    SessionListItem, SessionState, SessionStatus, Timestamp, TurnId,
+};
+use tokio::sync::{Mutex, mpsc};
+use uuid::Uuid;
+
+use super::failures::{not_found, other_content};
+use super::open;
+use super::session::{Open, Session};
+use super::task::SessionTask;
+use super::title::NEW_SESSION;
+use crate::failure::Failure;
+use crate::journal::Journal;
+use crate::projects::Projects;
+use crate::search::Search;
+use crate::store::{SessionRecord, SessionsFile, TitleBy};
+use crate::ws::Hub;
+
+/// What sessions live among.
+pub struct Surroundings {
+    /// Every word.
+    pub journal: Journal,
+    /// Finding any of them.
+    pub search: Search,
+    /// Every connected browser.
+    pub hub: Arc<Hub>,
+    /// The user's projects.
+    pub projects: Arc<Projects>,
+    /// The list of sessions.
+    pub sessions: Arc<SessionsFile>,
+    /// The agents.
+    pub registry: ProviderRegistry,
+    /// For sessions that were not given one.
+    pub policy: Policy,
+    /// How long an agent may be silent before the user is told.
+    pub patience: Duration,
+}
+
+impl Surroundings {
+    /// Where a project is. A removed one keeps its sessions, but they can't be worked in until it is added again:
+    /// the empty path makes the agent refuse with a clear error.
+    pub fn project_dir(&self, project: &ProjectId) -> PathBuf {
+        self.projects.get(project).map(|project| PathBuf::from(project.path)).unwrap_or_default()
+    }
+}
+
+/// A message of the user's.
+pub struct Send {
+    /// To whom.
+    pub session: SessionId,
+    /// Markdown.
+    pub content: String,
+    /// Only a UUID is deduplicated.
+    pub request_id: Option<String>,
+}
+
+/// All sessions.
+pub struct SessionService {
+    around: Arc<Surroundings>,
+    running: Mutex<HashMap<SessionId, Session>>,
+}
+
+impl SessionService {
+    /// Takes up what an earlier run left: titles and times that `sessions.json` does not have yet.
+    pub async fn start(around: Surroundings) -> Result<Arc<Self>, Failure> {
+        let service =
+            Arc::new(Self { around: Arc::new(around), running: Mutex::new(HashMap::new()) });
+        let told = service.around.journal.read(|reader| reader.metas()).await?;
+        for (session, title, last_active_at) in told {
+            service.around.sessions.update_later(session, move |record| {
+                record.last_active_at = record.last_active_at.max(last_active_at);
+                if let Some(title) = title
+                    && record.title == NEW_SESSION
+                    && record.title_by.is_none()
+                {
+                    record.title = title;
+                    record.title_by = Some(TitleBy::Derived);
+                }
+            });
+        }
+        Ok(service)
+    }
+
+    /// What sessions live among.
+    pub fn around(&self) -> &Surroundings {
+        &self.around
+    }
+
+    /// The sessions of a project, newest first.
+    pub async fn list(
+        &self,
+        project: &ProjectId,
+        archived: bool,
+    ) -> Result<Vec<SessionListItem>, Failure> {
+        let mut records = self.around.sessions.all()?;
+        records.retain(|record| record.project_id == *project && record.archived == archived);
+        records.sort_by_key(|record| std::cmp::Reverse(record.last_active_at));
+        let running = self.running.lock().await;
+        Ok(records.into_iter().map(|record| row(record, &running)).collect())
+    }
+
+    /// Makes a session. When it fails, neither entry nor process is left.
+    pub async fn create(
+        self: &Arc<Self>,
+        project: &ProjectId,
+        cli_type: &CliType,
+        policy: Option<Policy>,
+    ) -> Result<SessionListItem, Failure> {
+        let provider = self.around.registry.resolve(cli_type)?;
+        let project = self.around.projects.get(project)?;
+        let new = NewSession { project_dir: PathBuf::from(&project.path) };
+        let made = provider.create_session(new).await?;
+        let now = Timestamp::from(SystemTime::now());
+        let id = made.session_id;
+        let record = SessionRecord {
+            agent_ref: (made.agent_ref != id.local()).then_some(made.agent_ref),
+            id: id.clone(),
+            project_id: project.id,
+            cli_type: cli_type.clone(),
+            archived: false,
+            title: NEW_SESSION.to_owned(),
+            last_active_at: now,
+            created_at: now,
+            policy,
+            title_by: None,
+            other: serde_json::Map::new(),
+        };
+        if let Err(error) = self.around.sessions.put(record.clone()).await {
+            if let Err(error) = provider.kill_session(&id).await {
+                tracing::warn!(session = %id, %error, "a session that could not be listed could not be ended");
+            }
+            return Err(error.into());
+        }
+        // An empty commit: from now on the journal knows this session, and opening it asks no agent.
+        self.around.journal.commit(&id, 0, Vec::new(), Box::new(|| {}));
+        let mut running = self.running.lock().await;
+        let session = self.run(record.clone(), None, provider, Some(made.output));
+        running.insert(id, session);
+        Ok(row(record, &running))
+    }
+
+    /// Follows a session; its history goes to the outbox.
+    pub async fn open(self: &Arc<Self>, session: &SessionId, how: Open) -> Result<(), Failure> {
+        self.session(session).await?.open(how).await
+    }
+
+    /// Makes a session's transcript ready and gives it to all who follow.
+    pub async fn load(self: &Arc<Self>, session: &SessionId) -> Result<(), Failure> {
+        self.session(session).await?.load().await
+    }
+
+    /// The entries above an index.
+    pub async fn older(&self, session: &SessionId, before: u64) -> Result<ServerMessage, Failure> {
+        self.record(session)?;
+        Ok(open::older(&self.around.journal, session.clone(), before).await?)
+    }
+
+    /// Says something to the agent. The same UUID `requestId` again is answered again and not sent again.
+    pub async fn send(self: &Arc<Self>, send: Send) -> Result<TurnId, Failure> {
+        let session = self.session(&send.session).await?;
+        if let Some(request_id) = send.request_id.clone().filter(|id| Uuid::try_parse(id).is_ok()) {
+            let id = send.session.clone();
+            let before =
+                self.around.journal.read(move |reader| reader.request(&id, &request_id)).await?;
+            if let Some(before) = before {
+                return if before.content == send.content {
+                    Ok(before.turn_id)
+                } else {
+                    Err(other_content(&send.session))
+                };
+            }
+        }
+        session.send(send.content, send.request_id).await
+    }
+
+    /// A handle to a session, whose task is started when it is not running.
+    pub async fn session(self: &Arc<Self>, id: &SessionId) -> Result<Session, Failure> {
+        let mut running = self.running.lock().await;
+        if let Some(session) = running.get(id) {
+            return Ok(session.clone());
+        }
+        let record = self.record(id)?;
+        let provider = self.around.registry.resolve(&record.cli_type)?;
+        let asked = id.clone();
+        let row = self.around.journal.read(move |reader| reader.session(&asked)).await?;
+        let session = self.run(record, row, provider, None);
+        running.insert(id.clone(), session.clone());
+        Ok(session)
+    }
+
+    /// Hides a session. A running turn ends by itself.
+    pub async fn archive(&self, session: &SessionId) -> Result<(), Failure> {
+        self.update(session, |record| record.archived = true).await?;
+        Ok(())
+    }
+
+    /// Shows an archived session again.
+    pub async fn unarchive(&self, session: &SessionId) -> Result<SessionListItem, Failure> {
+        let record = self.update(session, |record| record.archived = false).await?;
+        Ok(row(record, &*self.running.lock().await))
+    }
+
+    /// Gives a session a title that nothing else replaces.
+    pub async fn rename(&self, session: &SessionId, title: String) -> Result<(), Failure> {
+        self.update(session, |record| {
+            record.title = title;
+            record.title_by = Some(TitleBy::User);
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Changes what happens when the agent asks.
+    pub async fn set_policy(
+        self: &Arc<Self>,
+        session: &SessionId,
+        policy: Policy,
+    ) -> Result<(), Failure> {
+        self.update(session, move |record| record.policy = Some(policy)).await?;
+        self.session(session).await?.set_policy(policy);
+        Ok(())
+    }
+
+    /// Removes a session and its transcript for good. A running turn is stopped first; the agent's own file stays.
+    pub async fn delete(self: &Arc<Self>, session: &SessionId) -> Result<(), Failure> {
+        let record = self.record(session)?;
+        if let Some(running) = self.running.lock().await.remove(session) {
+            running.kill().await?;
+        } else if let Ok(provider) = self.around.registry.resolve(&record.cli_type)
+            && provider.is_alive(session)
+        {
+            provider.kill_session(session).await?;
+        }
+        self.around.sessions.remove(session.clone()).await?;
+        let (done, wait) = tokio::sync::oneshot::channel();
+        self.around.journal.delete(
+            session,
+            Box::new(move || {
+                let _asker_left = done.send(());
+            }),
+        );
+        let _journal_ended = wait.await;
+        self.around.search.forget(session).await;
+        Ok(())
+    }
+
+    /// Ends the session with its agent. It stays in the sidebar.
+    pub async fn kill(self: &Arc<Self>, session: &SessionId) -> Result<(), Failure> {
+        self.session(session).await?.kill().await
+    }
+
+    /// Starts a disconnected agent again.
+    pub async fn reconnect(
+        &self,
+        cli_type: &CliType,
+        session: Option<&SessionId>,
+    ) -> Result<(), Failure> {
+        Ok(self.around.registry.resolve(cli_type)?.reconnect(session).await?)
+    }
+
+    /// Whether the agent behind a session lives, and how the two are tied.
+    pub async fn status(&self, session: &SessionId) -> Result<SessionStatus, Failure> {
+        let record = self.record(session)?;
+        let is_alive = self.is_alive(&record);
+        let attached = self.running.lock().await.get(session).and_then(|s| s.situation().attached);
+        Ok(SessionStatus {
+            session_id: record.id,
+            cli_type: record.cli_type,
+            is_alive,
+            state: attached.filter(|_| is_alive).unwrap_or(AttachedState::Dead),
+        })
+    }
+
+    /// The sessions of a project that are attached to an agent.
+    pub async fn attached(&self, project: &ProjectId) -> Result<Vec<AttachedSession>, Failure> {
+        let running = self.running.lock().await;
+        let mut records = self.around.sessions.all()?;
+        records.retain(|record| record.project_id == *project);
+        Ok(records
+            .into_iter()
+            .filter_map(|record| {
+                let status = running.get(&record.id)?.situation().attached?;
+                let is_alive = self.is_alive(&record);
+                Some(AttachedSession {
+                    session_id: record.id,
+                    cli_type: record.cli_type,
+                    project_id: record.project_id,
+                    status: if is_alive { status } else { AttachedState::Dead },
+                    title: record.title,
+                    last_active_at: record.last_active_at,
+                })
+            })
+            .collect())
+    }
+
+    /// Puts everything on disk and ends every agent. What ran is closed as interrupted at the next start.
+    pub async fn stop(&self) {
+        let sessions: Vec<Session> = self.running.lock().await.values().cloned().collect();
+        for session in sessions {
+            if let Err(failure) = session.rest().await {
+                tracing::warn!(message = failure.message, "a session could not be put to rest");
+            }
+        }
+        self.around.registry.shutdown().await;
+    }
+
+    fn is_alive(&self, record: &SessionRecord) -> bool {
+        self.around
+            .registry
+            .resolve(&record.cli_type)
+            .is_ok_and(|provider| provider.is_alive(&record.id))
+    }
+
+    pub(super) fn record(&self, session: &SessionId) -> Result<SessionRecord, Failure> {
+        self.around.sessions.get(session)?.ok_or_else(|| not_found(session))
+    }
+
+    async fn update(
+        &self,
+        session: &SessionId,
+        change: impl FnOnce(&mut SessionRecord) + std::marker::Send + 'static,
+    ) -> Result<SessionRecord, Failure> {
+        let updated = self.around.sessions.update(session.clone(), change).await?;
+        updated.ok_or_else(|| not_found(session))
+    }
+
+    /// Starts a session's task and, should it panic, one in its place.
+    fn run(
+        self: &Arc<Self>,
+        record: SessionRecord,
+        row: Option<crate::journal::SessionRow>,
+        provider: Arc<dyn CliProvider>,
+        made: Option<mpsc::UnboundedReceiver<Metered>>,
+    ) -> Session {
+        let id = record.id.clone();
+        let (session, task) =
+            SessionTask::start(record, row, provider.clone(), self.around.clone(), made);
+        let service = self.clone();
+        tokio::spawn(async move {
+            if let Err(panic) = task.await
+                && panic.is_panic()
+            {
+                tracing::error!(session = %id, "a session's task panicked; it is made anew");
+                service.rebuild(&id, &provider).await;
+            }
+        });
+        session
+    }
+
+    /// A task panicked: its agent is let go, its turn closed, and whoever follows gets the session from the journal.
+    async fn rebuild(self: &Arc<Self>, id: &SessionId, provider: &Arc<dyn CliProvider>) {
+        self.running.lock().await.remove(id);
+        if let Err(error) = provider.kill_session(id).await {
+            tracing::warn!(session = %id, %error, "the agent of a panicked session could not be let go");
+        }
+        let (done, wait) = tokio::sync::oneshot::channel();
+        self.around.journal.interrupt(
+            id,
+            Box::new(move || {
+                let _waiter_left = done.send(());
+            }),
+        );
+        let _journal_ended = wait.await;
+        let Ok(session) = self.session(id).await else { return };
+        self.around.hub.broadcast(ServerMessage::SessionState {
+            session_id: id.clone(),
+            project_id: match self.record(id) {
+                Ok(record) => record.project_id,
+                Err(_deleted) => return,
+            },
+            state: SessionState::Idle,
+            last_active_at: Timestamp::from(SystemTime::now()),
+        });
+        for outbox in self.around.hub.outboxes() {
+            let Some(follow) = outbox.follows(id) else { continue };
+            let how = Open { outbox, since: None, around: None, follow, request_id: None };
+            if let Err(failure) = session.open(how).await {
+                tracing::warn!(message = failure.message, "a rebuilt session could not be shown");
+            }
+        }
+    }
+}
+
+fn row(record: SessionRecord, running: &HashMap<SessionId, Session>) -> SessionListItem {
+    let state =
+        running.get(&record.id).map_or(SessionState::Idle, |session| session.situation().state);
+    SessionListItem {
+        id: record.id,
+        project_id: record.project_id,
+        title: record.title,
+        last_active_at: record.last_active_at,
+        created_at: record.created_at,
+        cli_type: record.cli_type,
+        archived: record.archived,
+        state,
+    }
+}

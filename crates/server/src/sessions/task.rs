@@ -1,0 +1,327 @@
+//! The owner of one conversation.
+//!
+//! Every step of the loop is synchronous; what takes time (commits, starting an agent, sending) runs elsewhere and
+//! comes back as [`Done`]. A change is applied in memory, handed to the journal, and told to browsers only when the
+//! journal has it: memory may be ahead, nothing a browser gets ever is.
+
+mod agent;
+mod apply;
+mod ask;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use liminal_agents::{Charge, CliProvider, Metered, ProviderError, ProviderSession};
+use liminal_contract::{
+    AttachedState, ItemId, Policy, ServerMessage, SessionId, SessionState, Timestamp, TurnId,
+};
+use liminal_stream::{Now, Pacing, UpsertProcessor};
+use tokio::sync::{mpsc, watch};
+
+use super::service::Surroundings;
+use super::session::{Ask, Open, Reply, Session, Situation};
+use super::silence::Silence;
+use super::transcript::Transcript;
+use super::turn::Turn;
+use crate::journal::{Change, SessionRow, TurnRow};
+use crate::store::SessionRecord;
+use crate::ws::outbox::{Outbox, Told};
+
+/// At most one update per item in this time reaches a browser; faster than anyone reads.
+const PACE: Duration = Duration::from_millis(33);
+
+/// Owns one session.
+pub struct SessionTask {
+    id: SessionId,
+    record: SessionRecord,
+    around: Arc<Surroundings>,
+    provider: Arc<dyn CliProvider>,
+    asks: mpsc::UnboundedReceiver<Ask>,
+    done: mpsc::UnboundedReceiver<Done>,
+    /// For what runs elsewhere to come back.
+    back: mpsc::UnboundedSender<Done>,
+    situation: watch::Sender<Situation>,
+
+    attachment: Attachment,
+    /// Whether the journal has this session, so that it can be opened without its agent.
+    seen: bool,
+    policy: Policy,
+    turn: Turn,
+    /// What the user said that the agent does not have yet.
+    prompt: Option<Prompt>,
+    turns: HashMap<TurnId, TurnRow>,
+    transcript: Transcript,
+    processor: UpsertProcessor,
+    silence: Silence,
+    silence_note: Option<liminal_stream::Upsert>,
+    failed: bool,
+    /// What comes now is history, not news.
+    reading: bool,
+    mark: Option<liminal_stream::HistoryMark>,
+
+    /// Waiting for the journal.
+    uncommitted: VecDeque<Uncommitted>,
+    /// Of outputs that led to no change yet.
+    charges: Vec<Charge>,
+    /// Sends of this task's life, so that one repeated before its commit is known too.
+    requests: HashMap<String, (TurnId, String)>,
+    /// Permissions that an answer is under way for.
+    answering: Vec<ItemId>,
+    followers: Vec<Arc<Outbox>>,
+    openings: u64,
+    /// Openings that wait for the agent to tell its history.
+    waiting_to_open: Vec<(Open, Reply<()>)>,
+    waiting_to_load: Vec<Reply<()>>,
+    waiting_for_turn: Vec<Reply<()>>,
+    resting: Vec<Reply<()>>,
+    notes: usize,
+    began: Instant,
+}
+
+/// The session's tie to its agent.
+enum Attachment {
+    /// None; the next message makes one.
+    None,
+    /// Being made.
+    Making(Reason),
+    /// What the agent says arrives here.
+    Made(mpsc::UnboundedReceiver<Metered>),
+}
+
+/// What an attachment is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    /// To send a message.
+    Message,
+    /// To read a history the journal does not have (all).
+    History,
+}
+
+struct Prompt {
+    turn: TurnId,
+    content: String,
+}
+
+/// A change that is on its way to disk, and what to do when it is there.
+struct Uncommitted {
+    seq: u64,
+    told: Vec<(u64, Told)>,
+    then: Option<Then>,
+    _charges: Vec<Charge>,
+}
+
+enum Then {
+    /// The message is on disk: say so, and give it to the agent.
+    Deliver { reply: Reply<TurnId>, turn: TurnId },
+}
+
+/// Something that ran elsewhere is done.
+enum Done {
+    /// Everything up to this is on disk.
+    Committed(u64),
+    /// The agent took the session up, or not.
+    Attached(Result<ProviderSession, ProviderError>),
+    /// The agent has the message, or not.
+    Sent { turn: TurnId, result: Result<(), ProviderError> },
+    /// The agent was told to stop, or not.
+    Stopped { turn: TurnId, result: Result<(), ProviderError>, reply: Option<Reply<()>> },
+    /// The agent has the answer, or not.
+    Answered { item: ItemId, result: Result<(), ProviderError>, reply: Option<Reply<()>> },
+    /// The session with the agent is over.
+    Killed { result: Result<(), ProviderError>, reply: Reply<()> },
+}
+
+impl SessionTask {
+    /// Starts the task of a session that was made or is opened. `output` is where a session just made speaks.
+    pub fn start(
+        record: SessionRecord,
+        row: Option<SessionRow>,
+        provider: Arc<dyn CliProvider>,
+        around: Arc<Surroundings>,
+        made: Option<mpsc::UnboundedReceiver<Metered>>,
+    ) -> (Session, tokio::task::JoinHandle<()>) {
+        let (ask_sender, asks) = mpsc::unbounded_channel();
+        let (back, done) = mpsc::unbounded_channel();
+        let failed = row.as_ref().is_some_and(|row| row.failed);
+        let (situation, watched) = watch::channel(Situation {
+            state: if failed { SessionState::Failed } else { SessionState::Idle },
+            attached: made.as_ref().map(|_| AttachedState::Open),
+        });
+        let session = Session::new(record.id.clone(), ask_sender, watched);
+        let (seq, next_index) = row.as_ref().map_or((0, 0), |row| (row.seq, row.next_index));
+        let task = Self {
+            processor: UpsertProcessor::new(record.id.clone(), Pacing::paced(PACE)),
+            silence: Silence::new(around.patience),
+            silence_note: None,
+            policy: record.policy.unwrap_or(around.policy),
+            seen: row.is_some() || made.is_some(),
+            mark: row.and_then(|row| row.mark),
+            attachment: made.map_or(Attachment::None, Attachment::Made),
+            transcript: Transcript::new(seq, next_index),
+            id: record.id.clone(),
+            record,
+            around,
+            provider,
+            asks,
+            done,
+            back,
+            situation,
+            turn: Turn::Idle,
+            prompt: None,
+            turns: HashMap::new(),
+            failed,
+            reading: false,
+            uncommitted: VecDeque::new(),
+            charges: Vec::new(),
+            requests: HashMap::new(),
+            answering: Vec::new(),
+            followers: Vec::new(),
+            openings: 0,
+            waiting_to_open: Vec::new(),
+            waiting_to_load: Vec::new(),
+            waiting_for_turn: Vec::new(),
+            resting: Vec::new(),
+            notes: 0,
+            began: Instant::now(),
+        };
+        (session, tokio::spawn(task.run()))
+    }
+
+    async fn run(mut self) {
+        loop {
+            let deadline = self.next_deadline();
+            tokio::select! {
+                output = next_output(&mut self.attachment) => match output {
+                    Some(output) => self.apply(output),
+                    None => self.attachment = Attachment::None,
+                },
+                ask = self.asks.recv() => match ask {
+                    Some(ask) => self.answer(ask),
+                    // Every handle is gone: the session was deleted.
+                    None => return,
+                },
+                Some(done) = self.done.recv() => self.finish(done),
+                () = sleep_until(self.began, deadline) => self.flush(),
+            }
+            self.tell_situation();
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Duration> {
+        [self.processor.next_deadline(), self.silence.deadline()].into_iter().flatten().min()
+    }
+
+    fn flush(&mut self) {
+        let now = self.now();
+        let emissions = self.processor.flush(now);
+        self.emit(emissions, now.wall);
+        if self.silence.is_due(now.mono) {
+            self.note_silence();
+        }
+    }
+
+    fn finish(&mut self, done: Done) {
+        match done {
+            Done::Committed(seq) => self.publish(seq),
+            Done::Attached(result) => self.attached(result),
+            Done::Sent { turn, result } => self.sent(&turn, result),
+            Done::Stopped { turn, result, reply } => self.stopped(&turn, result, reply),
+            Done::Answered { item, result, reply } => self.answered(&item, result, reply),
+            Done::Killed { result, reply } => {
+                self.attachment = Attachment::None;
+                let _asker_left = reply.send(result.map_err(|error| self.failure(&error)));
+            }
+        }
+    }
+
+    /// Hands changes to the journal. What they tell waits for it.
+    fn commit(&mut self, changes: Vec<Change>, told: Vec<(u64, Told)>, then: Option<Then>) {
+        let seq = self.transcript.seq();
+        self.seen = true;
+        let charges = std::mem::take(&mut self.charges);
+        self.uncommitted.push_back(Uncommitted { seq, told, then, _charges: charges });
+        let back = self.back.clone();
+        self.around.journal.commit(
+            &self.id,
+            seq,
+            changes,
+            Box::new(move || {
+                let _task_ended = back.send(Done::Committed(seq));
+            }),
+        );
+    }
+
+    /// Everything up to `seq` is on disk: tell it.
+    fn publish(&mut self, seq: u64) {
+        while self.uncommitted.front().is_some_and(|change| change.seq <= seq) {
+            let Some(change) = self.uncommitted.pop_front() else { break };
+            for (seq, told) in &change.told {
+                for follower in &self.followers {
+                    follower.tell(&self.id, *seq, told);
+                }
+            }
+            match change.then {
+                Some(Then::Deliver { reply, turn }) => {
+                    let _asker_left = reply.send(Ok(turn));
+                    self.deliver_prompt();
+                }
+                None => {}
+            }
+        }
+        self.followers.retain(|follower| !follower.is_closed());
+        if self.uncommitted.is_empty() {
+            for reply in self.resting.drain(..) {
+                let _asker_left = reply.send(Ok(()));
+            }
+        }
+    }
+
+    /// Tells everyone when what the session is doing changed.
+    fn tell_situation(&mut self) {
+        let state = match &self.turn {
+            _ if self.transcript.has_open_ask() => SessionState::Waiting,
+            Turn::Starting { .. } => SessionState::Starting,
+            Turn::Running { .. } | Turn::Cancelling { .. } => SessionState::Running,
+            Turn::Idle if self.failed => SessionState::Failed,
+            Turn::Idle => SessionState::Idle,
+        };
+        let attached = match &self.attachment {
+            Attachment::None => None,
+            Attachment::Making(_) => Some(AttachedState::Loading),
+            Attachment::Made(_) => Some(AttachedState::Open),
+        };
+        let before = self.situation.send_replace(Situation { state, attached });
+        if before.state != state {
+            self.tell_state(state);
+        }
+    }
+
+    fn tell_state(&self, state: SessionState) {
+        self.around.hub.broadcast(ServerMessage::SessionState {
+            session_id: self.id.clone(),
+            project_id: self.record.project_id.clone(),
+            state,
+            last_active_at: self.record.last_active_at,
+        });
+    }
+
+    fn now(&self) -> Now {
+        Now { mono: self.began.elapsed(), wall: Timestamp::from(SystemTime::now()) }
+    }
+}
+
+/// What the agent says next; waits for ever while there is none.
+async fn next_output(attachment: &mut Attachment) -> Option<Metered> {
+    match attachment {
+        Attachment::Made(output) => output.recv().await,
+        Attachment::None | Attachment::Making(_) => std::future::pending().await,
+    }
+}
+
+async fn sleep_until(began: Instant, deadline: Option<Duration>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until((began + deadline).into()).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,209 @@
+//! The items of the running turn: where each stands, what of it is new to the journal, how it looks.
+//!
+//! Memory holds only these; everything older is in the journal. Pure but for rendering.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use base64::Engine;
+use liminal_contract::{ItemId, ItemStatus};
+use liminal_render::{RENDER_VERSION, Renderer};
+use liminal_stream::{Ask, Source, SourcePart, Upsert};
+
+use super::view;
+use crate::journal::{Blocks, Change, Item};
+use crate::ws::outbox::Told;
+
+/// The open items of a session, and its counters.
+pub struct Transcript {
+    seq: u64,
+    next_index: u64,
+    open: HashMap<ItemId, Open>,
+}
+
+struct Open {
+    index: u64,
+    request_id: Option<String>,
+    upsert: Upsert,
+    renderer: Renderer,
+}
+
+/// A change to write and, once written, to tell.
+pub struct Applied {
+    /// Its number.
+    pub seq: u64,
+    /// For the journal.
+    pub changes: Vec<Change>,
+    /// For the browsers.
+    pub told: Told,
+}
+
+impl Transcript {
+    /// Goes on after what the journal has.
+    pub fn new(seq: u64, next_index: u64) -> Self {
+        Self { seq, next_index, open: HashMap::new() }
+    }
+
+    /// The number of the last change.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// A number for a change that is not an item's.
+    pub fn next_seq(&mut self) -> u64 {
+        self.seq += 1;
+        self.seq
+    }
+
+    /// Takes an item's new state.
+    pub fn apply(&mut self, mut upsert: Upsert, request_id: Option<String>) -> Applied {
+        let mut changes = Vec::new();
+        keep_images(&mut upsert, &mut changes);
+        let seq = self.next_seq();
+        let is_final = matches!(upsert.status, ItemStatus::Complete | ItemStatus::Error);
+        let next_index = &mut self.next_index;
+        let known = self.open.get(&upsert.item_id);
+        let grown = known.and_then(|open| grown(&open.upsert, &upsert));
+        let open = self.open.entry(upsert.item_id.clone()).or_insert_with(|| {
+            let index = *next_index;
+            *next_index += 1;
+            Open { index, request_id, upsert: upsert.clone(), renderer: Renderer::new() }
+        });
+        open.upsert = upsert.clone();
+        let blocks = open.render(is_final);
+        changes.push(match grown {
+            Some(text) => Change::Grew {
+                index: open.index,
+                seq,
+                status: upsert.status,
+                source_timestamp: upsert.source_timestamp,
+                emitted_at: upsert.emitted_at,
+                text,
+            },
+            None => Change::Item(Box::new(Item {
+                upsert: upsert.clone(),
+                index: open.index,
+                seq,
+                request_id: open.request_id.clone(),
+                // A cache of what will not change any more; anything else is rendered when it is read.
+                blocks: (is_final && !blocks.is_empty())
+                    .then(|| Blocks { version: RENDER_VERSION, html: blocks.clone() }),
+            })),
+        });
+        let told = view::upsert(upsert, open.index, open.request_id.clone(), blocks);
+        if is_final {
+            self.open.remove(&told.item_id);
+        }
+        Applied { seq, changes, told: Told::Item(Arc::new(told)) }
+    }
+
+    /// The permission of that id, if it waits for an answer.
+    pub fn open_ask(&self, item: &ItemId) -> Option<&Ask> {
+        match &self.open.get(item)?.upsert.source {
+            Source::Permission(ask) if ask.outcome.is_none() => Some(ask),
+            _ => None,
+        }
+    }
+
+    /// Every permission that waits.
+    pub fn open_asks(&self) -> Vec<ItemId> {
+        self.open.keys().filter(|item| self.open_ask(item).is_some()).cloned().collect()
+    }
+
+    /// Whether any permission waits.
+    pub fn has_open_ask(&self) -> bool {
+        self.open.keys().any(|item| self.open_ask(item).is_some())
+    }
+
+    /// Whether a tool runs.
+    pub fn has_open_call(&self) -> bool {
+        self.open.values().any(|open| matches!(open.upsert.source, Source::ToolCall(_)))
+    }
+
+    /// The turn is over. Calls that did not end are remembered, because their late ends update them in their place.
+    pub fn end_turn(&mut self) {
+        self.open.retain(|_, open| matches!(open.upsert.source, Source::ToolCall(_)));
+    }
+}
+
+impl Open {
+    fn render(&mut self, is_final: bool) -> Vec<String> {
+        match &self.upsert.source {
+            Source::Message { content, .. } | Source::Thinking { content, .. } => {
+                if is_final {
+                    self.renderer.finish(content);
+                } else {
+                    self.renderer.update(content);
+                }
+                self.renderer.blocks().to_vec()
+            }
+            Source::ToolCall(_)
+            | Source::Plan { .. }
+            | Source::Permission(_)
+            | Source::Notice(_) => Vec::new(),
+        }
+    }
+}
+
+/// What was added, when an item only grew at its end.
+fn grown(before: &Upsert, after: &Upsert) -> Option<String> {
+    if after.status != ItemStatus::Update || before.failure != after.failure {
+        return None;
+    }
+    match (&before.source, &after.source) {
+        (
+            Source::Message { content: old, origin: a },
+            Source::Message { content: new, origin: b },
+        ) if a == b => new.strip_prefix(old.as_str()).map(str::to_owned),
+        (
+            Source::Thinking { content: old, provider_id: a },
+            Source::Thinking { content: new, provider_id: b },
+        ) if a == b => new.strip_prefix(old.as_str()).map(str::to_owned),
+        (Source::ToolCall(old), Source::ToolCall(new)) => {
+            let added =
+                new.tool_output.as_ref()?.strip_prefix(old.tool_output.as_deref().unwrap_or(""))?;
+            let same_but_for_output = old.tool_name == new.tool_name
+                && old.title == new.title
+                && old.tool_kind == new.tool_kind
+                && old.tool_output_is_error == new.tool_output_is_error
+                && old.refused == new.refused
+                && old.tool_arguments == new.tool_arguments
+                && old.locations == new.locations
+                && old.parts == new.parts;
+            same_but_for_output.then(|| added.to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Takes pictures out of an item: they are kept beside it, under a name that stands in for the data (`@name`).
+fn keep_images(upsert: &mut Upsert, changes: &mut Vec<Change>) {
+    let parts = match &mut upsert.source {
+        Source::ToolCall(call) => &mut call.parts,
+        Source::Permission(ask) => &mut ask.parts,
+        Source::Message { .. }
+        | Source::Thinking { .. }
+        | Source::Plan { .. }
+        | Source::Notice(_) => return,
+    };
+    for part in parts {
+        let SourcePart::Image { mime_type, data } = part else { continue };
+        if data.starts_with('@') {
+            continue;
+        }
+        let bytes = base64::engine::general_purpose::STANDARD.decode(data.as_bytes()).ok();
+        let named =
+            bytes.and_then(|bytes| view::image_name(mime_type, &bytes).map(|name| (name, bytes)));
+        match named {
+            Some((name, bytes)) => {
+                *data = format!("@{name}");
+                let mime_type = mime_type.clone();
+                changes.push(Change::Image { name, mime_type, data: bytes });
+            }
+            None => {
+                let text = format!("A picture of type {mime_type:?} that can't be shown.");
+                *part = SourcePart::Text { text };
+            }
+        }
+    }
+}
