@@ -1,7 +1,7 @@
 //! What the tests of processes share: the hostile agent, and looking whether somebody is still there.
 
 #![allow(dead_code, reason = "no test file needs all of it")]
-#![allow(clippy::unwrap_used, reason = "a test may")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may")]
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
