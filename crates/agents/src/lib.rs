@@ -3,6 +3,7 @@
 //!
 //! This crate knows no HTTP and no storage.
 
+pub mod acp;
 pub mod catalogue;
 mod error;
 pub mod lifecycle;

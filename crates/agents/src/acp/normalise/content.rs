@@ -1,0 +1,122 @@
+//! Content blocks as text and as parts.
+
+use agent_client_protocol_schema::v1::{ContentBlock, EmbeddedResourceResource, ToolCallContent};
+use liminal_stream::SourcePart;
+use serde_json::value::RawValue;
+
+use super::cut;
+
+/// What a call holds, sorted by how it is shown.
+#[derive(Debug, Default)]
+pub(super) struct Sorted {
+    /// Plain output.
+    pub texts: Vec<String>,
+    /// Everything else that is to be seen.
+    pub parts: Vec<SourcePart>,
+    /// Terminals whose output belongs here.
+    pub terminals: Vec<String>,
+}
+
+/// Sorts the content of a call. What is not of a known type is shown as it came.
+pub(super) fn sort(content: &[&RawValue]) -> Sorted {
+    let mut sorted = Sorted::default();
+    for raw in content {
+        match serde_json::from_str(raw.get()) {
+            Ok(ToolCallContent::Content(content)) => match content.content {
+                ContentBlock::Text(text) => sorted.texts.push(without_fence(&text.text).to_owned()),
+                block => sorted.parts.push(part(&block)),
+            },
+            Ok(ToolCallContent::Diff(diff)) => {
+                let change = diff.meta.as_ref().and_then(|meta| meta.get("kind")?.as_str());
+                sorted.parts.push(SourcePart::Diff {
+                    path: diff.path.display().to_string(),
+                    old: diff.old_text,
+                    new: (change != Some("delete")).then_some(diff.new_text),
+                });
+            }
+            Ok(ToolCallContent::Terminal(terminal)) => {
+                sorted.terminals.push(terminal.terminal_id.0.to_string());
+            }
+            Ok(_) => sorted.parts.push(as_it_came(raw)),
+            Err(error) => {
+                tracing::warn!(%error, raw = ?cut(raw.get()), "Content of a call is not of its type");
+                sorted.parts.push(as_it_came(raw));
+            }
+        }
+    }
+    sorted
+}
+
+/// A block as part of a running text.
+pub(super) fn markdown(block: &ContentBlock) -> String {
+    match block {
+        ContentBlock::Text(text) => text.text.clone(),
+        ContentBlock::ResourceLink(link) => {
+            format!("[{}]({})", link.title.as_ref().unwrap_or(&link.name), link.uri)
+        }
+        ContentBlock::Resource(resource) => match &resource.resource {
+            EmbeddedResourceResource::TextResourceContents(text) => {
+                let fence = fence_for(&text.text);
+                format!("\n{fence}{}\n{}\n{fence}\n", extension(&text.uri), text.text)
+            }
+            EmbeddedResourceResource::BlobResourceContents(blob) => format!("[{0}]({0})", blob.uri),
+            _ => String::new(),
+        },
+        ContentBlock::Image(image) => match &image.uri {
+            Some(uri) => format!("[{}]({uri})", image.mime_type),
+            None => format!("*[{}]*", image.mime_type),
+        },
+        ContentBlock::Audio(audio) => format!("*[{}]*", audio.mime_type),
+        _ => String::new(),
+    }
+}
+
+/// A block that is not plain text, as a part.
+fn part(block: &ContentBlock) -> SourcePart {
+    match block {
+        ContentBlock::Image(image) => {
+            SourcePart::Image { mime_type: image.mime_type.clone(), data: image.data.clone() }
+        }
+        ContentBlock::Resource(resource) => match &resource.resource {
+            EmbeddedResourceResource::TextResourceContents(text) => {
+                let language =
+                    Some(extension(&text.uri).to_owned()).filter(|name| !name.is_empty());
+                SourcePart::Code { text: text.text.clone(), language }
+            }
+            _ => SourcePart::Text { text: markdown(block) },
+        },
+        _ => SourcePart::Text { text: markdown(block) },
+    }
+}
+
+fn as_it_came(raw: &RawValue) -> SourcePart {
+    SourcePart::Code { text: raw.get().to_owned(), language: Some("json".to_owned()) }
+}
+
+/// Some agents put plain output between fences. Where the whole text is one fence, what is in it.
+fn without_fence(text: &str) -> &str {
+    let inner = || {
+        let body = text.trim().strip_prefix("```")?.strip_suffix("```")?;
+        let (_language, body) = body.split_once('\n')?;
+        (!body.contains("```")).then(|| body.strip_suffix('\n').unwrap_or(body))
+    };
+    inner().unwrap_or(text)
+}
+
+/// A fence longer than any in the text.
+fn fence_for(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}
+
+/// What stands after the last dot of the last part of an address.
+fn extension(uri: &str) -> &str {
+    let name = uri.rsplit('/').next().unwrap_or_default();
+    let name = name.split(['?', '#']).next().unwrap_or_default();
+    match name.rsplit_once('.') {
+        Some((_, extension)) if extension.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+            extension
+        }
+        _ => "",
+    }
+}

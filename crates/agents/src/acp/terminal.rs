@@ -1,0 +1,282 @@
+//! Commands an agent runs through us: real, under the guard, in the project.
+//!
+//! A terminal keeps what its command wrote last, up to a limit. All that it writes also goes to whoever shows it.
+//! It does not know sessions or calls.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use agent_client_protocol_schema::v1::TerminalExitStatus;
+use tokio::io::AsyncReadExt;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::ProviderError;
+use crate::process::{
+    Exit, GuardCommand, Launch, Process, Started, StderrTo, StdinFrom, Stdout, Stop,
+};
+
+/// What is kept when the agent names no limit.
+const DEFAULT_LIMIT: usize = 1 << 20;
+
+/// After the command ended, how long its output is waited for: something it left behind may hold the pipe.
+const LAST_OUTPUT: Duration = Duration::from_millis(300);
+
+/// A command to run.
+#[derive(Debug, Clone)]
+pub(crate) struct Command {
+    pub command: String,
+    pub args: Vec<String>,
+    pub env: Vec<(String, String)>,
+    pub cwd: PathBuf,
+    pub limit: Option<u64>,
+}
+
+/// A command that runs or has run.
+#[derive(Debug)]
+pub(crate) struct Terminal {
+    process: Process,
+    kept: Mutex<Kept>,
+    ended: watch::Receiver<Option<TerminalExitStatus>>,
+}
+
+/// What is answered to `terminal/output`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Snapshot {
+    pub output: String,
+    pub truncated: bool,
+    pub exit: Option<TerminalExitStatus>,
+}
+
+impl Terminal {
+    /// Runs a command. What it writes goes to `shown`, piece by piece; a piece is read when the one before is taken.
+    pub async fn run<F, S>(
+        command: Command,
+        guard: &GuardCommand,
+        shown: S,
+    ) -> Result<Arc<Self>, ProviderError>
+    where
+        F: Future<Output = ()> + Send,
+        S: Fn(String) -> F + Send + Sync + 'static,
+    {
+        let limit = command
+            .limit
+            .map_or(DEFAULT_LIMIT, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let Started { process, stdout, .. } = launch(command).spawn(guard).await?;
+        let (end, ended) = watch::channel(None);
+        let kept = Mutex::new(Kept { text: String::new(), limit, truncated: false });
+        let terminal = Arc::new(Self { process, kept, ended });
+        let watched = Arc::clone(&terminal);
+        tokio::spawn(async move {
+            let exit = watched.watch(stdout, shown).await;
+            end.send_replace(Some(exit));
+        });
+        Ok(terminal)
+    }
+
+    /// What it wrote last, and how it ended if it has.
+    pub fn snapshot(&self) -> Snapshot {
+        let exit = self.ended.borrow().clone();
+        let mut kept = self.kept();
+        kept.cut();
+        Snapshot { output: kept.text.clone(), truncated: kept.truncated, exit }
+    }
+
+    /// Waits until it ended. Any number may wait.
+    pub async fn ended(&self) -> TerminalExitStatus {
+        let mut ended = self.ended.clone();
+        match ended.wait_for(Option::is_some).await {
+            Ok(exit) => exit.clone().unwrap_or_default(),
+            // Only when the runtime ends.
+            Err(_closed) => TerminalExitStatus::default(),
+        }
+    }
+
+    /// Ends the command. What it wrote stays.
+    pub async fn kill(&self) {
+        self.process.stop(Stop::Kill).await;
+        self.ended().await;
+    }
+
+    async fn watch<F: Future<Output = ()>>(
+        &self,
+        mut stdout: Stdout,
+        shown: impl Fn(String) -> F,
+    ) -> TerminalExitStatus {
+        let mut text = Decoder::default();
+        let mut chunk = vec![0; 16 * 1024];
+        let mut exit = None;
+        loop {
+            let read = match exit {
+                None => tokio::select! {
+                    read = stdout.read(&mut chunk) => read,
+                    how = self.process.exited() => {
+                        exit = Some(how);
+                        continue;
+                    }
+                },
+                Some(_) => match timeout(LAST_OUTPUT, stdout.read(&mut chunk)).await {
+                    Ok(read) => read,
+                    Err(_held_open) => break,
+                },
+            };
+            let Ok(1..) = read else { break };
+            self.take(text.push(&chunk[..read.unwrap_or_default()]), &shown).await;
+        }
+        self.take(text.finish(), &shown).await;
+        match exit {
+            Some(exit) => status(exit),
+            None => status(self.process.exited().await),
+        }
+    }
+
+    async fn take<F: Future<Output = ()>>(&self, piece: String, shown: impl Fn(String) -> F) {
+        if !piece.is_empty() {
+            self.kept().push(&piece);
+            shown(piece).await;
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The last of a growing text.
+#[derive(Debug)]
+struct Kept {
+    text: String,
+    limit: usize,
+    truncated: bool,
+}
+
+impl Kept {
+    fn push(&mut self, piece: &str) {
+        self.text.push_str(piece);
+        // Cutting moves what stays, so it is done only when there is much to cut.
+        if self.text.len() > self.limit.saturating_mul(2).max(64 * 1024) {
+            self.cut();
+        }
+    }
+
+    /// Cuts from the front, at a character.
+    fn cut(&mut self) {
+        let over = self.text.len().saturating_sub(self.limit);
+        if over > 0 {
+            self.text.drain(..self.text.ceil_char_boundary(over));
+            self.truncated = true;
+        }
+    }
+}
+
+/// Text from bytes that may stop in the middle of a character.
+#[derive(Debug, Default)]
+struct Decoder {
+    rest: Vec<u8>,
+}
+
+impl Decoder {
+    fn push(&mut self, bytes: &[u8]) -> String {
+        self.rest.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.rest) {
+            Ok(_) => self.rest.len(),
+            // Without a length the character may go on in the next piece; with one it is broken for good.
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            Err(_) => last_whole(&self.rest),
+        };
+        let text = String::from_utf8_lossy(&self.rest[..whole]).into_owned();
+        self.rest.drain(..whole);
+        text
+    }
+
+    fn finish(&mut self) -> String {
+        String::from_utf8_lossy(&std::mem::take(&mut self.rest)).into_owned()
+    }
+}
+
+/// Where a character that may go on begins, in bytes that are broken before it.
+fn last_whole(bytes: &[u8]) -> usize {
+    let near_end = bytes.len().saturating_sub(3)..bytes.len();
+    let start = near_end.rev().find(|&at| bytes[at] & 0b1100_0000 == 0b1100_0000);
+    match start {
+        Some(at) if std::str::from_utf8(&bytes[at..]).is_err_and(|it| it.error_len().is_none()) => {
+            at
+        }
+        _ => bytes.len(),
+    }
+}
+
+fn launch(command: Command) -> Launch {
+    let Command { command, args, env, cwd, .. } = command;
+    // Some agents send a whole command line where the program belongs.
+    let is_line = args.is_empty()
+        && command.contains(|c: char| c.is_whitespace() || "|&;<>()$`\"'*?~#".contains(c));
+    let launch = if is_line {
+        Launch::new(command.clone(), "/bin/sh", cwd).args(["-c", &command])
+    } else {
+        Launch::new(command.clone(), &command, cwd).args(args)
+    };
+    let launch = env.into_iter().fold(launch, |launch, (name, value)| launch.env(name, value));
+    Launch { stdin: StdinFrom::Nothing, stderr: StderrTo::Stdout, ..launch }
+}
+
+fn status(exit: Exit) -> TerminalExitStatus {
+    match exit {
+        Exit::Code(code) => TerminalExitStatus::new().exit_code(u32::try_from(code).unwrap_or(1)),
+        Exit::Signal(signal) => TerminalExitStatus::new().signal(signal_name(signal)),
+        Exit::Unseen => TerminalExitStatus::new().signal("SIGKILL".to_owned()),
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        6 => "SIGABRT",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        other => return other.to_string(),
+    };
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_cut_from_the_front_at_a_character() {
+        let mut kept = Kept { text: String::new(), limit: 6, truncated: false };
+        kept.push("aéöü");
+        kept.cut();
+        // Seven bytes; the cut would fall into the é, so that goes as a whole.
+        assert_eq!((kept.text.as_str(), kept.truncated), ("éöü", true));
+        kept.push("x");
+        kept.cut();
+        assert_eq!(kept.text, "öüx");
+        let mut none = Kept { text: String::new(), limit: 0, truncated: false };
+        none.push("gone");
+        none.cut();
+        assert_eq!((none.text.as_str(), none.truncated), ("", true));
+    }
+
+    #[test]
+    fn characters_survive_being_read_in_pieces() {
+        let text = "grün 🙂 ok".as_bytes();
+        for at in 0..=text.len() {
+            let mut decoder = Decoder::default();
+            let pieces =
+                [decoder.push(&text[..at]), decoder.push(&text[at..]), decoder.finish()].concat();
+            assert_eq!(pieces.as_bytes(), text, "cut at {at}");
+        }
+        let mut broken = Decoder::default();
+        assert_eq!(broken.push(b"a\xffb\xc3"), "a\u{fffd}b");
+        assert_eq!(broken.push(b"\xa9"), "é");
+        assert_eq!(broken.push(b"\xf0\x9f"), "");
+        assert_eq!(broken.finish(), "\u{fffd}");
+    }
+}
