@@ -2,6 +2,7 @@
 //!
 //! One thread reads and answers what needs no time; each prompt has a thread of its own.
 
+mod asking;
 mod calls;
 mod session;
 mod turn;

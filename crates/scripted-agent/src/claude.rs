@@ -4,6 +4,7 @@
 
 mod arguments;
 mod clock;
+mod ending;
 mod ledger;
 mod message;
 mod session_file;

@@ -365,3 +365,6 @@ fn spawn(process: &Spawn, cwd: &Path) {
         Err(error) => say_on_stderr(&format!("could not start {:?}: {error}", process.command)),
     }
 }
+
+#[cfg(test)]
+mod tests;

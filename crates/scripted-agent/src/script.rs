@@ -86,3 +86,20 @@ impl Script {
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Script;
+
+    #[test]
+    fn the_scripts_in_the_documentation_are_scripts() {
+        let page = include_str!("../../../docs/script.md");
+        let scripts: Vec<&str> =
+            page.split("```json\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        assert_eq!(scripts.len(), 2);
+        for text in scripts {
+            let script = Script::from_json(text).unwrap();
+            assert_eq!(Script::from_json(&script.to_json()).unwrap(), script);
+        }
+    }
+}

@@ -12,3 +12,6 @@ mod demo;
 #[cfg(test)]
 #[path = "faces/support.rs"]
 mod support;
+#[cfg(test)]
+#[path = "faces/untidy.rs"]
+mod untidy;

@@ -1,11 +1,8 @@
 //! One turn on the ACP wire: steps as `session/update`, and as requests to the client.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -19,32 +16,29 @@ use crate::script::{
 };
 use crate::wire::Wire;
 
-/// How soon an agent sees that it wants its question back.
-const WITHDRAW_CHECK: Duration = Duration::from_millis(5);
-
 pub(super) struct AcpTurn<'a> {
-    agent: &'a Arc<AcpAgent>,
-    session: &'a Arc<Session>,
+    pub(super) agent: &'a Arc<AcpAgent>,
+    pub(super) session: &'a Arc<Session>,
     turn: u32,
-    cancel: &'a Cancel,
+    pub(super) cancel: &'a Cancel,
     /// What kind of chunk came last, and how many messages there were.
     last: Option<&'static str>,
     messages: u32,
     asks: u32,
     said: usize,
-    calls: BTreeMap<String, OpenCall>,
+    pub(super) calls: BTreeMap<String, OpenCall>,
 }
 
 /// What the client was told of a call.
 #[derive(Default)]
-struct OpenCall {
+pub(super) struct OpenCall {
     title: String,
     kind: String,
     input: Value,
     output: String,
     /// Diffs and pictures.
     shown: Vec<Value>,
-    terminal: Option<String>,
+    pub(super) terminal: Option<String>,
     ended: bool,
 }
 
@@ -120,14 +114,14 @@ impl<'a> AcpTurn<'a> {
         self.agent.brain.about().terminal_meta && call.kind == "execute"
     }
 
-    fn call_update(&mut self, id: &str, mut update: Value) {
+    pub(super) fn call_update(&mut self, id: &str, mut update: Value) {
         self.last = None;
         update["sessionUpdate"] = json!("tool_call_update");
         update["toolCallId"] = json!(self.call_id(id));
         self.update(&update);
     }
 
-    fn content(call: &OpenCall) -> Value {
+    pub(super) fn content(call: &OpenCall) -> Value {
         let mut content = call.shown.clone();
         if let Some(terminal) = &call.terminal {
             content.push(json!({"type": "terminal", "terminalId": terminal}));
@@ -143,48 +137,8 @@ impl<'a> AcpTurn<'a> {
         paths.iter().map(|path| json!({"path": self.absolute(path)})).collect()
     }
 
-    fn absolute(&self, path: &str) -> String {
+    pub(super) fn absolute(&self, path: &str) -> String {
         self.session.cwd.join(path).to_string_lossy().into_owned()
-    }
-
-    fn request_permission(
-        &mut self,
-        call: &Value,
-        options: &[Choice],
-        withdraw: &dyn Fn() -> bool,
-    ) -> Answer {
-        let options: Vec<Value> = options
-            .iter()
-            .map(|option| {
-                let kind = option.kind.as_deref().unwrap_or("allow_once");
-                json!({"optionId": option.id, "name": option.name, "kind": kind})
-            })
-            .collect();
-        let call = self.agent.calls.send(
-            "session/request_permission",
-            &json!({"sessionId": self.session.id, "toolCall": call, "options": options}),
-        );
-        let answer = loop {
-            match call.answer.recv_timeout(WITHDRAW_CHECK) {
-                Ok(answer) => break answer,
-                Err(RecvTimeoutError::Disconnected) => return Answer::Nothing,
-                Err(RecvTimeoutError::Timeout) if withdraw() => {
-                    self.agent.calls.withdraw(&call);
-                    return Answer::Nothing;
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-        };
-        let outcome = &answer["result"]["outcome"];
-        match outcome["optionId"].as_str() {
-            Some(option) => Answer::Chosen(option.into()),
-            None if outcome["outcome"] == "cancelled" && self.cancel.is_set() => Answer::Cancelled,
-            None => Answer::Nothing,
-        }
-    }
-
-    fn fs_params(&self, path: &str) -> Value {
-        json!({"sessionId": self.session.id, "path": self.absolute(path)})
     }
 }
 
@@ -374,67 +328,15 @@ impl Face for AcpTurn<'_> {
     }
 
     fn read_file(&mut self, path: &str) -> io::Result<String> {
-        if !self.agent.client().read {
-            return fs::read_to_string(self.session.cwd.join(path));
-        }
-        let answer = self.agent.calls.ask("fs/read_text_file", &self.fs_params(path));
-        let answer = answer.map_err(io::Error::other)?;
-        Ok(answer["content"].as_str().unwrap_or_default().into())
+        self.read_through_client(path)
     }
 
     fn write_file(&mut self, path: &str, content: &str) -> io::Result<()> {
-        if !self.agent.client().write {
-            return fs::write(self.session.cwd.join(path), content);
-        }
-        let mut params = self.fs_params(path);
-        params["content"] = json!(content);
-        self.agent.calls.ask("fs/write_text_file", &params).map_err(io::Error::other)?;
-        Ok(())
+        self.write_through_client(path, content)
     }
 
     fn run_by_client(&mut self, id: &str, command: &str) -> Option<Ran> {
-        if !self.agent.client().terminal {
-            return None;
-        }
-        let session = &self.session.id;
-        let created = self.agent.calls.ask(
-            "terminal/create",
-            &json!({
-                "sessionId": session,
-                "command": "sh",
-                "args": ["-c", command],
-                "cwd": self.session.cwd,
-                "outputByteLimit": 1_048_576,
-            }),
-        );
-        let terminal = match created {
-            Ok(created) => created["terminalId"].as_str().unwrap_or_default().to_string(),
-            Err(words) => {
-                self.tool_output(id, &words);
-                return Some(Ran { exit_code: None });
-            }
-        };
-        let call = self.calls.entry(id.into()).or_default();
-        call.terminal = Some(terminal.clone());
-        let content = Self::content(call);
-        self.call_update(id, json!({"content": content}));
-        let place = json!({"sessionId": session, "terminalId": terminal});
-        let exit = self.agent.calls.send("terminal/wait_for_exit", &place);
-        let exit = loop {
-            match exit.answer.recv_timeout(WITHDRAW_CHECK) {
-                Ok(answer) => break answer["result"].clone(),
-                Err(RecvTimeoutError::Disconnected) => break Value::Null,
-                Err(RecvTimeoutError::Timeout) if self.cancel.is_set() => {
-                    let _gone = self.agent.calls.ask("terminal/kill", &place);
-                    break Value::Null;
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-        };
-        let _last_look = self.agent.calls.ask("terminal/output", &place);
-        let _gone = self.agent.calls.ask("terminal/release", &place);
-        let exit_code = exit["exitCode"].as_i64().and_then(|code| i32::try_from(code).ok());
-        Some(Ran { exit_code })
+        self.run_in_terminal(id, command)
     }
 
     fn title(&mut self, title: &str) {

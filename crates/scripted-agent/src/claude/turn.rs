@@ -13,21 +13,19 @@ use super::message::{BlockKind, Message};
 use super::tools::{Call, Given};
 use super::{ClaudeAgent, clock, merged};
 use crate::cancel::Cancel;
-use crate::face::{Answer, End, Face, Ran};
+use crate::face::{Answer, Face, Ran};
 use crate::script::{
-    Ask, Choice, Failure, FileDiff, Image, PlanEntry, Question, SlashCommand, Tool, ToolChange,
-    ToolEnd, UsageFact,
+    Ask, Choice, FileDiff, Image, PlanEntry, Question, SlashCommand, Tool, ToolChange, ToolEnd,
+    UsageFact,
 };
 use crate::wire::Wire;
 
 /// How soon an agent sees that it wants its question back.
 const WITHDRAW_CHECK: Duration = Duration::from_millis(5);
-const REJECTED: &str =
-    "The user doesn't want to proceed with this tool use. The tool use was rejected.";
 
 pub(super) struct ClaudeTurn<'a> {
     pub(super) agent: &'a Arc<ClaudeAgent>,
-    turn: u32,
+    pub(super) turn: u32,
     cancel: &'a Cancel,
     pub(super) message: Option<Message>,
     /// The call under which a sub-agent speaks.
@@ -36,8 +34,8 @@ pub(super) struct ClaudeTurn<'a> {
     pub(super) said: String,
     /// How often the model was asked.
     pub(super) requests: u32,
-    calls: BTreeMap<String, Call>,
-    denials: Vec<Value>,
+    pub(super) calls: BTreeMap<String, Call>,
+    pub(super) denials: Vec<Value>,
     plans: u32,
     images: u32,
     /// Nobody asked: what is said begins a turn of the agent's own, which is announced first.
@@ -65,45 +63,6 @@ impl<'a> ClaudeTurn<'a> {
         }
     }
 
-    /// What follows is said without being asked.
-    pub(super) fn be_idle(&mut self) {
-        (self.unasked, self.requests) = (true, 0);
-    }
-
-    /// Ends a turn of the agent's own, if something was said.
-    pub(super) fn finish_idle(&mut self, end: &End) {
-        if self.message.is_some() || self.requests > 0 {
-            self.finish(end, "");
-        }
-    }
-
-    /// Ends the turn with its result.
-    pub(super) fn finish(&mut self, end: &End, prompt: &str) {
-        let how = match end {
-            End::Stop(reason) => {
-                self.close_message(reason);
-                json!({
-                    "subtype": "success", "is_error": false, "stop_reason": reason,
-                    "api_error_status": null, "result": self.said, "terminal_reason": "completed",
-                })
-            }
-            End::Cancelled => self.break_off(),
-            End::Fail(failure) => self.fail(failure),
-        };
-        let used = {
-            let mut state = self.agent.lock();
-            let model = state.model.clone();
-            state.ledger.close_turn(&model)
-        };
-        let result = json!({
-            "type": "result", "duration_ms": 0, "duration_api_ms": 0,
-            "num_turns": self.requests.max(1), "permission_denials": self.denials,
-            "queued_turn_count": 0, "result_index": self.turn.saturating_sub(1),
-        });
-        self.agent.file.close_turn(self.agent, prompt);
-        self.agent.send(merged(merged(result, &used), &how));
-    }
-
     /// Keeps a line of the conversation in the session's file.
     pub(super) fn keep_line(&self, uuid: &str, line: Value) {
         match &self.parent {
@@ -112,78 +71,11 @@ impl<'a> ClaudeTurn<'a> {
         }
     }
 
-    /// The user stopped the turn: the words so far stand, open calls were rejected.
-    fn break_off(&mut self) -> Value {
-        let open: Vec<String> = self
-            .calls
-            .iter()
-            .filter(|(_, call)| !call.ended)
-            .map(|(_, call)| call.wire_id.clone())
-            .collect();
-        let stop = if open.is_empty() { Value::Null } else { json!("tool_use") };
-        let reason = if open.is_empty() { "aborted_streaming" } else { "aborted_tools" };
-        if open.is_empty() {
-            self.abort_message(|turn| turn.user_text("[Request interrupted by user]"));
-        } else {
-            self.close_message("tool_use");
-            for id in &open {
-                let rejected = Given {
-                    content: json!(REJECTED),
-                    is_error: true,
-                    structure: json!("User rejected tool use"),
-                };
-                self.tool_result(id, &rejected, &json!({"non_execution_kind": "user-rejected"}));
-            }
-            self.user_text("[Request interrupted by user for tool use]");
-        }
-        json!({
-            "subtype": "error_during_execution", "is_error": true, "stop_reason": stop,
-            "terminal_reason": reason, "errors": ["the turn was interrupted"],
-        })
-    }
-
-    /// The API failed: a message of nobody, and a result that says so.
-    fn fail(&mut self, failure: &Failure) -> Value {
-        self.close_message("end_turn");
-        let login = failure.code == -32000;
-        let status = match failure.code {
-            -32000 => 401,
-            code @ 400..600 => code,
-            _ => 500,
-        };
-        let text = if login {
-            failure.message.clone()
-        } else {
-            format!("API Error: {status} {}", failure.message)
-        };
-        let kind = if login { "authentication_failed" } else { "server_error" };
-        let message = json!({
-            "id": self.agent.mint.uuid(), "type": "message", "role": "assistant",
-            "model": "<synthetic>", "content": [{"type": "text", "text": text}],
-            "stop_reason": "stop_sequence", "stop_sequence": "",
-            "usage": {
-                "input_tokens": 0, "output_tokens": 0, "cache_creation_input_tokens": 0,
-                "cache_read_input_tokens": 0,
-            },
-        });
-        let uuid = self.agent.send(json!({
-            "type": "assistant", "message": message, "parent_tool_use_id": null,
-            "timestamp": clock::now(), "error": kind, "is_api_error_message": true,
-            "api_error_status": status,
-        }));
-        let line = json!({"type": "assistant", "message": message, "isApiErrorMessage": true});
-        self.keep_line(&uuid, line);
-        json!({
-            "subtype": "success", "is_error": true, "stop_reason": "stop_sequence",
-            "api_error_status": status, "result": text, "terminal_reason": "api_error",
-        })
-    }
-
-    fn user_text(&self, text: &str) {
+    pub(super) fn user_text(&self, text: &str) {
         self.user(json!([{"type": "text", "text": text}]), &json!({}), &json!({}));
     }
 
-    fn tool_result(&self, id: &str, given: &Given, meta: &Value) {
+    pub(super) fn tool_result(&self, id: &str, given: &Given, meta: &Value) {
         let content = json!([{
             "type": "tool_result", "tool_use_id": id, "content": given.content,
             "is_error": given.is_error,

@@ -33,6 +33,15 @@ impl Place {
     }
 }
 
+impl Place {
+    /// Waits until the agent made a file.
+    pub(crate) fn sees(&self, name: &str) {
+        while !self.0.join(name).exists() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+}
+
 impl Drop for Place {
     fn drop(&mut self) {
         let _gone_already = std::fs::remove_dir_all(&self.0);
@@ -121,6 +130,21 @@ impl Agent {
         let mut stderr = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
         (rest, self.child.wait().unwrap(), stderr)
+    }
+
+    pub(crate) fn close_stdin(&mut self) {
+        drop(self.stdin.take());
+    }
+
+    /// Sends a signal to the agent. Its main thread has seen it when this returns, or is about to.
+    pub(crate) fn signal(&mut self, name: &str) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &pid]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
     }
 
     /// ACP: sends a request and reads until its answer.
