@@ -41,7 +41,7 @@ impl Server {
         are_gone(&self.below).await;
     }
 
-    async fn is_killed_by(mut self, by: Signal) {
+    async fn dies_of(mut self, by: Signal) {
         signal(i32::try_from(self.child.id().unwrap()).unwrap(), by);
         self.child.wait().await.unwrap();
         are_gone(&self.below).await;
@@ -65,17 +65,17 @@ async fn nothing_outlives_a_server_that_panics() {
 
 #[tokio::test]
 async fn nothing_outlives_a_server_that_is_terminated() {
-    Server::with("stubborn", "wait").await.is_killed_by(Signal::TERM).await;
+    Server::with("stubborn", "wait").await.dies_of(Signal::TERM).await;
 }
 
 #[tokio::test]
 async fn nothing_outlives_a_server_that_is_killed() {
-    Server::with("stubborn", "wait").await.is_killed_by(Signal::KILL).await;
+    Server::with("stubborn", "wait").await.dies_of(Signal::KILL).await;
 }
 
 #[tokio::test]
 async fn nothing_outlives_a_killed_server_whose_agent_is_behind_a_wrapper() {
-    Server::with("wrapper", "wait").await.is_killed_by(Signal::KILL).await;
+    Server::with("wrapper", "wait").await.dies_of(Signal::KILL).await;
 }
 
 #[tokio::test]

@@ -395,18 +395,19 @@ async fn try_to_connect<L: Send + Sync + 'static>(
     name: String,
 ) -> Result<Arc<L>, ProviderError> {
     let outcome = timeout(limit, connect.connect(&attempt)).await;
-    let process = attempt.process();
-    let error = match outcome {
+    let failure = match outcome {
         Ok(Ok(link)) => return Ok(link),
-        Ok(Err(error)) => error,
-        Err(_too_long) => ProviderError::NotConnected {
-            name,
-            reason: format!("It did not get ready within {} s.", limit.as_secs_f32()),
-            stderr_tail: process.as_ref().map(|it| it.stderr().text()).unwrap_or_default(),
-        },
+        Ok(Err(error)) => Some(error),
+        Err(_too_long) => None,
     };
-    if let Some(process) = process {
+    let mut last_words = String::new();
+    if let Some(process) = attempt.process() {
         process.stop(Stop::Kill).await;
+        last_words = process.last_words().await;
     }
-    Err(error)
+    Err(failure.unwrap_or_else(|| ProviderError::NotConnected {
+        name,
+        reason: format!("It did not get ready within {} s.", limit.as_secs_f32()),
+        stderr_tail: last_words,
+    }))
 }

@@ -22,6 +22,10 @@ fn main() -> Outcome {
     match args[..] {
         ["guard", ..] => Ok(guard_main()),
         ["echo"] => echo(),
+        ["silent"] => {
+            std::thread::sleep(FOR_EVER);
+            Ok(ExitCode::SUCCESS)
+        }
         ["stubborn"] => {
             orphan("grandchild")?;
             stand_fast("agent")
