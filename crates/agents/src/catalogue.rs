@@ -237,7 +237,7 @@ fn known(own_executable: &Path) -> Vec<AgentEntry> {
             program: OsStr::new("claude"),
             args: &[],
             install: Some("npm install -g @anthropic-ai/claude-code"),
-            login: Some("claude /login"),
+            login: Some("claude auth login"),
             version: true,
         },
         Known {

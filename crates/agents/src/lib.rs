@@ -5,6 +5,7 @@
 
 pub mod acp;
 pub mod catalogue;
+pub mod claude;
 mod error;
 pub mod lifecycle;
 pub mod process;

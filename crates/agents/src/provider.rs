@@ -127,6 +127,9 @@ pub enum Output {
     Event(StreamEvent),
     /// A fact about the session.
     Fact(SessionFact),
+    /// The agent's history no longer holds the record that was named: what comes from here to
+    /// [`HistoryTold`](Self::HistoryTold) is all of it as it stands now, in place of what was told before.
+    HistoryReplaced,
     /// All the history that was asked for has been told.
     HistoryTold,
     /// The process ended. A running turn was ended by an event before this.

@@ -1,0 +1,206 @@
+//! The records of a history file by their ids: which there are, where they stand, and which of them are the
+//! conversation as it stands now.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
+
+use liminal_stream::HistoryMark;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use uuid::Uuid;
+
+/// Which bytes of a file. Reading begins with the first whole line.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Range {
+    pub(super) from: u64,
+    pub(super) to: u64,
+}
+
+impl Range {
+    /// The whole file.
+    pub(super) const ALL: Self = Self { from: 0, to: u64::MAX };
+}
+
+/// One record, without what it says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry {
+    pub(super) id: Uuid,
+    parent: Option<Uuid>,
+    pub(super) offset: u64,
+    pub(super) length: usize,
+    kind: Kind,
+    pub(super) sidechain: bool,
+    /// A tool result stands beside the branch when its call was one of several; this is the record of the call.
+    answers: Option<Uuid>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Conversation,
+    /// Notes of the agent's own; the branch runs through them.
+    Other,
+}
+
+/// All records of a range.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    entries: Vec<Entry>,
+    by_id: HashMap<Uuid, usize>,
+    /// Where the last whole line ends.
+    end: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Head<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    uuid: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    parent_uuid: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    logical_parent_uuid: Option<Cow<'a, str>>,
+    #[serde(borrow, default, rename = "sourceToolAssistantUUID")]
+    source: Option<Cow<'a, str>>,
+    #[serde(default)]
+    is_sidechain: Option<bool>,
+    #[serde(default)]
+    tool_use_result: Option<IgnoredAny>,
+}
+
+impl Index {
+    /// Reads the records of a range. A line that is no record, or is torn, is passed over.
+    pub(super) fn read(file: &mut File, range: Range) -> io::Result<Self> {
+        let mut index = Self { end: range.from, ..Self::default() };
+        file.seek(SeekFrom::Start(range.from))?;
+        let mut reader = BufReader::with_capacity(256 * 1024, file);
+        let mut line = Vec::new();
+        let mut offset = range.from;
+        if range.from > 0 {
+            offset += read_line(&mut reader, &mut line)? as u64;
+        }
+        while offset < range.to {
+            let read = read_line(&mut reader, &mut line)?;
+            if read == 0 {
+                break;
+            }
+            let whole = line.last() == Some(&b'\n');
+            let head = serde_json::from_slice::<Head>(&line);
+            if whole || head.is_ok() {
+                index.end = offset + read as u64;
+            }
+            if let Some(entry) = head.ok().and_then(|head| entry(&head, offset, read)) {
+                // A record that stands there twice counts where it stands first.
+                index.by_id.entry(entry.id).or_insert(index.entries.len());
+                index.entries.push(entry);
+            }
+            offset += read as u64;
+        }
+        Ok(index)
+    }
+
+    /// How many records there are.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(super) fn entry(&self, at: usize) -> &Entry {
+        &self.entries[at]
+    }
+
+    /// The record that began the work of the sub-agent to which this one belongs.
+    pub(super) fn root(&self, mut at: usize) -> usize {
+        let mut steps = self.entries.len();
+        while let Some(parent) = self.parent(at).filter(|_| steps > 0) {
+            at = parent;
+            steps -= 1;
+        }
+        at
+    }
+
+    /// How far this goes.
+    pub(super) fn mark(&self) -> Option<HistoryMark> {
+        let last = self.leaf()?;
+        Some(HistoryMark { bytes: self.end, last_id: self.entries[last].id.to_string() })
+    }
+
+    /// The conversation as it stands: from the last record back to the first, with the results that stand beside it
+    /// and the work of sub-agents, in the order of the file.
+    pub(super) fn active_branch(&self) -> Vec<usize> {
+        let branch = self.ancestry();
+        self.with_what_belongs_to(&branch)
+    }
+
+    /// The records of the active branch behind one of them. `None` when that one is not on it, or not in this range.
+    pub(super) fn branch_after(&self, last_id: &str) -> Option<Vec<usize>> {
+        let last = *self.by_id.get(&Uuid::parse_str(last_id).ok()?)?;
+        let branch = self.ancestry();
+        if !branch.contains(&last) {
+            return None;
+        }
+        let mut added = self.with_what_belongs_to(&branch);
+        added.retain(|&at| at > last);
+        Some(added)
+    }
+
+    fn ancestry(&self) -> HashSet<usize> {
+        let mut branch = HashSet::new();
+        let mut next = self.leaf();
+        while let Some(at) = next {
+            if !branch.insert(at) {
+                break;
+            }
+            next = self.parent(at);
+        }
+        branch
+    }
+
+    fn with_what_belongs_to(&self, branch: &HashSet<usize>) -> Vec<usize> {
+        let on_branch = |id: Option<Uuid>| {
+            id.and_then(|id| self.by_id.get(&id)).is_some_and(|at| branch.contains(at))
+        };
+        (0..self.entries.len())
+            .filter(|at| {
+                let entry = &self.entries[*at];
+                branch.contains(at) || entry.sidechain || on_branch(entry.answers)
+            })
+            .filter(|at| self.by_id.get(&self.entries[*at].id) == Some(at))
+            .collect()
+    }
+
+    /// The last word of the conversation.
+    fn leaf(&self) -> Option<usize> {
+        self.entries.iter().rposition(|entry| entry.kind == Kind::Conversation && !entry.sidechain)
+    }
+
+    fn parent(&self, at: usize) -> Option<usize> {
+        self.by_id.get(&self.entries[at].parent?).copied()
+    }
+}
+
+fn entry(head: &Head<'_>, offset: u64, length: usize) -> Option<Entry> {
+    let id = |text: &Option<Cow<'_, str>>| Uuid::parse_str(text.as_deref()?).ok();
+    let kind = match head.kind.as_deref()? {
+        "user" | "assistant" => Kind::Conversation,
+        _ => Kind::Other,
+    };
+    let parent = id(&head.parent_uuid).or_else(|| id(&head.logical_parent_uuid));
+    Some(Entry {
+        id: id(&head.uuid)?,
+        parent,
+        offset,
+        length,
+        kind,
+        sidechain: head.is_sidechain.unwrap_or(false),
+        answers: id(&head.source)
+            .or_else(|| head.tool_use_result.as_ref().and_then(|_| id(&head.parent_uuid))),
+    })
+}
+
+fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
+    line.clear();
+    reader.read_until(b'\n', line)
+}

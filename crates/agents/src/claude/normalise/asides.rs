@@ -1,0 +1,127 @@
+//! What Claude Code says beside the conversation: retries, tasks in the background, notes.
+
+use liminal_contract::{ItemId, NoticeAction, Severity};
+use liminal_stream::{FinalItem, NewItem, Notice, Patch, Payload};
+
+use super::{Normaliser, Task, notice};
+use crate::claude::wire::{ApiRetry, Compacted, Note, TaskLine};
+
+impl Normaliser {
+    pub(super) fn retry(&mut self, retry: &ApiRetry) {
+        self.take_up();
+        if self.turn.is_none() {
+            // Of a sub-agent in the background: it has no turn in which the retry could be seen to end.
+            return;
+        }
+        self.break_off(None);
+        let why = match (retry.error_status, retry.error.as_deref()) {
+            (Some(529), _) => "The model is overloaded".to_owned(),
+            (Some(429), _) => "The model's rate limit is reached".to_owned(),
+            (Some(status), _) => format!("The model's API answered with {status}"),
+            (None, _) => "The connection to the model broke".to_owned(),
+        };
+        let text = format!(
+            "{why}. Trying again in {:.1} s (attempt {} of {}).",
+            retry.retry_delay_ms / 1000.0,
+            retry.attempt,
+            retry.max_retries
+        );
+        let notice = Box::new(Notice {
+            severity: Severity::Warning,
+            text,
+            actions: vec![NoticeAction::Cancel],
+            details: None,
+        });
+        let Some(turn) = &mut self.turn else { return };
+        if let Some(item_id) = turn.retry.clone() {
+            self.emit(Payload::ItemUpdate { item_id, patch: Patch::Notice { notice } });
+        } else {
+            let item_id = ItemId::note(&turn.id, turn.notes);
+            turn.notes += 1;
+            turn.retry = Some(item_id.clone());
+            self.start(item_id, None, NewItem::Notice { notice });
+        }
+    }
+
+    /// The model answers again.
+    pub(super) fn retry_over(&mut self, severity: Severity, text: &str) {
+        let Some(item_id) = self.turn.as_mut().and_then(|turn| turn.retry.take()) else { return };
+        let notice = Box::new(notice(severity, text));
+        self.emit(Payload::ItemDone { item_id, final_item: FinalItem::Notice { notice } });
+    }
+
+    pub(super) fn task_started(&mut self, task: TaskLine) {
+        if !task.ambient && !task.task_id.is_empty() {
+            let background = task.is_backgrounded.unwrap_or(false);
+            let task_kind = if background { Task::Background } else { Task::Foreground };
+            self.tasks.insert(task.task_id, task_kind);
+        }
+    }
+
+    pub(super) fn task_updated(&mut self, task: &TaskLine) {
+        if task.patch.is_backgrounded == Some(true) && self.tasks.contains_key(&task.task_id) {
+            self.tasks.insert(task.task_id.clone(), Task::Background);
+        }
+        if matches!(task.patch.status.as_deref(), Some("completed" | "failed" | "killed")) {
+            // The notification tells of the end; the task itself is over now.
+            if self.tasks.get(&task.task_id) == Some(&Task::Foreground) {
+                self.tasks.remove(&task.task_id);
+            }
+        }
+    }
+
+    pub(super) fn task_ended(&mut self, task: &TaskLine) {
+        let known = self.tasks.remove(&task.task_id);
+        if known != Some(Task::Background) || task.skip_transcript || task.summary.is_empty() {
+            return;
+        }
+        let severity = match task.status.as_deref() {
+            Some("failed") => Severity::Warning,
+            _ => Severity::Info,
+        };
+        self.aside(notice(severity, &task.summary));
+    }
+
+    pub(super) fn compacted(&mut self, compacted: &Compacted) {
+        let why = if compacted.trigger == "auto" { "The context was full" } else { "As you asked" };
+        let text = format!(
+            "{why}: Claude Code summed up the conversation so far ({} tokens). The transcript here stays whole.",
+            compacted.pre_tokens
+        );
+        self.aside(notice(Severity::Info, &text));
+    }
+
+    pub(super) fn note(&mut self, note: Note) {
+        let text = match (note.kind.as_str(), note.content) {
+            ("model_refusal_fallback", _) => format!(
+                "{} refused; {} answers instead.",
+                note.original_model.as_deref().unwrap_or("The model"),
+                note.fallback_model.as_deref().unwrap_or("another model"),
+            ),
+            ("conversation_reset", _) => {
+                "The conversation was cleared: Claude no longer knows what was said before. The transcript here stays."
+                    .to_owned()
+            }
+            ("model_refusal_no_fallback", _) => "The model refused to answer.".to_owned(),
+            ("session_writes_lost", _) => {
+                "Claude Code could not save its history: the disk is full. Our transcript is kept."
+                    .to_owned()
+            }
+            (_, Some(text)) => text,
+            (_, None) => return,
+        };
+        let quiet = note.level.as_deref() == Some("info")
+            || matches!(note.priority.as_deref(), Some("low" | "medium"));
+        if quiet {
+            tracing::debug!(text, "a note of Claude Code");
+            return;
+        }
+        let severity = match (note.kind.as_str(), note.level.as_deref()) {
+            (_, Some("notice" | "suggestion")) | ("notification" | "conversation_reset", _) => {
+                Severity::Info
+            }
+            _ => Severity::Warning,
+        };
+        self.aside(notice(severity, &text));
+    }
+}

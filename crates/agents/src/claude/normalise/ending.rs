@@ -1,0 +1,233 @@
+//! How turns end: by a result, by the user, by the agent's death. Usage and cost are settled here.
+
+use liminal_contract::{Details, ErrorCode, OutcomeBy, Severity, Timestamp, TurnOrigin, Usage};
+use liminal_stream::{
+    AgentError, FinalItem, Notice, Payload, ResponseStatus, SessionFact, ToolPatch,
+};
+use serde_json::Value;
+
+use super::{ApiError, LOGIN, Normaliser, Task, agent_error};
+use crate::Output;
+use crate::claude::tools;
+use crate::claude::wire::{ApiUsage, ResultLine};
+
+impl Normaliser {
+    /// The agent's process is gone. Ends a running turn with `error`.
+    pub fn left(&mut self, error: AgentError, now: Timestamp) -> Vec<Output> {
+        self.now = now;
+        self.tasks.clear();
+        self.settle(OutcomeBy::AgentLeft, |_| true);
+        self.begin_whatever_waits();
+        if self.turn.is_some() {
+            self.emit(Payload::ResponseError { error });
+            self.turn = None;
+            self.calls.clear();
+        }
+        std::mem::take(&mut self.said)
+    }
+
+    /// The turn ends without the agent: it did not stop when it was told to, or never got the message. It counts as
+    /// cancelled, and `notice` says what became of it.
+    pub fn give_up(&mut self, notice: Option<Notice>, now: Timestamp) -> Vec<Output> {
+        self.now = now;
+        self.tasks.clear();
+        self.settle(OutcomeBy::Cancel, |_| true);
+        self.begin_whatever_waits();
+        if self.turn.is_some() {
+            if let Some(notice) = notice {
+                self.notice(notice);
+            }
+            self.close(ResponseStatus::Cancelled);
+        }
+        self.calls.clear();
+        std::mem::take(&mut self.said)
+    }
+
+    fn begin_whatever_waits(&mut self) {
+        if let Some(waiting) = self.waiting.take() {
+            if self.turn.is_some() {
+                self.close(ResponseStatus::Cancelled);
+            }
+            self.open(waiting.turn, TurnOrigin::User, waiting.cancelling);
+        }
+    }
+
+    /// A result ends the turn that runs. One that belongs to no turn (a refused start) has nothing to end.
+    pub(super) fn result(&mut self, line: ResultLine) {
+        self.take_up();
+        let cost = self.cost(&line);
+        let Some(turn) = &self.turn else { return };
+        let stopped = turn.cancelling
+            || line.terminal_reason.as_deref().is_some_and(|why| why.starts_with("aborted"));
+        let usage = self.usage(&line, cost);
+        if let Some(usage) = &usage {
+            let so_far = Usage { cost_usd: line.total_cost_usd.map(cents), ..usage.clone() };
+            self.fact(SessionFact::Usage(so_far));
+        }
+        self.settle(OutcomeBy::Cancel, |ask| ask.parent.is_none());
+        if stopped {
+            self.retry_over(Severity::Info, "Stopped before the model answered.");
+            self.end(ResponseStatus::Cancelled, line.stop_reason, usage);
+        } else if line.is_error {
+            self.retry_over(Severity::Warning, "The model did not answer.");
+            let error = self.failure(&line);
+            self.emit(Payload::ResponseError { error });
+            self.after_turn();
+        } else {
+            self.retry_over(Severity::Info, "The model answers again.");
+            self.say_held_error();
+            self.finish_what_is_open();
+            self.end(ResponseStatus::Completed, line.stop_reason, usage);
+        }
+    }
+
+    /// Ends the running turn without a word of the agent's.
+    pub(super) fn close(&mut self, status: ResponseStatus) {
+        let aside = self.turn.as_ref().is_some_and(|turn| turn.aside);
+        if status == ResponseStatus::Completed && !aside {
+            self.finish_what_is_open();
+        }
+        self.end(status, None, None);
+    }
+
+    pub(super) fn end(
+        &mut self,
+        status: ResponseStatus,
+        stop_reason: Option<String>,
+        usage: Option<Usage>,
+    ) {
+        self.emit(Payload::ResponseDone {
+            status,
+            finish_reason: None,
+            stop_reason,
+            error: None,
+            usage,
+        });
+        self.after_turn();
+    }
+
+    pub(super) fn after_turn(&mut self) {
+        self.turn = None;
+        self.tasks.retain(|_, task| *task == Task::Background);
+        let calls = &mut self.calls;
+        calls.retain(|_, call| !call.done);
+        self.refused.retain(|call| calls.contains_key(call));
+    }
+
+    /// A turn that ends by itself leaves nothing open.
+    pub(super) fn finish_what_is_open(&mut self) {
+        self.confirm_all();
+        self.settle_plan();
+        let Some(turn) = self.turn.as_ref().map(|turn| turn.id.clone()) else { return };
+        let mut open: Vec<(String, _)> = self
+            .calls
+            .iter_mut()
+            .filter(|(_, call)| {
+                call.turn == turn && !call.done && call.shown && call.parent.is_none()
+            })
+            .map(|(id, call)| {
+                call.done = true;
+                (id.clone(), call.item.clone())
+            })
+            .collect();
+        open.sort();
+        for (call_id, item_id) in open {
+            self.emit(Payload::ItemDone {
+                item_id,
+                final_item: FinalItem::FunctionCallOutput {
+                    call_id,
+                    output: String::new(),
+                    is_error: false,
+                    about: Box::new(ToolPatch::default()),
+                },
+            });
+        }
+    }
+
+    /// A failure that the turn survived is shown as what the agent said.
+    fn say_held_error(&mut self) {
+        if let Some(error) = self.turn.as_mut().and_then(|turn| turn.api_error.take()) {
+            self.system_message(error.words);
+        }
+    }
+
+    fn failure(&mut self, line: &ResultLine) -> AgentError {
+        let held = self.turn.as_mut().and_then(|turn| turn.api_error.take());
+        let wants_login = line.api_error_status == Some(401)
+            || held.as_ref().is_some_and(|error| error.wants_login);
+        let words = line
+            .result
+            .clone()
+            .filter(|words| !words.is_empty())
+            .or(held.map(|error: ApiError| error.words))
+            .unwrap_or_else(|| {
+                let errors: Vec<String> = line.errors.iter().map(tools::plain).collect();
+                if errors.is_empty() {
+                    format!("Claude Code ended the turn with an error ({}).", line.subtype)
+                } else {
+                    errors.join("\n")
+                }
+            });
+        if wants_login {
+            let details = Details {
+                command: Some(LOGIN.to_owned()),
+                hint: Some(
+                    "Log in to Claude Code in a terminal, then send the message again.".to_owned(),
+                ),
+                ..Details::default()
+            };
+            return agent_error(ErrorCode::AuthRequired, words, Some(details));
+        }
+        agent_error(ErrorCode::AgentProtocolError, words, None)
+    }
+
+    /// The turn's share of a figure that only ever grows.
+    fn cost(&mut self, line: &ResultLine) -> Option<f64> {
+        let total = line.total_cost_usd?;
+        let share = match self.spent {
+            Some(before) => Some(cents((total - before).max(0.0))),
+            None => line
+                .model_usage_since_last_result
+                .as_ref()
+                .map(|models| models.values().map(|model| model.cost_usd).sum()),
+        };
+        self.spent = Some(total);
+        share
+    }
+
+    fn usage(&self, line: &ResultLine, cost_usd: Option<f64>) -> Option<Usage> {
+        let usage = line.usage?;
+        let context_size = line
+            .model_usage
+            .get(&self.model)
+            .or_else(|| line.model_usage.values().next())
+            .and_then(|model| model.context_window);
+        Some(Usage {
+            cost_usd,
+            context_used: self.turn.as_ref().and_then(|turn| turn.context),
+            context_size,
+            ..tokens(usage)
+        })
+    }
+}
+
+/// Money without the noise of binary fractions.
+fn cents(usd: f64) -> f64 {
+    (usd * 1e9).round() / 1e9
+}
+
+/// The API's count in the contract's words.
+pub(super) fn tokens(usage: ApiUsage) -> Usage {
+    Usage {
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        cache_read_input_tokens: usage.cache_read_input_tokens,
+        cache_creation_input_tokens: usage.cache_creation_input_tokens,
+        ..Usage::default()
+    }
+}
+
+/// Whether a failure means that nobody is logged in.
+pub(super) fn wants_login(error: Option<&Value>) -> bool {
+    error.and_then(Value::as_str) == Some("authentication_failed")
+}

@@ -1,0 +1,207 @@
+//! What goes back to the model: tool results, and texts that are not the user's of this turn.
+
+use liminal_contract::{ItemId, MessageOrigin, Severity, TurnId};
+use liminal_stream::{FinalItem, NewItem, Payload, ToolPatch};
+use serde_json::{Map, Value};
+
+use super::{Normaliser, notice};
+use crate::claude::tools;
+use crate::claude::wire::{Block, Content, KnownBlock, ResultMeta, UserLine};
+
+/// A call that the agent made.
+pub(super) struct Call {
+    pub(super) turn: TurnId,
+    pub(super) item: ItemId,
+    pub(super) name: String,
+    pub(super) parent: Option<String>,
+    pub(super) input: Map<String, Value>,
+    /// Calls that only keep the plan are not shown unless they fail.
+    pub(super) shown: bool,
+    pub(super) done: bool,
+}
+
+impl Normaliser {
+    pub(super) fn user(&mut self, line: UserLine) {
+        if let (None, Some(uuid)) = (&line.parent_tool_use_id, line.uuid) {
+            self.last_record = Some(uuid);
+        }
+        let blocks = line.message.content.into_blocks();
+        let results = blocks
+            .iter()
+            .filter(|block| matches!(block, Block::Known(KnownBlock::ToolResult { .. })))
+            .count();
+        // The structured result is of one call; with several it cannot be told of which.
+        let structured = line.tool_use_result.filter(|_| results == 1);
+        let texts_are_echo =
+            line.is_replay || line.is_synthetic || line.parent_tool_use_id.is_some();
+        for block in blocks {
+            match block {
+                Block::Known(KnownBlock::ToolResult { tool_use_id, content, is_error }) => {
+                    let meta = line.tool_result_meta.iter().find(|meta| meta.id == tool_use_id);
+                    self.tool_result(
+                        &tool_use_id,
+                        content,
+                        is_error.unwrap_or(false),
+                        structured.as_ref(),
+                        meta,
+                    );
+                }
+                Block::Known(KnownBlock::Text { text }) => {
+                    if let Some(output) = local_output(&text) {
+                        self.system_message(output.to_owned());
+                    } else if !texts_are_echo && !is_marker(&text) {
+                        let text = format!("Claude Code was told: {text}");
+                        self.aside(notice(Severity::Info, &text));
+                    }
+                }
+                Block::Known(_) => {}
+                Block::Other(value) => tracing::debug!(%value, "an unknown block to the model"),
+            }
+        }
+    }
+
+    /// A tool gave something back.
+    pub(super) fn tool_result(
+        &mut self,
+        call_id: &str,
+        content: Content,
+        is_error: bool,
+        structured: Option<&Value>,
+        meta: Option<&ResultMeta>,
+    ) {
+        if !self.calls.contains_key(call_id) {
+            self.unknown_call(call_id);
+        }
+        let Some(call) = self.calls.get(call_id) else { return };
+        let rejected = |word: &str| {
+            meta.and_then(|meta| meta.non_execution_kind.as_deref()) == Some(word)
+                || structured.and_then(Value::as_str) == Some("User rejected tool use")
+        };
+        let said_no = self.refused.contains(call_id);
+        let stopping = self.turn.as_ref().is_some_and(|turn| turn.cancelling);
+        if stopping && rejected("user-rejected") && !said_no {
+            // The turn was stopped under it: it is neither complete nor refused.
+            return;
+        }
+        let decided = meta.and_then(|meta| meta.permission_decision.as_ref());
+        let refused = said_no
+            || rejected("user-rejected")
+            || decided.is_some_and(|decided| decided.decision == "reject");
+        if !is_error && tools::keeps_the_plan(&call.name) {
+            let (name, input) = (call.name.clone(), call.input.clone());
+            if let Some(call) = self.calls.get_mut(call_id) {
+                call.done = true;
+            }
+            if self.plan.changed_by(&name, &input, structured) {
+                self.show_plan();
+            }
+            return;
+        }
+        if !call.shown {
+            self.show_call(call_id);
+        }
+        let Some(call) = self.calls.get_mut(call_id) else { return };
+        call.done = true;
+        let (turn, item_id) = (call.turn.clone(), call.item.clone());
+        let told = tools::result(&call.name, content, structured);
+        let about = ToolPatch {
+            parts: told.parts,
+            refused: refused.then_some(true),
+            ..ToolPatch::default()
+        };
+        let final_item = FinalItem::FunctionCallOutput {
+            call_id: call_id.to_owned(),
+            output: told.output,
+            is_error,
+            about: Box::new(about),
+        };
+        self.emit_in(turn, Payload::ItemDone { item_id, final_item });
+    }
+
+    /// A result of a call that we never saw begin.
+    fn unknown_call(&mut self, call_id: &str) {
+        self.take_up();
+        self.make_room();
+        let Some(turn) = self.turn.as_ref().map(|turn| turn.id.clone()) else { return };
+        let call = Call {
+            item: ItemId::call(&turn, call_id),
+            turn,
+            name: "unknown".to_owned(),
+            parent: None,
+            input: Map::new(),
+            shown: false,
+            done: false,
+        };
+        self.calls.insert(call_id.to_owned(), call);
+    }
+
+    /// Shows a call that was kept back until now.
+    fn show_call(&mut self, call_id: &str) {
+        let Some(call) = self.calls.get_mut(call_id) else { return };
+        call.shown = true;
+        let about = tools::about(&call.name, &call.input, &self.project);
+        let (turn, item_id, parent_call_id) =
+            (call.turn.clone(), call.item.clone(), call.parent.clone());
+        let (name, arguments) = (call.name.clone(), call.input.clone());
+        self.emit_in(
+            turn.clone(),
+            Payload::ItemStart {
+                item_id: item_id.clone(),
+                parent_call_id,
+                item: NewItem::FunctionCall {
+                    name: name.clone(),
+                    call_id: call_id.to_owned(),
+                    about: Box::new(about),
+                },
+            },
+        );
+        let final_item = FinalItem::FunctionCall { name, call_id: call_id.to_owned(), arguments };
+        self.emit_in(turn, Payload::ItemDone { item_id, final_item });
+    }
+
+    /// Something neither the user nor the model said.
+    pub(super) fn system_message(&mut self, content: String) {
+        if content.trim().is_empty() {
+            return;
+        }
+        self.take_up();
+        self.make_room();
+        let Some(turn) = &mut self.turn else { return };
+        let item_id = ItemId::new(format!("{}:system:{}", turn.id, turn.notes));
+        turn.notes += 1;
+        let origin = MessageOrigin::System;
+        self.start(item_id.clone(), None, NewItem::Message { initial_content: None, origin });
+        let final_item = FinalItem::Message { content, origin };
+        self.emit(Payload::ItemDone { item_id, final_item });
+    }
+}
+
+/// What a slash command printed, out of its wrapper.
+pub fn local_output(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("<local-command-stdout>")?;
+    Some(rest.split("</local-command-stdout>").next().unwrap_or(rest).trim())
+}
+
+/// Whether a text stands where a user's would, but nobody typed it.
+pub fn is_marker(text: &str) -> bool {
+    let text = text.trim_start();
+    text.is_empty()
+        || text.starts_with("[Request interrupted by user")
+        || [
+            "<command-name>",
+            "<command-message>",
+            "<command-args>",
+            "<command-contents>",
+            "<local-command-",
+            "<bash-input>",
+            "<bash-stdout>",
+            "<bash-stderr>",
+            "<system-reminder>",
+            "<task-notification>",
+            "<user-memory-input>",
+            "<user-prompt-submit-hook>",
+            "Caveat: The messages below were generated by the user while running local commands",
+        ]
+        .iter()
+        .any(|wrapper| text.starts_with(wrapper))
+}
