@@ -24,6 +24,11 @@ impl SessionTask {
                 self.listen();
             }
             Output::Fact(fact) => self.learn(fact),
+            Output::HistoryReplaced => {
+                // What browsers hold no longer follows from what comes now: they are to forget it.
+                let stream = uuid::Uuid::new_v4().to_string();
+                self.commit(vec![Change::Stream(stream)], Vec::new(), None);
+            }
             Output::HistoryTold => {
                 let now = self.now();
                 let emissions = self.processor.flush_all(now);
