@@ -1,0 +1,218 @@
+/**
+ * The transcript on the page. Rows stand in segments; only segments near the view have their rows in the DOM, the others
+ * are empty boxes of the height they had, so a history of any length costs what the screen shows.
+ */
+
+import { el, keyed, setText } from "../shared/dom.js"
+import { icon } from "../shared/icons.js"
+import { keepPlace } from "./place.js"
+import { mountRow } from "./row.js"
+import { createSegmenter } from "./rows.js"
+import { countAfter, firstIndex, lastIndex } from "./transcript.js"
+import { counted } from "./words.js"
+
+/** @import { RowDeps } from "./row.js" */
+/** @import { Row, Segment } from "./rows.js" */
+/** @import { Send } from "./sends.js" */
+/** @import { Transcript } from "./transcript.js" */
+
+/** Rows are made this far outside the view (pixels), and taken away again beyond that. */
+const NEAR = 1200
+const FAR = 5000
+
+/** The height of a row nobody has measured yet. */
+const GUESS = 64
+
+/** Segments to fill in one go, so that no task is long; the others follow in the next frame. */
+const AT_ONCE = 3
+
+/** @typedef {Omit<RowDeps, "change" | "mountRow"> & { loadOlder(before: number): void }} ConversationDeps */
+
+/** @param {HTMLElement} root @param {ConversationDeps} deps */
+export function mountConversation(root, deps) {
+  const ending = new AbortController()
+  const { signal } = ending
+  const above = el("div", { class: "above", role: "status", hidden: true }, el("span", { class: "spinner" }), "Loading earlier messages")
+  const column = el("div", { class: "column" })
+  const below = el("div", { class: "below" })
+  const content = el("div", { class: "conversation-content" }, above, column, below)
+  const scroller = el("div", { class: "scroller", role: "region", "aria-label": "Conversation", tabindex: 0 }, content)
+  const newWords = el("span", { text: "To the end" })
+  const toEnd = el("button", { class: "to-end", type: "button", hidden: true }, icon("down"), newWords)
+  root.append(scroller, toEnd)
+
+  const segmentsOf = createSegmenter()
+  /** @type {Map<string, ReturnType<typeof mountSegment>>} */
+  const views = new Map()
+  /** @type {Transcript | null} */
+  let shown = null
+  /** The last item the reader was at the end for. */
+  let seen = -1
+  let asked = -1
+  let scheduled = false
+
+  const place = keepPlace(scroller, content, { candidates, onScroll }, signal)
+  /** @type {RowDeps} */
+  const rowDeps = { ...deps, change: place.changeAt, mountRow: (row) => mountRow(row, rowDeps) }
+
+  /** The elements at the top of the view: the block that is read, its row, and those after it. */
+  function candidates() {
+    const edge = scroller.getBoundingClientRect().top
+    /** @type {Element[]} */
+    const found = []
+    for (const { element, isFilled } of views.values()) {
+      if (!isFilled() || element.getBoundingClientRect().bottom <= edge) continue
+      for (const row of element.children) {
+        if (row.getBoundingClientRect().bottom <= edge) continue
+        if (found.length === 0) found.push(...[...row.querySelectorAll(".block, .entry")].filter((inner) => inner.getBoundingClientRect().bottom > edge).slice(0, 2))
+        found.push(row)
+        if (found.length >= 8) return found
+      }
+    }
+    return found
+  }
+
+  /** Fills what is near the view and empties what is far. Returns whether more is to be done. */
+  function fill() {
+    const { top, bottom } = scroller.getBoundingClientRect()
+    /** @type {ReturnType<typeof mountSegment>[]} */
+    const wanted = []
+    for (const view of views.values()) {
+      const box = view.element.getBoundingClientRect()
+      const away = Math.max(top - box.bottom, box.top - bottom)
+      if (!view.isFilled() && away < NEAR) wanted.push(view)
+      else if (view.isFilled() && away > FAR && !holdsUser(view.element)) view.empty()
+    }
+    const now = place.isFollowing() ? wanted.slice(-AT_ONCE) : wanted.slice(0, AT_ONCE)
+    for (const view of now) view.fill()
+    return wanted.length > now.length
+  }
+
+  function fillSoon() {
+    if (scheduled || signal.aborted) return
+    scheduled = true
+    requestAnimationFrame(() => {
+      scheduled = false
+      if (signal.aborted) return
+      let more = false
+      place.change(() => { more = fill() })
+      if (more) fillSoon()
+      else loadOlder()
+    })
+  }
+
+  function onScroll() {
+    showNew()
+    fillSoon()
+  }
+
+  function loadOlder() {
+    const first = shown && firstIndex(shown)
+    if (!shown?.older || first === null || asked === first || scroller.scrollTop > 2 * NEAR) return
+    asked = first
+    deps.loadOlder(first)
+  }
+
+  function showNew() {
+    const following = place.isFollowing()
+    if (following && shown) seen = lastIndex(shown)
+    const count = shown && !following ? countAfter(shown, seen) : 0
+    toEnd.hidden = following
+    setText(newWords, count === 0 ? "To the end" : `${count} new`)
+    toEnd.setAttribute("aria-label", count === 0 ? "Go to the end" : `Go to the end, ${counted(count, "new item")}`)
+    toEnd.toggleAttribute("data-new", count > 0)
+  }
+
+  toEnd.addEventListener("click", () => {
+    place.toEnd()
+    deps.focusComposer()
+  }, { signal })
+
+  return {
+    /** What stands below everything: that an agent starts, or nothing yet. */
+    below,
+    /** @param {Transcript} transcript @param {Send[]} sends */
+    update(transcript, sends) {
+      const isFirst = !shown?.known && transcript.known
+      const isOther = shown !== null && shown.stream !== transcript.stream
+      shown = transcript
+      if (isOther) asked = -1
+      const segments = segmentsOf(transcript, sends)
+      place.change(() => {
+        above.hidden = !transcript.older
+        keyed(column, views, segments, ({ key }) => String(key), (segment) => mountSegment(segment, rowDeps))
+        if (place.isFollowing()) [...views.values()].slice(-2).forEach((view) => view.fill())
+      })
+      if (isFirst) place.toEnd()
+      showNew()
+      fillSoon()
+    },
+    /** The page before did not come; it may be asked for again. */
+    olderFailed() { asked = -1 },
+    /** Scrolls to an item and marks it. False when it is not on the page. @param {string} itemId @param {number} index */
+    reveal(itemId, index) {
+      const view = [...views.values()].findLast((each) => each.first() <= index)
+      if (!view) return
+      place.change(() => view.fill())
+      const target = column.querySelector(`[data-item="${CSS.escape(itemId)}"]`)
+      if (!target) return
+      place.show(target)
+      target.classList.remove("revealed")
+      void target.getBoundingClientRect()
+      target.classList.add("revealed")
+    },
+    toEnd: place.toEnd,
+    /** Scrolls by pages, for keys pressed elsewhere. @param {number} pages */
+    page: (pages) => scroller.scrollBy({ top: pages * scroller.clientHeight * 0.85 }),
+    destroy() {
+      ending.abort()
+      root.replaceChildren()
+    },
+  }
+}
+
+/** Whether the user has focus or a selection in there. @param {Element} element */
+function holdsUser(element) {
+  const selection = document.getSelection()
+  return element.contains(document.activeElement) || (selection !== null && !selection.isCollapsed && selection.containsNode(element, true))
+}
+
+/** @param {Segment} first @param {RowDeps} deps */
+function mountSegment(first, deps) {
+  const element = el("div", { class: "segment" })
+  let segment = first
+  let filled = false
+  /** @type {Map<string, ReturnType<typeof mountRow>>} */
+  const rows = new Map()
+
+  const show = () => keyed(element, rows, segment.rows, (row) => row.key, (/** @type {Row} */ row) => mountRow(row, deps))
+  const box = (/** @type {number} */ height) => element.style.setProperty("block-size", `${height}px`)
+  box(first.rows.length * GUESS)
+
+  return {
+    element,
+    isFilled: () => filled,
+    first: () => segment.rows[0]?.index ?? 0,
+    fill() {
+      if (filled) return
+      filled = true
+      element.style.removeProperty("block-size")
+      show()
+    },
+    empty() {
+      box(element.getBoundingClientRect().height)
+      filled = false
+      for (const view of rows.values()) view.destroy?.()
+      rows.clear()
+      element.replaceChildren()
+    },
+    /** @param {Segment} next */
+    update(next) {
+      segment = next
+      if (filled) show()
+    },
+    destroy() {
+      for (const view of rows.values()) view.destroy?.()
+    },
+  }
+}

@@ -1,0 +1,42 @@
+/** Something the server has to say about the turn, with what can be done. */
+
+import { el, setAttribute } from "../shared/dom.js"
+import { icon } from "../shared/icons.js"
+import { failureParts } from "../shell/failure.js"
+
+/** @import { NoticeAction } from "../contract.js" */
+/** @import { Row } from "./rows.js" */
+/** @import { RowDeps } from "./row.js" */
+
+/** @type {Record<NoticeAction, string>} */
+const labels = { cancel: "Stop the turn", restart: "Restart the agent", retry: "Retry" }
+
+/** @param {Extract<Row, {kind: "notice"}>} first @param {RowDeps} deps */
+export function mountNotice(first, deps) {
+  const text = el("div", { class: "notice-text" })
+  const element = el("section", { class: "notice", "data-item": first.item.itemId, "aria-label": "Notice" }, icon(first.item.severity === "info" ? "message" : "alert"), text)
+  /** @type {unknown} */
+  let shown = null
+  let wasOpen = false
+
+  /** @param {Extract<Row, {kind: "notice"}>} row */
+  function update({ item, live }) {
+    const isOpen = live && item.status !== "complete" && item.status !== "error"
+    setAttribute(element, "data-severity", item.severity)
+    setAttribute(element, "data-over", !isOpen && item.actions.length > 0)
+    if (item === shown && isOpen === wasOpen) return
+    shown = item
+    wasOpen = isOpen
+    // What can be done about something that is over is nothing.
+    const actions = isOpen || item.actions.includes("retry") ? item.actions : []
+    text.replaceChildren(...failureParts({ message: item.text, ...(item.details ? { details: item.details } : {}) }))
+    if (actions.length === 0) return
+    text.append(el("div", { class: "actions" }, ...actions.map((action) => {
+      const button = el("button", { class: "button", type: "button", text: labels[action] })
+      button.addEventListener("click", () => deps.act(action))
+      return button
+    })))
+  }
+  update(first)
+  return { element, update }
+}

@@ -1,0 +1,125 @@
+/**
+ * The agent asks. Shows all of what it wants to do, and its own options as buttons, with keys: 1 to 9, and Escape for no.
+ * Keys count only where nothing is being typed, and not in the instant the card appears.
+ */
+
+import { el, setAttribute } from "../shared/dom.js"
+import { icon } from "../shared/icons.js"
+import { showParts } from "./parts.js"
+import { mountQuestions } from "./questions.js"
+
+/** @import { AskOption, Outcome, Part } from "../contract.js" */
+/** @import { Item, Row, WorkEntry } from "./rows.js" */
+/** @import { RowDeps } from "./row.js" */
+
+/** A key pressed sooner than this after the card took the focus was meant for what had it before. */
+const GRACE = 350
+
+/** @param {Extract<Row, {kind: "ask"}>} first @param {RowDeps} deps */
+export function mountPermission(first, deps) {
+  const { item } = first
+  const titleId = `ask-${item.index}`
+  const parts = el("div", { class: "parts" })
+  const questions = item.questions && item.questions.length > 0
+    ? mountQuestions(item.questions, item.itemId, (answers) => settle(acceptingOption(item.options), answers))
+    : null
+  const buttons = el("div", { class: "actions" })
+  const element = el("section", { class: "ask", "data-item": item.itemId, role: "group", "aria-labelledby": titleId, tabindex: -1 },
+    el("h3", { class: "ask-title", id: titleId }, icon(questions ? "help" : "lock"), el("span", { text: item.title })), parts, questions?.element ?? null, buttons)
+  /** @type {Part[]} */
+  let held = []
+  let settled = false
+  let shownAt = performance.now()
+
+  /** @param {AskOption | null} option @param {Record<string, string>} [answers] */
+  function settle(option, answers) {
+    if (settled) return
+    settled = true
+    setAttribute(element, "aria-busy", "true")
+    for (const button of element.querySelectorAll("button, input")) setAttribute(button, "disabled", true)
+    deps.answer(item.itemId, option?.optionId, answers)
+    deps.focusComposer()
+  }
+
+  const shown = questions ? item.options.filter(({ kind }) => kind.startsWith("reject")) : item.options
+  shown.forEach((option, at) => {
+    const button = el("button", { class: "button", type: "button", "data-kind": at === 0 && option.kind.startsWith("allow") ? "main" : null, "data-answer": option.kind },
+      option.name, !questions && at < 9 ? el("kbd", { text: String(at + 1) }) : null)
+    button.addEventListener("click", () => settle(option))
+    buttons.append(button)
+  })
+  if (shown.every(({ kind }) => !kind.startsWith("reject"))) {
+    const no = el("button", { class: "button", type: "button", "data-kind": "quiet" }, questions ? "Do not answer" : "Cancel", el("kbd", { text: "Esc" }))
+    no.addEventListener("click", () => settle(null))
+    buttons.append(no)
+  }
+
+  const ending = new AbortController()
+  document.addEventListener("keydown", (event) => {
+    if (settled || event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.timeStamp - shownAt < GRACE) return
+    const isWithin = element.contains(/** @type {Node} */ (event.target))
+    if (!isWithin && (isTyping(event.target) || document.querySelector(".ask:not([aria-busy])") !== element)) return
+    const option = event.key === "Escape" ? item.options.find(({ kind }) => kind === "reject_once") ?? null
+      : questions || isTyping(event.target) || !/^[1-9]$/.test(event.key) ? undefined : item.options[Number(event.key) - 1]
+    if (option === undefined) return
+    event.preventDefault()
+    event.stopPropagation()
+    settle(option)
+  }, { signal: ending.signal })
+
+  // The card takes the focus from an empty composer, never from someone who types, and only when it is in front.
+  queueMicrotask(() => {
+    if (!element.isConnected || !deps.isVisible() || !document.hasFocus() || !deps.composerIsIdle()) return
+    shownAt = performance.now()
+    element.focus({ preventScroll: true })
+  })
+
+  const view = {
+    element,
+    /** @param {Extract<Row, {kind: "ask"}>} row */
+    update(row) {
+      showParts(parts, held, row.item.parts, deps)
+      held = row.item.parts
+    },
+    destroy() {
+      ending.abort()
+      if (element.contains(document.activeElement)) deps.focusComposer()
+    },
+  }
+  view.update(first)
+  return view
+}
+
+/** @param {EventTarget | null} target */
+const isTyping = (target) => target instanceof Element && target.matches("textarea, input:not([type=radio], [type=checkbox]), select")
+
+/** The option that lets the agent go on, for questions answered in a form. @param {AskOption[]} options */
+const acceptingOption = (options) => options.find(({ kind }) => kind === "allow_once") ?? options.find(({ kind }) => kind === "allow_always") ?? null
+
+/** @param {Extract<WorkEntry, {kind: "answered"}>} first */
+export function mountAnswered(first) {
+  const what = el("span", { class: "line-what" })
+  const end = el("span", { class: "line-end" })
+  const mark = el("span", { class: "line-icon" })
+  const element = el("div", { class: "answered", "data-item": first.item.itemId }, el("div", { class: "line" }, mark, what, end))
+  /** @param {Extract<WorkEntry, {kind: "answered"}>} entry */
+  function update({ item }) {
+    const [tone, word] = outcomeWords(item, item.outcome)
+    setAttribute(element, "data-outcome", tone)
+    mark.replaceChildren(icon(item.questions?.length ? "help" : "lock"))
+    what.textContent = item.title
+    end.textContent = word
+  }
+  update(first)
+  return { element, update }
+}
+
+/** @param {Item<"permission">} item @param {Outcome | undefined} outcome @returns {["yes" | "no" | "void", string]} */
+export function outcomeWords(item, outcome) {
+  if (!outcome) return ["void", "not answered"]
+  if (outcome.by === "agent-left") return ["void", "the agent left before an answer"]
+  const option = item.options.find(({ optionId }) => optionId === outcome.optionId)
+  if (outcome.by === "cancel" || !option) return ["no", outcome.by === "user" && item.questions?.length ? "answered" : "cancelled"]
+  const name = item.questions?.length && option.kind.startsWith("allow") ? "answered" : option.name
+  return [option.kind.startsWith("reject") ? "no" : "yes", outcome.by === "policy" ? `${name}, by your setting` : name]
+}

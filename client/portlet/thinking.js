@@ -1,0 +1,36 @@
+/** A thought: its first line and how long it took; the whole of it on demand, also while it goes on. */
+
+import { el, setAttribute, setText } from "../shared/dom.js"
+import { icon } from "../shared/icons.js"
+import { mountBlocks } from "./blocks.js"
+import { mountLine } from "./line.js"
+import { between, firstLine } from "./words.js"
+
+/** @import { WorkEntry } from "./rows.js" */
+/** @import { RowDeps } from "./row.js" */
+
+/** @param {Extract<WorkEntry, {kind: "thinking"}>} first @param {RowDeps} deps */
+export function mountThinking(first, deps) {
+  let { item } = first
+  const text = el("div", { class: "rendered thought", hidden: true })
+  const blocks = mountBlocks(text)
+  const line = mountLine(item.itemId, deps, false, (isOpen) => {
+    text.hidden = !isOpen
+    if (isOpen) blocks.update(item.blocks)
+  })
+  line.mark.append(icon("think"))
+  const element = el("div", { class: "thinking", "data-item": item.itemId }, line.line, text)
+
+  /** @param {Extract<WorkEntry, {kind: "thinking"}>} entry */
+  function update(entry) {
+    item = entry.item
+    const grows = entry.live && (item.status === "create" || item.status === "update")
+    setAttribute(element, "data-state", grows ? "running" : "done")
+    setText(line.what, firstLine(item.content) || "Thinking")
+    setText(line.end, grows ? "thinking" : between(item.startedAt, item.emittedAt))
+    line.setOpens(item.blocks.length > 0)
+    if (line.isOpen()) line.apply()
+  }
+  update(first)
+  return { element, update }
+}

@@ -1,0 +1,193 @@
+/**
+ * What the session's transcript is after each frame. Pure: nothing here knows the DOM, and time is an argument.
+ *
+ * Items stand by their `index`, never by arrival, in runs of one turn each. A frame replaces the one run it touches and
+ * leaves every other object as it was, so that views compare by identity and a long history costs nothing per frame.
+ */
+
+/** @import { Details, Policy, Turn, TurnEvent, UpsertObject } from "../contract.js" */
+/** @import { PortletFrame } from "../shared/bridge.js" */
+
+/** A turn and, when its failure was seen live, the evidence. @typedef {{ turn: Turn, details: Details | null }} KnownTurn */
+
+/** Neighbouring items of one turn. `late` marks a run that came after its turn had already been left behind.
+ * @typedef {{ turnId: string, late: boolean, items: UpsertObject[] }} Run */
+
+/** @typedef {object} Transcript
+ * @property {boolean} known  Whether any history has arrived yet.
+ * @property {string} stream
+ * @property {number} seq
+ * @property {boolean} older  There is more above.
+ * @property {Policy} policy
+ * @property {Run[]} runs
+ * @property {ReadonlyMap<string, KnownTurn>} turns */
+
+/** @typedef {Extract<PortletFrame, {type: "session:history" | "session:upsert" | "session:turn" | "session:older" | "session:policy"}>} TranscriptFrame */
+
+/** @type {Transcript} */
+export const nothingYet = { known: false, stream: "", seq: 0, older: false, policy: "ask", runs: [], turns: new Map() }
+
+/** The next transcript. @param {Transcript} now @param {TranscriptFrame} frame @param {string} at when it arrived @returns {Transcript} */
+export function applyFrame(now, frame, at) {
+  switch (frame.type) {
+    case "session:history": return withHistory(now, frame)
+    case "session:upsert": return frame.seq <= now.seq ? now : { ...now, seq: frame.seq, runs: withItem(now.runs, frame.payload) }
+    case "session:turn": return frame.seq <= now.seq ? now : { ...now, seq: frame.seq, turns: withEvent(now, frame.payload, frame.seq, at) }
+    case "session:older": return withOlder(now, frame.entries, frame.turns, frame.older)
+    case "session:policy": return { ...now, policy: frame.policy }
+  }
+}
+
+/** @param {Transcript} now @param {Extract<TranscriptFrame, {type: "session:history"}>} frame @returns {Transcript} */
+function withHistory(now, frame) {
+  const { stream, seq, policy } = frame
+  if (frame.mode === "snapshot" || stream !== now.stream) {
+    return { known: true, stream, seq, policy, older: frame.older, runs: runsOf(frame.entries), turns: withTurns(new Map(), frame.turns) }
+  }
+  return { ...now, known: true, seq, policy, runs: frame.entries.reduce(withItem, now.runs), turns: withTurns(now.turns, frame.turns) }
+}
+
+/** @param {Transcript} now @param {UpsertObject[]} entries @param {Turn[]} turns @param {boolean} older @returns {Transcript} */
+function withOlder(now, entries, turns, older) {
+  const first = firstIndex(now)
+  const above = runsOf(first === null ? entries : entries.filter(({ index }) => index < first))
+  const [below, ...rest] = now.runs
+  const last = above.at(-1)
+  const joined = last && below && last.turnId === below.turnId
+    ? [...above.slice(0, -1), { ...last, items: [...last.items, ...below.items] }, ...rest]
+    : [...above, ...now.runs]
+  return { ...now, older, runs: joined, turns: withTurns(now.turns, turns) }
+}
+
+/** @param {UpsertObject[]} items in index order @returns {Run[]} */
+function runsOf(items) {
+  /** @type {Run[]} */
+  const runs = []
+  const seen = new Set()
+  for (const item of items) {
+    const last = runs.at(-1)
+    if (last?.turnId === item.turnId) last.items.push(item)
+    else runs.push({ turnId: item.turnId, late: seen.has(item.turnId), items: [item] })
+    seen.add(item.turnId)
+  }
+  return runs
+}
+
+/** @param {Run[]} runs @param {UpsertObject} item @returns {Run[]} */
+function withItem(runs, item) {
+  const at = lastNotAfter(runs, item.index, (run) => run.items[0]?.index ?? 0)
+  const run = runs[at]
+  if (!run) return [{ turnId: item.turnId, late: false, items: [item] }, ...runs]
+  const place = lastNotAfter(run.items, item.index, ({ index }) => index)
+  const replaces = run.items[place]?.index === item.index
+  if (!replaces && run.turnId !== item.turnId && place === run.items.length - 1) {
+    const late = runs.some(({ turnId }) => turnId === item.turnId)
+    return runs.toSpliced(at + 1, 0, { turnId: item.turnId, late, items: [item] })
+  }
+  const items = replaces ? run.items.with(place, item) : run.items.toSpliced(place + 1, 0, item)
+  return runs.with(at, { ...run, items })
+}
+
+/** Where the last entry stands whose number is not greater; -1 when there is none.
+ * @template T @param {T[]} list ascending @param {number} wanted @param {(entry: T) => number} numberOf */
+function lastNotAfter(list, wanted, numberOf) {
+  let low = 0
+  let high = list.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (numberOf(/** @type {T} */ (list[middle])) <= wanted) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+/** @param {ReadonlyMap<string, KnownTurn>} known @param {Turn[]} turns */
+function withTurns(known, turns) {
+  const next = new Map(known)
+  for (const turn of turns) next.set(turn.turnId, { turn, details: next.get(turn.turnId)?.details ?? null })
+  return next
+}
+
+/** @param {Transcript} now @param {TurnEvent} event @param {number} seq @param {string} at */
+function withEvent(now, event, seq, at) {
+  const before = now.turns.get(event.turnId)
+  const began = now.runs.findLast(({ turnId }) => turnId === event.turnId)?.items[0]?.startedAt ?? at
+  /** @type {Turn} */
+  const turn = { ...before?.turn ?? { turnId: event.turnId, origin: "user", startedAt: began }, seq }
+  let details = before?.details ?? null
+  switch (event.type) {
+    case "turn_started":
+      turn.origin = event.origin
+      if (event.modelId !== "") turn.modelId = event.modelId
+      break
+    case "turn_complete":
+      Object.assign(turn, { endedAt: at, outcome: event.status }, event.usage && { usage: event.usage }, event.stopReason && { stopReason: event.stopReason })
+      break
+    case "turn_error":
+      Object.assign(turn, { endedAt: at, outcome: "failed", errorCode: event.errorCode, errorMessage: event.errorMessage })
+      details = event.details ?? null
+  }
+  return new Map(now.turns).set(event.turnId, { turn, details })
+}
+
+/** The index of the first item that is here. @param {Transcript} now @returns {number | null} */
+export const firstIndex = (now) => now.runs[0]?.items[0]?.index ?? null
+
+/** The index of the last item that is here. @param {Transcript} now @returns {number} */
+export const lastIndex = (now) => now.runs.at(-1)?.items.at(-1)?.index ?? -1
+
+/** How many items stand after an index. @param {Transcript} now @param {number} index */
+export function countAfter(now, index) {
+  let count = 0
+  for (let at = now.runs.length - 1; at >= 0; at -= 1) {
+    const items = now.runs[at]?.items ?? []
+    if ((items.at(-1)?.index ?? -1) <= index) break
+    for (const item of items) if (item.index > index) count += 1
+  }
+  return count
+}
+
+/** Whether the turn of a run is still under way. A turn that nothing was told about has only just been sent.
+ * @param {Transcript} now @param {Run} run */
+export function isLive(now, run) {
+  const known = now.turns.get(run.turnId)
+  return known ? known.turn.outcome === undefined : run === now.runs.at(-1)
+}
+
+/** The turn that is under way, if one is: since when, and with which model. @param {Transcript} now @returns {{ turnId: string, startedAt: string } | null} */
+export function runningTurn(now) {
+  for (const { turn } of now.turns.values()) if (turn.outcome === undefined) return { turnId: turn.turnId, startedAt: turn.startedAt }
+  const last = now.runs.at(-1)
+  return last && !now.turns.has(last.turnId) ? { turnId: last.turnId, startedAt: last.items[0]?.startedAt ?? "" } : null
+}
+
+/** The model that answered last. @param {Transcript} now @returns {string} */
+export function lastModel(now) {
+  let found = ""
+  for (const { turn } of now.turns.values()) if (turn.modelId) found = turn.modelId
+  return found
+}
+
+/** @param {Transcript} now @param {string} itemId @returns {UpsertObject | null} */
+export function itemById(now, itemId) {
+  for (const run of now.runs) for (const item of run.items) if (item.itemId === itemId) return item
+  return null
+}
+
+/** The permissions that wait for an answer, oldest first. @param {Transcript} now */
+export function openAsks(now) {
+  const running = runningTurn(now)
+  return now.runs.filter(({ turnId }) => turnId === running?.turnId).flatMap(({ items }) => items.filter(isOpenAsk))
+}
+
+/** @param {UpsertObject} item */
+export const isOpenAsk = (item) => item.type === "permission" && item.outcome === undefined && item.status !== "complete" && item.status !== "error"
+
+/** What the user wrote, newest first, without repetitions. @param {Transcript} now @returns {string[]} */
+export function ownMessages(now) {
+  const found = new Set()
+  for (let at = now.runs.length - 1; at >= 0 && found.size < 100; at -= 1) {
+    for (const item of now.runs[at]?.items.toReversed() ?? []) if (item.type === "message" && item.origin === "user") found.add(item.content)
+  }
+  return [...found]
+}
