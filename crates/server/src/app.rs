@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use liminal_agents::ProviderRegistry;
 use liminal_agents::catalogue::{Catalogue, Overrides};
 use liminal_agents::process::GuardCommand;
 use tokio::sync::mpsc;
@@ -15,6 +14,7 @@ use crate::door::{Addresses, Credential, OneTimeCodes};
 use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::projects::Projects;
+use crate::providers;
 use crate::search::Search;
 use crate::sessions::{SessionService, Surroundings};
 use crate::store::SessionsFile;
@@ -74,8 +74,8 @@ impl App {
         let catalogue = Catalogue::read(data_dir, &overrides, &own);
         warnings.extend(catalogue.problems().iter().map(ToString::to_string));
         let guard = GuardCommand::own_executable();
-        let (_statuses, changes) = mpsc::unbounded_channel();
-        let registry = ProviderRegistry::new();
+        let (statuses, changes) = mpsc::unbounded_channel();
+        let registry = providers::register(&catalogue, config, data_dir, &guard, &statuses);
         let agents = Agents::new(catalogue, guard);
         agents.follow(changes, hub.clone());
 

@@ -16,6 +16,7 @@ Liminal Builder: one page for all your coding agents.
 
 Usage: liminal [serve] [flags]    start, and open the page in the browser
        liminal token [--rotate]   print the token; --rotate makes a new one and voids the old
+       liminal demo-agent         the built-in agent, on stdin and stdout; --script FILE plays yours
        liminal --help | --version
 
 Flags (each wins over the variable beside it):
@@ -47,6 +48,9 @@ enum Command {
 
 /// Runs the command that the arguments of this process name.
 pub fn run() -> ExitCode {
+    if let Some(other_self) = other_self() {
+        return other_self;
+    }
     let outcome = match parse(env::args_os()) {
         Ok(command) => execute(command),
         Err(error) => Err(Stopped::usage(format!("{error}; see liminal --help"))),
@@ -57,6 +61,21 @@ pub fn run() -> ExitCode {
             eprintln!("liminal: {}", stopped.line);
             ExitCode::from(stopped.status)
         }
+    }
+}
+
+/// The two programs that this one is besides: the guard of an agent, entered before any thread is started, and the
+/// built-in agent.
+fn other_self() -> Option<ExitCode> {
+    let mut args = env::args_os().skip(1);
+    match args.next()?.to_str()? {
+        "guard" => Some(liminal_agents::process::guard_main()),
+        "demo-agent" => {
+            let rest: Vec<String> =
+                args.map(|argument| argument.to_string_lossy().into_owned()).collect();
+            Some(liminal_scripted_agent::demo_main(&rest))
+        }
+        _ => None,
     }
 }
 

@@ -16,6 +16,7 @@ pub mod http;
 pub mod instance;
 pub mod journal;
 pub mod projects;
+pub mod providers;
 pub mod search;
 pub mod serve;
 pub mod sessions;

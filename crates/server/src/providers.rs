@@ -1,0 +1,45 @@
+//! From the catalogue to who drives each agent.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use liminal_agents::acp::{AcpAgent, AcpHost, AcpProvider, Patience};
+use liminal_agents::catalogue::{Catalogue, Speaks};
+use liminal_agents::lifecycle::Timing;
+use liminal_agents::process::GuardCommand;
+use liminal_agents::{ProviderRegistry, StatusChange};
+use tokio::sync::mpsc;
+
+use crate::config::Config;
+
+/// A provider for every agent of the catalogue. None starts anything before it is needed.
+pub fn register(
+    catalogue: &Catalogue,
+    config: &Config,
+    data_dir: &Path,
+    guard: &GuardCommand,
+    statuses: &mpsc::UnboundedSender<StatusChange>,
+) -> ProviderRegistry {
+    let mut registry = ProviderRegistry::new();
+    let timing = Timing { start: config.start_timeout, idle: config.idle, ..Timing::default() };
+    // An agent process of many sessions runs nowhere in particular; each session has its project.
+    let nowhere = std::env::home_dir().unwrap_or_else(|| "/".into());
+    for entry in catalogue.entries() {
+        match &entry.speaks {
+            Speaks::Acp(_) => {
+                let host = AcpHost {
+                    guard: guard.clone(),
+                    data_dir: data_dir.to_owned(),
+                    statuses: statuses.clone(),
+                    timing: timing.clone(),
+                    patience: Patience::default(),
+                };
+                if let Some(agent) = AcpAgent::of_entry(entry, &nowhere) {
+                    registry.register(Arc::new(AcpProvider::new(agent, host)));
+                }
+            }
+            Speaks::Claude => {}
+        }
+    }
+    registry
+}

@@ -1,0 +1,227 @@
+//! Sessions as a page sees them: made, opened, spoken to, watched.
+
+use liminal_contract::{
+    Body, ClientMessage, CliType, Cursor, ItemId, Policy, Project, ServerMessage, SessionId,
+    SessionListItem, Turn, TurnEventKind, TurnId, UpsertObject,
+};
+use liminal_scripted_agent::ScriptBuilder;
+use serde_json::{Value, json};
+
+use super::{App, Browser, Launch};
+
+impl Launch {
+    /// With an agent of the id `scripted` that plays this.
+    pub fn agent(self, script: ScriptBuilder) -> Self {
+        self.agents(&[("scripted", script)])
+    }
+
+    /// With several agents that play these.
+    pub fn agents(mut self, scripts: &[(&str, ScriptBuilder)]) -> Self {
+        let mut agents = Vec::new();
+        for (id, script) in scripts {
+            let file = format!("{id}.json");
+            self = self.file(&file, &script.clone().build().to_json());
+            let (script, history) = (self.data_dir().join(file), self.home().join(format!("{id}-history")));
+            agents.push(json!({
+                "id": id, "name": format!("The {id} agent"),
+                "command": env!("CARGO_BIN_EXE_liminal"),
+                "args": ["demo-agent", "--script", script, "--history", history],
+            }));
+        }
+        self.file("agents.json", &json!({ "agents": agents }).to_string())
+    }
+}
+
+impl App {
+    /// A running program whose `scripted` agent plays this, with a page, a project and a session in it.
+    pub async fn with_session(script: ScriptBuilder) -> (Self, Browser, SessionId) {
+        let app = Launch::new().agent(script).start().await;
+        let mut browser = app.browser().await;
+        let project = browser.adds_project(&app.directory("project")).await;
+        let session = browser.creates_session(&project, "scripted").await;
+        browser.opens(&session).await;
+        (app, browser, session)
+    }
+}
+
+/// What a history brought.
+#[derive(Debug, Clone, PartialEq)]
+pub struct History {
+    /// In index order.
+    pub entries: Vec<UpsertObject>,
+    /// Of these entries.
+    pub turns: Vec<Turn>,
+    /// Where to go on from.
+    pub cursor: Cursor,
+    /// There is more before.
+    pub older: bool,
+}
+
+impl History {
+    /// What was said, by anyone.
+    pub fn texts(&self) -> Vec<String> {
+        self.entries
+            .iter()
+            .filter_map(|entry| match &entry.body {
+                Body::Message { content, .. } => Some(content.clone()),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+impl Browser {
+    /// Makes a session.
+    pub async fn creates_session(&mut self, project: &Project, agent: &str) -> SessionId {
+        match self.tries_to_create(project, agent).await {
+            ServerMessage::SessionCreated { session_id, .. } => session_id,
+            other => panic!("no session: {other:?}"),
+        }
+    }
+
+    /// Asks for a session.
+    pub async fn tries_to_create(&mut self, project: &Project, agent: &str) -> ServerMessage {
+        let (project_id, cli_type) = (project.id.clone(), CliType::parse(agent).unwrap());
+        self.ask(ClientMessage::SessionCreate { project_id, cli_type, policy: None }).await
+    }
+
+    /// The sessions of a project, as the sidebar would show them.
+    pub async fn sessions(&mut self, project: &Project) -> Vec<SessionListItem> {
+        let list = ClientMessage::SessionList { project_id: project.id.clone(), archived: None };
+        match self.ask(list).await {
+            ServerMessage::SessionList { sessions, .. } => sessions,
+            other => panic!("no list: {other:?}"),
+        }
+    }
+
+    /// Opens a session at its end.
+    pub async fn opens(&mut self, session: &SessionId) -> History {
+        self.opens_since(session, None, false).await
+    }
+
+    /// Opens a session where it was left, with growing items as tails or whole.
+    pub async fn opens_since(
+        &mut self,
+        session: &SessionId,
+        since: Option<Cursor>,
+        tails: bool,
+    ) -> History {
+        let open = ClientMessage::SessionOpen {
+            session_id: session.clone(),
+            since,
+            around: None,
+            tails: Some(tails),
+        };
+        match self.ask(open).await {
+            ServerMessage::SessionHistory { entries, turns, stream, seq, older, .. } => {
+                History { entries, turns, cursor: Cursor { stream, seq }, older }
+            }
+            other => panic!("no history: {other:?}"),
+        }
+    }
+
+    /// Says something to the agent; the turn it began.
+    pub async fn says_to(&mut self, session: &SessionId, content: &str) -> TurnId {
+        match self.tries_to_say_to(session, content).await {
+            ServerMessage::SessionAccepted { turn_id, .. } => turn_id,
+            other => panic!("not accepted: {other:?}"),
+        }
+    }
+
+    /// Says something that may be refused.
+    pub async fn tries_to_say_to(&mut self, session: &SessionId, content: &str) -> ServerMessage {
+        let send =
+            ClientMessage::SessionSend { session_id: session.clone(), content: content.into() };
+        self.ask(send).await
+    }
+
+    /// Says something under a request id of its own.
+    pub async fn says_as(
+        &mut self,
+        request_id: &str,
+        session: &SessionId,
+        content: &str,
+    ) -> ServerMessage {
+        let frame = json!({
+            "type": "session:send", "requestId": request_id, "sessionId": session, "content": content,
+        });
+        self.says(&frame.to_string()).await;
+        self.sees_reply(request_id).await
+    }
+
+    /// Stops the turn.
+    pub async fn cancels(&mut self, session: &SessionId) -> ServerMessage {
+        self.ask(ClientMessage::SessionCancel { session_id: session.clone() }).await
+    }
+
+    /// Waits until a message of this session has said this much.
+    pub async fn sees_text(&mut self, session: &SessionId, text: &str) {
+        let what = format!("{text:?} in {session}");
+        let said = |frame: &Value| {
+            let is_it = frame["type"] == "session:upsert"
+                && frame["sessionId"] == session.as_str()
+                && frame["payload"]["type"] == "message"
+                && frame["payload"]["content"].as_str().is_some_and(|content| content.contains(text));
+            is_it.then_some(())
+        };
+        self.sees(&what, said).await;
+    }
+
+    /// The next item of this type that this session shows, in the state that `find` finds.
+    pub async fn sees_item<T>(
+        &mut self,
+        session: &SessionId,
+        kind: &str,
+        find: impl Fn(&UpsertObject) -> Option<T>,
+    ) -> T {
+        let found = |frame: &Value| {
+            let is_it = frame["type"] == "session:upsert"
+                && frame["sessionId"] == session.as_str()
+                && frame["payload"]["type"] == kind;
+            is_it.then(|| serde_json::from_value(frame["payload"].clone()).unwrap())
+                .and_then(|item: UpsertObject| find(&item))
+        };
+        self.sees(&format!("a {kind} in {session}"), found).await
+    }
+
+    /// A permission that waits.
+    pub async fn sees_ask(&mut self, session: &SessionId) -> ItemId {
+        self.sees_item(session, "permission", |item| match &item.body {
+            Body::Permission { outcome: None, .. } => Some(item.item_id.clone()),
+            _ => None,
+        })
+        .await
+    }
+
+    /// Answers a permission.
+    pub async fn answers(
+        &mut self,
+        session: &SessionId,
+        item: &ItemId,
+        option: &str,
+    ) -> ServerMessage {
+        self.ask(ClientMessage::SessionPermission {
+            session_id: session.clone(),
+            item_id: item.clone(),
+            option_id: Some(option.into()),
+            answers: None,
+        })
+        .await
+    }
+
+    /// Changes what happens when the agent asks.
+    pub async fn sets_policy(&mut self, session: &SessionId, policy: Policy) {
+        self.ask(ClientMessage::SessionPolicy { session_id: session.clone(), policy }).await;
+    }
+
+    /// How a turn ended.
+    pub async fn sees_end(&mut self, turn: &TurnId) -> TurnEventKind {
+        let ended = |frame: &Value| {
+            let is_it = frame["type"] == "session:turn"
+                && frame["payload"]["turnId"] == turn.as_str()
+                && frame["payload"]["type"] != "turn_started";
+            is_it.then(|| serde_json::from_value(frame["payload"].clone()).unwrap())
+        };
+        self.sees(&format!("the end of {turn}"), ended).await
+    }
+}

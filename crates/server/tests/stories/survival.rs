@@ -1,0 +1,161 @@
+//! What is left after the worst: nothing said is ever lost.
+
+use liminal_contract::{ServerMessage, TurnEventKind, TurnOutcome};
+use liminal_scripted_agent::{Steps, act, script};
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::{App, Launch};
+
+#[tokio::test]
+async fn whatever_a_browser_has_seen_is_there_after_the_server_was_killed() {
+    let mut app = Launch::new()
+        .agent(script().on_any_prompt().repeat(2000, act().say("word ").pause(1)).stop("end_turn"))
+        .start()
+        .await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let session = browser.creates_session(&project, "scripted").await;
+    // Any moment will do, and these are spread over the first tenths of a second of an answer.
+    for n in 0..100_usize {
+        let mut browser = app.browser().await;
+        browser.opens(&session).await;
+        let turn = browser.says_to(&session, &format!("go {n}")).await;
+        let updates = 1 + (n * 7) % 12;
+        let mut seen = String::new();
+        for _ in 0..updates {
+            seen = browser
+                .sees("an update", |frame| {
+                    let payload = &frame["payload"];
+                    let is_it = frame["type"] == "session:upsert"
+                        && payload["turnId"] == turn.as_str()
+                        && payload["origin"] == "agent";
+                    is_it.then(|| payload["content"].as_str().unwrap().to_owned())
+                })
+                .await;
+        }
+        app = app.crash_and_restart().await;
+        let mut browser = app.browser().await;
+        let history = browser.opens(&session).await;
+        let kept = history.texts().pop().unwrap();
+        assert!(kept.starts_with(&seen), "{seen:?} was seen, {kept:?} is left");
+        let row = history.turns.iter().find(|row| row.turn_id == turn).unwrap();
+        assert_eq!(row.outcome, Some(TurnOutcome::Interrupted));
+        assert!(history.texts().contains(&format!("go {n}")));
+    }
+}
+
+#[tokio::test]
+async fn a_session_goes_on_with_its_agent_after_a_restart() {
+    let (app, mut browser, session) = App::with_session(
+        script()
+            .on_prompt("first")
+            .say("half an ans")
+            .wait_for_cancel()
+            .stop("cancelled")
+            .on_prompt("second")
+            .say("a whole one")
+            .stop("end_turn"),
+    )
+    .await;
+    browser.says_to(&session, "first").await;
+    browser.sees_text(&session, "half an ans").await;
+    let app = app.restart().await;
+    let mut browser = app.browser().await;
+    let history = browser.opens(&session).await;
+    assert_eq!(history.texts(), ["first", "half an ans"]);
+    assert_eq!(history.turns[0].outcome, Some(TurnOutcome::Interrupted));
+    let turn = browser.says_to(&session, "second").await;
+    let end = browser.sees_end(&turn).await;
+    assert!(matches!(end, TurnEventKind::TurnComplete { .. }), "{end:?}");
+    assert_eq!(
+        browser.opens(&session).await.texts(),
+        ["first", "half an ans", "second", "a whole one"]
+    );
+}
+
+#[tokio::test]
+async fn closing_the_page_in_the_middle_of_an_answer_changes_nothing() {
+    let gate = tempfile::tempdir().unwrap();
+    let go_on = gate.path().join("go-on");
+    let (app, mut browser, session) = App::with_session(
+        script()
+            .on_prompt("talk")
+            .say("before ")
+            .wait_for_file(go_on.to_string_lossy())
+            .say("after")
+            .stop("end_turn"),
+    )
+    .await;
+    let turn = browser.says_to(&session, "talk").await;
+    browser.sees_text(&session, "before ").await;
+    browser.leaves().await;
+    std::fs::write(&go_on, "").unwrap();
+    let mut browser = app.browser().await;
+    let history = browser.opens(&session).await;
+    if history.turns[0].outcome.is_none() {
+        browser.sees_end(&turn).await;
+    }
+    assert_eq!(browser.opens(&session).await.texts(), ["talk", "before after"]);
+}
+
+#[tokio::test]
+async fn a_silent_agent_is_remarked_on_and_nothing_is_killed() {
+    let gate = tempfile::tempdir().unwrap();
+    let go_on = gate.path().join("go-on");
+    let app = Launch::new()
+        .variable("ACP_PROMPT_TIMEOUT_MS", "200")
+        .agent(script().on_prompt("think").wait_for_file(go_on.to_string_lossy()).say("42").stop("end_turn"))
+        .start()
+        .await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let session = browser.creates_session(&project, "scripted").await;
+    browser.opens(&session).await;
+    let turn = browser.says_to(&session, "think").await;
+    browser.sees_item(&session, "notice", |item| (item.status == liminal_contract::ItemStatus::Create).then_some(())).await;
+    std::fs::write(&go_on, "").unwrap();
+    browser.sees_text(&session, "42").await;
+    browser.sees_item(&session, "notice", |item| (item.status == liminal_contract::ItemStatus::Complete).then_some(())).await;
+    browser.sees_end(&turn).await;
+}
+
+#[tokio::test]
+async fn one_agent_down_leaves_the_sessions_of_another_alone() {
+    let app = Launch::new()
+        .agents(&[
+            ("dies", script().on_any_prompt().crash(1, "no")),
+            ("lives", script().on_any_prompt().say("alive").stop("end_turn")),
+        ])
+        .start()
+        .await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let dies = browser.creates_session(&project, "dies").await;
+    let lives = browser.creates_session(&project, "lives").await;
+    browser.opens(&dies).await;
+    browser.opens(&lives).await;
+    let crashed = browser.says_to(&dies, "x").await;
+    let answered = browser.says_to(&lives, "x").await;
+    assert!(matches!(browser.sees_end(&crashed).await, TurnEventKind::TurnError { .. }));
+    assert!(matches!(browser.sees_end(&answered).await, TurnEventKind::TurnComplete { .. }));
+    let status = |frame: &Value| {
+        (frame["type"] == "agent:status" && frame["cliType"] == "dies" && frame["status"] == "reconnecting").then_some(())
+    };
+    browser.sees("that it is started again", status).await;
+    assert!(matches!(browser.ask(liminal_contract::ClientMessage::AgentsList {}).await, ServerMessage::AgentsList { .. }));
+}
+
+#[tokio::test]
+async fn nothing_of_an_agent_is_left_after_a_stop() {
+    let (app, mut browser, session) =
+        App::with_session(script().on_any_prompt().say("…").hang()).await;
+    browser.says_to(&session, "x").await;
+    browser.sees_text(&session, "…").await;
+    let server = app.pid();
+    let children = crate::support::descendants(server);
+    assert!(!children.is_empty());
+    app.signal(Signal::TERM);
+    app.ended().await;
+    crate::support::are_gone(&children).await;
+}
