@@ -17,7 +17,7 @@ use crate::projects::Projects;
 use crate::providers;
 use crate::search::Search;
 use crate::sessions::{SessionService, Surroundings};
-use crate::store::SessionsFile;
+use crate::store::{SessionsFile, TrustFile};
 use crate::ws::Hub;
 
 /// The running program.
@@ -53,7 +53,8 @@ impl App {
         let hub = Arc::new(Hub::default());
         let projects = Arc::new(Projects::open(data_dir));
         let sessions = Arc::new(SessionsFile::open(data_dir));
-        let mut warnings: Vec<String> = [projects.trouble(), sessions.trouble()]
+        let trust = Arc::new(TrustFile::open(data_dir));
+        let mut warnings: Vec<String> = [projects.trouble(), sessions.trouble(), trust.trouble()]
             .into_iter()
             .flatten()
             .map(|error| error.to_string())
@@ -75,7 +76,7 @@ impl App {
         warnings.extend(catalogue.problems().iter().map(ToString::to_string));
         let guard = GuardCommand::own_executable();
         let (statuses, changes) = mpsc::unbounded_channel();
-        let registry = providers::register(&catalogue, config, data_dir, &guard, &statuses);
+        let registry = providers::register(&catalogue, config, data_dir, &guard, &statuses, &trust);
         let agents = Agents::new(catalogue, guard);
         agents.follow(changes, hub.clone());
 

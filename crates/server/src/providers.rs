@@ -2,15 +2,21 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use liminal_agents::acp::{AcpAgent, AcpHost, AcpProvider, Patience};
 use liminal_agents::catalogue::{Catalogue, Speaks};
+use liminal_agents::claude::{ClaudeOptions, ClaudeProvider};
 use liminal_agents::lifecycle::Timing;
 use liminal_agents::process::GuardCommand;
 use liminal_agents::{ProviderRegistry, StatusChange};
 use tokio::sync::mpsc;
 
 use crate::config::Config;
+use crate::store::TrustFile;
+
+/// How long Claude Code may take to end a turn that is to be stopped.
+const INTERRUPT: Duration = Duration::from_secs(10);
 
 /// A provider for every agent of the catalogue. None starts anything before it is needed.
 pub fn register(
@@ -19,6 +25,7 @@ pub fn register(
     data_dir: &Path,
     guard: &GuardCommand,
     statuses: &mpsc::UnboundedSender<StatusChange>,
+    trust: &Arc<TrustFile>,
 ) -> ProviderRegistry {
     let mut registry = ProviderRegistry::new();
     let timing = Timing { start: config.start_timeout, idle: config.idle, ..Timing::default() };
@@ -38,7 +45,17 @@ pub fn register(
                     registry.register(Arc::new(AcpProvider::new(agent, host)));
                 }
             }
-            Speaks::Claude => {}
+            Speaks::Claude => {
+                registry.register(Arc::new(ClaudeProvider::new(ClaudeOptions {
+                    entry: entry.clone(),
+                    guard: guard.clone(),
+                    statuses: statuses.clone(),
+                    trust: trust.clone(),
+                    start: config.start_timeout,
+                    idle: config.idle,
+                    interrupt: INTERRUPT,
+                })));
+            }
         }
     }
     registry

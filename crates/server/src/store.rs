@@ -1,4 +1,4 @@
-//! The two JSON files of the data directory: `projects.json` and `sessions.json`.
+//! The JSON files of the data directory: `projects.json`, `sessions.json` and `trust.json`.
 //!
 //! Owns how a file is read, refused and replaced. What stands in a record is decided by who uses it; the
 //! conversation itself lives in the journal.
@@ -6,7 +6,9 @@
 mod document;
 mod json_file;
 mod sessions_file;
+mod trust_file;
 
 pub use document::{Document, Loaded, StoreError};
 pub use json_file::JsonFile;
 pub use sessions_file::{SessionRecord, SessionsFile, TitleBy};
+pub use trust_file::TrustFile;

@@ -1,0 +1,50 @@
+//! `trust.json`: the projects whose own agent settings the user let be loaded.
+
+use std::path::Path;
+
+use liminal_agents::claude::Trust;
+use serde::{Deserialize, Serialize};
+
+use super::{Document, JsonFile, StoreError};
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Trusted {
+    directories: Vec<String>,
+}
+
+impl Document for Trusted {
+    const FILE: &'static str = "trust.json";
+    const LIST: &'static str = "directories";
+}
+
+/// The confirmations, on disk. A file that can't be read confirms nothing: the user is asked again.
+#[derive(Debug)]
+pub struct TrustFile(JsonFile<Trusted>);
+
+impl TrustFile {
+    /// Reads the file of this data directory.
+    pub fn open(data_dir: &Path) -> Self {
+        Self(JsonFile::open(data_dir))
+    }
+
+    /// Why the file can't be used, when it can't.
+    pub fn trouble(&self) -> Option<StoreError> {
+        self.0.trouble()
+    }
+}
+
+impl Trust for TrustFile {
+    fn is_confirmed(&self, project: &Path) -> bool {
+        let project = project.to_string_lossy();
+        self.0.look(|file| file.directories.iter().any(|known| *known == project)).unwrap_or(false)
+    }
+
+    fn confirm(&self, project: &Path) {
+        let project = project.to_string_lossy().into_owned();
+        self.0.change_later(move |file| {
+            if !file.directories.contains(&project) {
+                file.directories.push(project);
+            }
+        });
+    }
+}
