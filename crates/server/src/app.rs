@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use liminal_agents::catalogue::{Catalogue, Overrides};
+use liminal_agents::catalogue::Catalogue;
 use liminal_agents::process::GuardCommand;
 use tokio::sync::mpsc;
 
@@ -67,12 +67,8 @@ impl App {
         let journal = journal.journal;
         let search = Search::start(data_dir, &journal, sessions.clone())?;
 
-        let overrides = Overrides {
-            claude_cmd: config.claude_command.as_ref().map(shell_words::join),
-            codex_acp_cmd: config.codex_acp_command.as_ref().map(shell_words::join),
-        };
         let own = std::env::current_exe().unwrap_or_else(|_unknown| "liminal".into());
-        let catalogue = Catalogue::read(data_dir, &overrides, &own);
+        let catalogue = Catalogue::read(data_dir, &config.overrides(), &own);
         warnings.extend(catalogue.problems().iter().map(ToString::to_string));
         let guard = GuardCommand::own_executable();
         let (statuses, changes) = mpsc::unbounded_channel();

@@ -9,13 +9,14 @@ use std::process::ExitCode;
 use lexopt::prelude::{Long, Short, Value};
 
 use crate::config::{self, Config, Flags};
-use crate::serve;
+use crate::{doctor, serve};
 
 const HELP: &str = "\
 Liminal Builder: one page for all your coding agents.
 
 Usage: liminal [serve] [flags]    start, and open the page in the browser
        liminal token [--rotate]   print the token; --rotate makes a new one and voids the old
+       liminal doctor             look whether everything is in order, and which agents there are
        liminal demo-agent         the built-in agent, on stdin and stdout; --script FILE plays yours
        liminal --help | --version
 
@@ -42,6 +43,7 @@ More variables:
 enum Command {
     Serve(Flags),
     Token { flags: Flags, rotate: bool },
+    Doctor(Flags),
     Help,
     Version,
 }
@@ -107,6 +109,10 @@ fn execute(command: Command) -> Result<(), Stopped> {
             let data_dir = config::data_dir(flags.data_dir, &variables).map_err(Stopped::usage)?;
             println!("{}", token::token(&data_dir, rotate)?);
         }
+        Command::Doctor(flags) => {
+            let config = Config::read(flags, &variables).map_err(Stopped::usage)?;
+            doctor::examine(&config)?;
+        }
         Command::Serve(flags) => {
             let config = Config::read(flags, &variables).map_err(Stopped::usage)?;
             serve::serve(config)?;
@@ -135,6 +141,7 @@ fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, lexopt::Er
     }
     match name.as_deref() {
         None | Some("serve") => Ok(Command::Serve(flags)),
+        Some("doctor") => Ok(Command::Doctor(flags)),
         Some("token") => Ok(Command::Token { flags, rotate }),
         Some(other) => Err(format!("there is no command {other:?}").into()),
     }

@@ -7,6 +7,7 @@ use std::net::{IpAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use liminal_agents::catalogue::Overrides;
 use liminal_contract::Policy;
 use tracing_subscriber::filter::Targets;
 
@@ -32,9 +33,9 @@ pub struct Config {
     /// An agent with nothing to do is stopped after this long.
     pub idle: Duration,
     /// Instead of `claude`.
-    pub claude_command: Option<Vec<String>>,
+    pub claude_command: Option<String>,
     /// Instead of `codex-acp`.
-    pub codex_acp_command: Option<Vec<String>>,
+    pub codex_acp_command: Option<String>,
     /// An agent must be ready within this.
     pub start_timeout: Duration,
     /// A silent agent is remarked on after this.
@@ -120,6 +121,14 @@ impl Config {
         !self.host.is_loopback()
     }
 
+    /// What the environment says about agents.
+    pub fn overrides(&self) -> Overrides {
+        Overrides {
+            claude_cmd: self.claude_command.clone(),
+            codex_acp_cmd: self.codex_acp_command.clone(),
+        }
+    }
+
     fn is_reachable_only_as_intended(&self) -> Result<(), BadValue> {
         if self.listens_beyond_this_machine() && self.allowed_origins.is_empty() {
             return Err(BadValue {
@@ -182,9 +191,10 @@ fn milliseconds(text: &str) -> Result<Duration, &'static str> {
     }
 }
 
-fn command(text: &str) -> Result<Vec<String>, &'static str> {
+/// Left in one piece: the catalogue takes it apart, in the same way.
+fn command(text: &str) -> Result<String, &'static str> {
     match shell_words::split(text) {
-        Ok(words) if !words.is_empty() => Ok(words),
+        Ok(words) if !words.is_empty() => Ok(text.to_owned()),
         Ok(_) => Err("is not a command"),
         Err(_) => Err("has a quote that is not closed"),
     }

@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, access};
+
 /// Why the directory can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DataDirError {
@@ -27,20 +29,30 @@ pub enum DataDirError {
 
 /// Makes the directory when it is missing, and makes sure that it is ours alone and can be written.
 pub fn prepare(path: &Path) -> Result<PathBuf, DataDirError> {
-    // A trailing slash would make the check below follow a link.
-    let path: PathBuf = path.components().collect();
-    let unusable = |error| DataDirError::Unusable(path.clone(), error);
-
+    if let Some(path) = check(path)? {
+        return Ok(path);
+    }
+    let unusable = |error| DataDirError::Unusable(path.to_owned(), error);
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent).map_err(unusable)?;
     }
-    match DirBuilder::new().mode(0o700).create(&path) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(unusable(error)),
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(unusable(error)),
+        // Whoever made it meanwhile may be a stranger, so it is looked at in either case.
+        Ok(()) | Err(_) => {}
     }
+    check(path)?.ok_or_else(|| unusable(io::ErrorKind::NotFound.into()))
+}
 
-    let found = fs::symlink_metadata(&path).map_err(unusable)?;
+/// The same without making it: `None` when it is missing.
+pub fn check(path: &Path) -> Result<Option<PathBuf>, DataDirError> {
+    // A trailing slash would make us follow a link.
+    let path: PathBuf = path.components().collect();
+    let found = match fs::symlink_metadata(&path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(DataDirError::Unusable(path, error)),
+    };
     if found.is_symlink() {
         return Err(DataDirError::Symlink(path));
     }
@@ -53,12 +65,10 @@ pub fn prepare(path: &Path) -> Result<PathBuf, DataDirError> {
     if found.mode() & 0o077 != 0 {
         return Err(DataDirError::Open(path));
     }
-    rustix::fs::access(
-        &path,
-        rustix::fs::Access::READ_OK | rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK,
-    )
-    .map_err(|error| unusable(error.into()))?;
-    Ok(path)
+    match access(&path, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK) {
+        Ok(()) => Ok(Some(path)),
+        Err(error) => Err(DataDirError::Unusable(path, error.into())),
+    }
 }
 
 #[cfg(test)]

@@ -75,14 +75,14 @@ impl Instance {
 
     /// Where the server of this data directory listens, when one runs.
     pub fn running(data_dir: &Path) -> Option<String> {
-        match Self::claim_existing(data_dir)? {
+        // Looking must not make the file, and a claim that succeeds is given back at once.
+        if !data_dir.join(FILE).is_file() {
+            return None;
+        }
+        match Self::claim(data_dir) {
             Err(Taken::ByServerAt(address)) => Some(address),
             Ok(_) | Err(Taken::BySomethingSilent | Taken::Unusable(_)) => None,
         }
-    }
-
-    fn claim_existing(data_dir: &Path) -> Option<Result<Self, Taken>> {
-        data_dir.join(FILE).is_file().then(|| Self::claim(data_dir))
     }
 }
 

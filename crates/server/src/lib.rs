@@ -10,6 +10,7 @@ pub mod browser;
 pub mod cli;
 pub mod config;
 pub mod data_dir;
+pub mod doctor;
 pub mod door;
 pub mod failure;
 pub mod http;

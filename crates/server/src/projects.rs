@@ -22,8 +22,9 @@ pub use path::{ProjectPath, RefusedPath};
 #[derive(Debug)]
 pub struct Projects(JsonFile<ProjectsFile>);
 
+/// What `projects.json` holds.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct ProjectsFile {
+pub struct ProjectsFile {
     projects: Vec<Project>,
     /// Remembered, so that adding the directory again gives the same id back and finds its sessions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -16,11 +16,10 @@ use crate::cli::Stopped;
 use crate::config::Config;
 use crate::door::{Addresses, Credential};
 use crate::instance::{Instance, Taken};
-use crate::ws::Closing;
 use crate::{browser, data_dir, http};
 
 /// Requests that are being answered get this long when we stop.
-const LAST_ANSWERS: Duration = Duration::from_millis(500);
+const LAST_ANSWERS: Duration = Duration::from_millis(600);
 
 /// Runs the server until it is told to stop.
 pub fn serve(config: Config) -> Result<(), Stopped> {
@@ -99,14 +98,26 @@ fn already_running(data_dir: &std::path::Path, taken: Taken) -> Result<(), Stopp
 
 async fn listen(config: &Config) -> Result<TcpListener, Stopped> {
     let wanted = SocketAddr::new(config.host, config.port);
-    TcpListener::bind(wanted).await.map_err(|error| {
-        Stopped::because(match error.kind() {
-            io::ErrorKind::AddrInUse => format!("port {} is taken by another program; choose another with --port, or 0 for any free one", config.port),
-            io::ErrorKind::PermissionDenied => format!("no permission to listen on port {}; choose one above 1023 with --port", config.port),
-            io::ErrorKind::AddrNotAvailable => format!("{} is not an address of this machine; choose another with --host", config.host),
-            _ => format!("cannot listen on {wanted}: {error}"),
-        })
-    })
+    TcpListener::bind(wanted)
+        .await
+        .map_err(|error| Stopped::because(why_not_listening(config, &error)))
+}
+
+/// What stands in the way of listening, and what to do about it.
+pub fn why_not_listening(config: &Config, error: &io::Error) -> String {
+    let Config { host, port, .. } = config;
+    match error.kind() {
+        io::ErrorKind::AddrInUse => format!(
+            "port {port} is taken by another program; choose another with --port, or 0 for any free one"
+        ),
+        io::ErrorKind::PermissionDenied => {
+            format!("no permission to listen on port {port}; choose one above 1023 with --port")
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            format!("{host} is not an address of this machine; choose another with --host")
+        }
+        _ => format!("cannot listen on {host} port {port}: {error}"),
+    }
 }
 
 /// Where a program on this machine reaches us.
@@ -165,8 +176,9 @@ async fn run(app: Arc<App>, listener: TcpListener, mut stop: StopSignals) {
         process::exit(130);
     });
     drop(stopping);
-    app.hub.close_all(Closing::Stopping);
-    let _took_too_long = tokio::time::timeout(LAST_ANSWERS, server).await;
+    app.hub.stop();
+    let last_answers = async { tokio::join!(server, app.hub.emptied()) };
+    let _took_too_long = tokio::time::timeout(LAST_ANSWERS, last_answers).await;
     app.service.stop().await;
 }
 

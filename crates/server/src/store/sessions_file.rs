@@ -55,7 +55,7 @@ pub enum TitleBy {
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Sessions {
+pub(super) struct Sessions {
     sessions: Vec<SessionRecord>,
 }
 

@@ -31,20 +31,24 @@ pub async fn serve(app: Arc<App>, socket: WebSocket, credential: String) {
     drop(credential);
     app.agents.greet(&client.outbox);
 
-    let (sink, stream) = socket.split();
+    let (sink, mut stream) = socket.split();
     let mut writer = tokio::spawn(write(sink, client.outbox.clone()));
     tokio::select! {
-        () = read(&app, &client, stream) => {
-            // Whatever ended the reading, the writer says goodbye in its turn; for `Closing` see there.
+        () = read(&app, &client, &mut stream) => {
+            // Nobody is there any more, or it said what can't be read; a reason given before stands.
             client.outbox.close(Closing::Stopping);
             let _panicked = writer.await;
         }
-        _panicked = &mut writer => {}
+        _panicked = &mut writer => {
+            // A socket that is dropped with something unread in it is reset, and our goodbye with it.
+            let heard = async { while let Some(Ok(_)) = stream.next().await {} };
+            let _too_slow_to_hear = tokio::time::timeout(FAREWELL, heard).await;
+        }
     }
     app.hub.remove(client.id);
 }
 
-async fn read(app: &Arc<App>, client: &Client, mut stream: SplitStream<WebSocket>) {
+async fn read(app: &Arc<App>, client: &Client, stream: &mut SplitStream<WebSocket>) {
     loop {
         client.outbox.room().await;
         let request = match stream.next().await {

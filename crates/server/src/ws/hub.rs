@@ -1,11 +1,12 @@
 //! Every connected browser.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use axum::extract::ws::Utf8Bytes;
 use liminal_contract::{Frame, ServerMessage};
+use tokio::sync::Notify;
 
 use super::outbox::{Closing, Outbox, to_text};
 
@@ -23,6 +24,8 @@ pub struct Client {
 pub struct Hub {
     clients: Mutex<BTreeMap<u64, Arc<Outbox>>>,
     next_id: AtomicU64,
+    left: Notify,
+    is_stopping: AtomicBool,
 }
 
 impl Hub {
@@ -31,12 +34,23 @@ impl Hub {
         let client =
             Client { id: self.next_id.fetch_add(1, Ordering::Relaxed), outbox: Arc::default() };
         self.clients().insert(client.id, client.outbox.clone());
+        if self.is_stopping.load(Ordering::SeqCst) {
+            client.outbox.close(Closing::Stopping);
+        }
         client
     }
 
     /// The connection ended.
     pub fn remove(&self, id: u64) {
         self.clients().remove(&id);
+        self.left.notify_one();
+    }
+
+    /// Waits until no browser is connected. For the one who stops the program.
+    pub async fn emptied(&self) {
+        while !self.clients().is_empty() {
+            self.left.notified().await;
+        }
     }
 
     /// Says something to everyone.
@@ -47,6 +61,12 @@ impl Hub {
     /// Says something to everyone but the one who gets it as a reply.
     pub fn broadcast_to_others(&self, asker: u64, message: ServerMessage) {
         self.tell(message, Some(asker));
+    }
+
+    /// Ends every connection, and every one that is still being made.
+    pub fn stop(&self) {
+        self.is_stopping.store(true, Ordering::SeqCst);
+        self.close_all(Closing::Stopping);
     }
 
     /// Ends every connection.

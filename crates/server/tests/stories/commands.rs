@@ -1,0 +1,156 @@
+//! The other commands, and what is said to who asks wrongly.
+
+use std::os::unix::fs::PermissionsExt;
+
+use crate::support::{App, Launch, run};
+
+#[tokio::test]
+async fn a_bad_value_is_one_line_that_names_it() {
+    let launch = Launch::new();
+    for (arguments, words) in [
+        (&["--port", "http"][..], "--port: \"http\" is not a port"),
+        (&["--port", "65536"], "--port: \"65536\" is not a port"),
+        (&["--port"], "--port"),
+        (&["--host", "no such host"], "--host: \"no such host\" is not an address"),
+        (
+            &["--host", "0.0.0.0"],
+            "--host: \"0.0.0.0\" can be reached from other machines; say under which address with --allow-origin",
+        ),
+        (&["--allow-origin", "box.example"], "--allow-origin: \"box.example\" not of the form"),
+        (
+            &["--allow-origin", "http://box.example/x"],
+            "--allow-origin: \"http://box.example/x\" not of the form",
+        ),
+        (&["--colour"], "--colour"),
+        (&["dance"], "there is no command \"dance\""),
+        (&["serve", "twice"], "twice"),
+        (&["--rotate"], "--rotate"),
+    ] {
+        let ended = run(&mut launch.command(arguments)).await;
+        ended.failed_with(words);
+        assert_eq!(ended.status.code(), Some(2), "{arguments:?}");
+    }
+    for (name, value) in [
+        ("LIMINAL_PORT", "x"),
+        ("LIMINAL_HOST", "256.0.0.1"),
+        ("LIMINAL_PERMISSIONS", "never"),
+        ("LIMINAL_IDLE_MS", "soon"),
+        ("CLAUDE_CMD", "claude 'x"),
+        ("CODEX_ACP_CMD", "\"codex"),
+        ("ACP_START_TIMEOUT_MS", "0"),
+        ("ACP_PROMPT_TIMEOUT_MS", "-1"),
+        ("RUST_LOG", "liminal=loud"),
+    ] {
+        run(launch.command(&[]).env(name, value)).await.failed_with(&format!("{name}: {value:?}"));
+    }
+    assert!(!launch.data_dir().exists(), "nothing was begun");
+}
+
+#[tokio::test]
+async fn a_flag_wins_over_the_environment() {
+    let launch = Launch::new()
+        .variable("LIMINAL_PORT", "not even a port")
+        .variable("LIMINAL_DATA_DIR", "/proc/no");
+    let data_dir = launch.data_dir();
+    let app = launch.flag("--data-dir").flag(data_dir.to_str().unwrap()).start().await;
+    assert!(app.file("token").exists());
+}
+
+#[tokio::test]
+async fn the_token_is_printed_with_and_without_a_server() {
+    let launch = Launch::new();
+    let printed = async |arguments: &[&str]| {
+        let ended = run(&mut launch.command(arguments)).await;
+        assert!(ended.status.success() && ended.stdout.len() == 65, "{ended:?}");
+        ended.stdout
+    };
+    let first = printed(&["token"]).await;
+    assert_eq!(printed(&["token"]).await, first);
+    let second = printed(&["token", "--rotate"]).await;
+    assert_ne!(second, first);
+    let app = launch.clone().start().await;
+    assert_eq!(app.token(), second.trim_end());
+    assert_eq!(printed(&["token"]).await, second);
+}
+
+#[tokio::test]
+async fn help_names_every_flag_and_variable() {
+    let help = run(&mut Launch::new().command(&["--help"])).await;
+    assert!(help.status.success() && help.stderr.is_empty());
+    for word in [
+        "--host",
+        "--port",
+        "--data-dir",
+        "--no-open",
+        "--allow-origin",
+        "--dev",
+        "--help",
+        "--version",
+        "token",
+        "--rotate",
+        "doctor",
+        "LIMINAL_HOST",
+        "LIMINAL_PORT",
+        "LIMINAL_DATA_DIR",
+        "LIMINAL_PERMISSIONS",
+        "LIMINAL_IDLE_MS",
+        "CLAUDE_CMD",
+        "CODEX_ACP_CMD",
+        "ACP_START_TIMEOUT_MS",
+        "ACP_PROMPT_TIMEOUT_MS",
+        "RUST_LOG",
+    ] {
+        assert!(help.stdout.contains(word), "{word}");
+    }
+    let version = run(&mut Launch::new().command(&["--version"])).await;
+    assert_eq!(version.stdout, format!("liminal {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[tokio::test]
+async fn the_doctor_tells_what_is_there_and_what_to_type_for_what_is_not() {
+    let launch = Launch::new();
+    let bin = launch.home().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::fs::write(bin.join("claude"), "#!/bin/sh\necho '9.8.7 (Claude Code)'\n").unwrap();
+    std::fs::set_permissions(bin.join("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let launch = launch.variable("PATH", &format!("{}:/bin", bin.display()));
+
+    let well = run(&mut launch.command(&["doctor", "--port", "0"])).await;
+    assert!(well.status.success(), "{well:?}");
+    for words in [
+        "will be made at the first start",
+        "any free port",
+        "9.8.7 (Claude Code)",
+        "npm install -g @agentclientprotocol/codex-acp",
+        "demo",
+    ] {
+        assert!(well.stdout.contains(words), "{words} in {}", well.stdout);
+    }
+    assert!(!launch.data_dir().exists(), "looking changes nothing");
+
+    let app = launch.clone().start().await;
+    let running = run(&mut launch.command(&["doctor"])).await;
+    assert!(
+        running.stdout.contains(&format!("Liminal Builder is running at {}", app.origin())),
+        "{running:?}"
+    );
+
+    let elsewhere = Launch::new();
+    let taken = run(&mut elsewhere.command(&["doctor", "--port", &app.port().to_string()])).await;
+    assert_eq!(taken.status.code(), Some(1));
+    assert!(taken.stdout.contains("is taken by another program"), "{taken:?}");
+}
+
+#[tokio::test]
+async fn the_doctor_names_what_is_damaged() {
+    let launch = Launch::new().file("sessions.json", "{").file("agents.json", "[");
+    let app_dir = launch.data_dir();
+    let ended = run(&mut launch.command(&["doctor", "--port", "0"])).await;
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(
+        ended.stdout.contains(&app_dir.join("sessions.json").display().to_string()),
+        "{ended:?}"
+    );
+    assert!(ended.stdout.contains("agents.json"), "{ended:?}");
+    drop(App::start().await);
+}

@@ -1,0 +1,72 @@
+//! Rules of this code base that a reader can rely on, because a test does.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use liminal_contract::ErrorCode;
+
+fn checkout() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Every file below `directory` with one of these extensions, what was built or installed apart.
+fn files(directory: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if !name.starts_with('.')
+                && !matches!(name.as_str(), "target" | "node_modules" | "test-results")
+            {
+                files(&path, extensions, found);
+            }
+        } else if path
+            .extension()
+            .is_some_and(|extension| extensions.iter().any(|known| extension == *known))
+        {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn docs_errors_lists_every_code_with_its_status() {
+    let path = checkout().join("docs/errors.md");
+    let listed: Vec<(String, String)> = fs::read_to_string(&path)
+        .unwrap()
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `"))
+        .filter_map(|row| row.split_once("` | "))
+        .map(|(code, rest)| (code.to_owned(), rest.split(" | ").next().unwrap().to_owned()))
+        .collect();
+    let codes: Vec<(String, String)> = ErrorCode::ALL
+        .iter()
+        .map(|code| {
+            (
+                serde_json::to_value(code).unwrap().as_str().unwrap().to_owned(),
+                code.http_status().to_string(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        listed, codes,
+        "docs/errors.md and ErrorCode differ. The table has one row per code, in the order of ErrorCode::ALL: | `CODE` | status | …"
+    );
+}
+
+#[test]
+fn every_module_says_what_it_owns() {
+    let root = checkout();
+    let mut found = vec![];
+    files(&root.join("crates"), &["rs"], &mut found);
+    let silent: Vec<_> = found
+        .iter()
+        .filter(|path| !path.ends_with("tests.rs"))
+        .filter(|path| !fs::read_to_string(path).unwrap().trim_start().starts_with("//!"))
+        .map(|path| path.strip_prefix(&root).unwrap().display().to_string())
+        .collect();
+    assert!(
+        silent.is_empty(),
+        "these begin without `//!` (what they own, what they deliberately do not): {silent:#?}"
+    );
+}

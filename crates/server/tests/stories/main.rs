@@ -1,0 +1,17 @@
+//! Stories about the real program: the real binary, a real socket, real files. One test binary, for link time.
+//!
+//! A story reads like what a user would tell. Ports, temporary homes and JSON are hidden in `support`; if a story
+//! needs a raw frame, `support` lacks a verb.
+
+// Stories fail by panicking; what a helper unwraps is part of the story.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod commands;
+mod damaged_files;
+mod door;
+mod house_rules;
+mod malformed_messages;
+mod page;
+mod projects;
+mod starting_and_stopping;
+mod support;

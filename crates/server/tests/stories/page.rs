@@ -1,0 +1,81 @@
+//! The page and its files.
+
+use serde_json::json;
+
+use crate::support::{App, Launch};
+
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; img-src 'self' blob:; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; require-trusted-types-for 'script'; trusted-types liminal";
+
+#[tokio::test]
+async fn every_response_carries_the_headers_that_keep_the_page_closed() {
+    let app = App::start().await;
+    for answer in [
+        app.call("GET", "/shared/base.css").send().await,
+        app.call("GET", "/nothing").send().await,
+        app.call("GET", "/").host("evil.example").send().await,
+        app.call("GET", "/api/health").send().await,
+        app.call("GET", "/api/session/list").send().await,
+    ] {
+        for (name, value) in [
+            ("content-security-policy", POLICY),
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "no-referrer"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("cross-origin-opener-policy", "same-origin"),
+        ] {
+            assert_eq!(answer.header(name), Some(value), "{answer:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_did_not_change_is_not_sent_again() {
+    let app = App::start().await;
+    let first = app.call("GET", "/shared/base.css").send().await;
+    assert_eq!(first.status, 200);
+    assert_eq!(first.header("content-type"), Some("text/css; charset=utf-8"));
+    assert_eq!(first.header("cache-control"), Some("no-cache"));
+    let etag = first.header("etag").unwrap();
+    for known in [etag, &format!("W/{etag}"), &format!("\"other\", {etag}")] {
+        let again = app.call("GET", "/shared/base.css").header("If-None-Match", known).send().await;
+        assert_eq!(
+            (again.status, again.body.as_str(), again.header("etag")),
+            (304, "", Some(etag)),
+            "{known}"
+        );
+    }
+    let changed =
+        app.call("GET", "/shared/base.css").header("If-None-Match", "\"other\"").send().await;
+    assert_eq!((changed.status, changed.body), (200, first.body));
+}
+
+#[tokio::test]
+async fn the_page_is_in_the_binary() {
+    // Stories start the program in `/`, where there is no checkout.
+    let app = App::start().await;
+    assert_eq!(app.call("GET", "/shared/base.css").send().await.status, 200);
+    for path in ["/contract.d.ts", "/package.json", "/../Cargo.toml", "/shared", "/shared/", "//"] {
+        assert_eq!(app.call("GET", path).send().await.status, 404, "{path}");
+    }
+    assert_eq!(app.call("POST", "/").send().await.status, 405);
+}
+
+#[tokio::test]
+async fn dev_needs_a_checkout() {
+    let launch = Launch::new();
+    let ended = crate::support::run(&mut launch.command(&["--dev", "--port", "0"])).await;
+    ended.failed_with("--dev: no client directory here");
+}
+
+#[tokio::test]
+async fn a_body_over_one_mebibyte_is_refused() {
+    let app = App::start().await;
+    let long = json!({"code": "x".repeat(1024 * 1024)});
+    app.call("POST", "/api/login").json(&long).send().await.is_refused_with(413, "INVALID_MESSAGE");
+    let just_short = json!({"code": "x".repeat(1024 * 1024 - 100)});
+    app.call("POST", "/api/login")
+        .json(&just_short)
+        .send()
+        .await
+        .is_refused_with(401, "UNAUTHORIZED");
+}

@@ -1,0 +1,211 @@
+//! One socket, as a page holds it.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+
+use futures_util::{SinkExt, StreamExt};
+use liminal_contract::{ClientMessage, Project, ServerMessage};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{WebSocketStream, client_async_with_config};
+
+use super::in_time;
+
+/// A page. What it was told and no story asked for yet waits, in order.
+pub struct Browser {
+    socket: WebSocketStream<TcpStream>,
+    unseen: VecDeque<Value>,
+    seen: Vec<Value>,
+    requests: u32,
+}
+
+impl Browser {
+    /// Gets in as a page does.
+    pub async fn connect(host: &str, token: &str) -> Self {
+        Self::try_connect(host, token).await.unwrap()
+    }
+
+    /// Tries to get in as a page does.
+    pub async fn try_connect(host: &str, token: &str) -> Result<Self, Error> {
+        let mut request = format!("ws://{host}/ws").into_client_request()?;
+        let headers = request.headers_mut();
+        headers.insert("Sec-WebSocket-Protocol", format!("liminal.1, {token}").parse().unwrap());
+        headers.insert("Origin", format!("http://{host}").parse().unwrap());
+        let stream = TcpStream::connect(host).await?;
+        let limits = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
+        let (socket, answer) = client_async_with_config(request, stream, Some(limits)).await?;
+        assert_eq!(answer.headers()["sec-websocket-protocol"], "liminal.1");
+        Ok(Self { socket, unseen: VecDeque::new(), seen: vec![], requests: 0 })
+    }
+
+    /// Asks, and waits for the answer to exactly this.
+    pub async fn ask(&mut self, message: ClientMessage) -> ServerMessage {
+        let request_id = self.send(message).await;
+        self.sees_reply(&request_id).await
+    }
+
+    /// Asks without waiting. Returns the id of the request.
+    pub async fn send(&mut self, message: ClientMessage) -> String {
+        self.requests += 1;
+        let request_id = format!("request-{}", self.requests);
+        let mut frame = serde_json::to_value(message).unwrap();
+        frame["requestId"] = json!(request_id);
+        self.says(&frame.to_string()).await;
+        request_id
+    }
+
+    /// Says exactly this text.
+    pub async fn says(&mut self, text: &str) {
+        self.socket.send(Message::text(text)).await.unwrap();
+    }
+
+    /// Says bytes.
+    pub async fn says_bytes(&mut self, bytes: &[u8]) {
+        self.socket.send(Message::binary(bytes.to_vec())).await.unwrap();
+    }
+
+    /// Says all of these in one breath, without reading in between.
+    pub async fn floods(&mut self, texts: impl Iterator<Item = String>) {
+        for text in texts {
+            self.socket.feed(Message::text(text)).await.unwrap();
+        }
+        self.socket.flush().await.unwrap();
+    }
+
+    /// Says something that the server may refuse to take in.
+    pub async fn tries_to_say(&mut self, text: &str) {
+        let _may_be_refused = self.socket.send(Message::text(text)).await;
+    }
+
+    /// Asks again and again without ever reading, until the server takes no more.
+    pub async fn asks_until_nobody_listens(&mut self, text: &str) {
+        let stream = self.socket.get_mut();
+        stream.set_nodelay(true).unwrap();
+        loop {
+            let frame = masked(text);
+            match stream.try_write(&frame) {
+                Ok(length) if length == frame.len() => {}
+                // Both buffers between us are full: it has stopped reading.
+                Ok(_) => return,
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                    let writable =
+                        tokio::time::timeout(std::time::Duration::from_secs(1), stream.writable())
+                            .await;
+                    if writable.is_err() {
+                        return;
+                    }
+                }
+                Err(_gone) => return,
+            }
+        }
+    }
+
+    /// Leaves.
+    pub async fn leaves(mut self) {
+        self.socket.close(None).await.unwrap();
+        while let Some(Ok(_)) = self.socket.next().await {}
+    }
+
+    /// The first frame for which `find` finds something. Frames before it stay for later.
+    pub async fn sees<T>(&mut self, what: &str, find: impl Fn(&Value) -> Option<T>) -> T {
+        let mut looked_at = 0;
+        loop {
+            while looked_at < self.unseen.len() {
+                if let Some(found) = find(&self.unseen[looked_at]) {
+                    self.unseen.remove(looked_at);
+                    return found;
+                }
+                looked_at += 1;
+            }
+            match in_time(self.socket.next()).await {
+                Some(Some(Ok(Message::Text(text)))) => {
+                    let frame: Value = serde_json::from_str(&text).unwrap();
+                    self.seen.push(frame.clone());
+                    self.unseen.push_back(frame);
+                }
+                Some(Some(Ok(Message::Ping(_) | Message::Pong(_)))) => {}
+                other => panic!("waiting for {what}: {other:?}\n{}", self.story_so_far()),
+            }
+        }
+    }
+
+    /// The answer to a request.
+    pub async fn sees_reply(&mut self, request_id: &str) -> ServerMessage {
+        let what = format!("the reply to {request_id}");
+        let frame = self
+            .sees(&what, |frame| (frame["requestId"] == request_id).then(|| frame.clone()))
+            .await;
+        serde_json::from_value(frame).unwrap()
+    }
+
+    /// The next message of this type that answers nobody.
+    pub async fn sees_told(&mut self, kind: &str) -> ServerMessage {
+        let told = |frame: &Value| {
+            (frame["type"] == kind && frame["requestId"].is_null()).then(|| frame.clone())
+        };
+        let frame = self.sees(kind, told).await;
+        serde_json::from_value(frame).unwrap()
+    }
+
+    /// The next error: its id and its code.
+    pub async fn sees_error(&mut self) -> (Option<String>, String) {
+        let error = |frame: &Value| {
+            (frame["type"] == "error").then(|| {
+                (
+                    frame["requestId"].as_str().map(str::to_owned),
+                    frame["code"].as_str().unwrap().to_owned(),
+                )
+            })
+        };
+        self.sees("an error", error).await
+    }
+
+    /// How the server closed the connection: its code.
+    pub async fn sees_close(&mut self) -> u16 {
+        loop {
+            match in_time(self.socket.next()).await {
+                Some(Some(Ok(Message::Close(Some(frame))))) => return frame.code.into(),
+                Some(Some(Ok(Message::Close(None)))) => return 1005,
+                Some(Some(Ok(_))) => {}
+                other => panic!("waiting for the end: {other:?}\n{}", self.story_so_far()),
+            }
+        }
+    }
+
+    /// Makes a directory a project.
+    pub async fn adds_project(&mut self, path: &str) -> Project {
+        match self.ask(ClientMessage::ProjectAdd { path: path.into() }).await {
+            ServerMessage::ProjectAdded { project } => project,
+            other => panic!("{path} was not added: {other:?}"),
+        }
+    }
+
+    /// All projects, as the sidebar would show them.
+    pub async fn projects(&mut self) -> Vec<Project> {
+        match self.ask(ClientMessage::ProjectList {}).await {
+            ServerMessage::ProjectList { projects } => projects,
+            other => panic!("no list: {other:?}"),
+        }
+    }
+
+    /// The last of what was received, for a story that failed.
+    fn story_so_far(&self) -> String {
+        const LAST: usize = 40;
+        let earlier = self.seen.len().saturating_sub(LAST);
+        let mut text = format!("received so far ({earlier} earlier ones left out):\n");
+        for frame in &self.seen[earlier..] {
+            let shown: String = frame.to_string().chars().take(500).collect();
+            writeln!(text, "  {shown}").unwrap();
+        }
+        text
+    }
+}
+
+/// A short text frame, masked with zeros.
+fn masked(text: &str) -> Vec<u8> {
+    let length = u8::try_from(text.len()).ok().filter(|length| *length < 126).unwrap();
+    [&[0x81, 0x80 | length, 0, 0, 0, 0], text.as_bytes()].concat()
+}

@@ -1,0 +1,165 @@
+//! One HTTP request, written by hand so that a story can say anything a stranger could.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::in_time;
+
+/// A request that is being put together.
+#[must_use]
+pub struct Call {
+    connect_to: String,
+    method: String,
+    path: String,
+    host: Option<String>,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+/// What came back.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The headers, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: String,
+}
+
+impl Call {
+    /// To the server at `host`, naming it.
+    pub fn new(host: &str, method: &str, path: &str) -> Self {
+        Self {
+            connect_to: host.into(),
+            method: method.into(),
+            path: path.into(),
+            host: Some(host.into()),
+            headers: vec![],
+            body: vec![],
+        }
+    }
+
+    /// Naming another host.
+    pub fn host(mut self, host: &str) -> Self {
+        self.host = Some(host.into());
+        self
+    }
+
+    /// Naming none.
+    pub fn no_host(mut self) -> Self {
+        self.host = None;
+        self
+    }
+
+    /// With a header.
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// From a page of this origin.
+    pub fn origin(self, origin: &str) -> Self {
+        self.header("Origin", origin)
+    }
+
+    /// With this token.
+    pub fn bearer(self, token: &str) -> Self {
+        self.header("Authorization", &format!("Bearer {token}"))
+    }
+
+    /// With a body.
+    pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// With a body of JSON.
+    pub fn json(self, body: &Value) -> Self {
+        self.header("Content-Type", "application/json").body(body.to_string())
+    }
+
+    /// As the handshake of a WebSocket.
+    pub fn upgrade(self) -> Self {
+        self.header("Upgrade", "websocket")
+            .header("Sec-WebSocket-Version", "13")
+            .header("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==")
+    }
+
+    /// Sends it.
+    pub async fn send(self) -> Answer {
+        let what = format!("{} {}", self.method, self.path);
+        in_time(self.exchange()).await.unwrap_or_else(|| panic!("no answer to {what}"))
+    }
+
+    async fn exchange(self) -> Answer {
+        let is_upgrade = self.headers.iter().any(|(name, _)| name == "Upgrade");
+        let connection = if is_upgrade { "Upgrade" } else { "close" };
+        let mut head =
+            format!("{} {} HTTP/1.1\r\nConnection: {connection}\r\n", self.method, self.path);
+        if let Some(host) = &self.host {
+            write!(head, "Host: {host}\r\n").unwrap();
+        }
+        if !self.body.is_empty() || self.method == "POST" {
+            write!(head, "Content-Length: {}\r\n", self.body.len()).unwrap();
+        }
+        for (name, value) in &self.headers {
+            write!(head, "{name}: {value}\r\n").unwrap();
+        }
+        head.push_str("\r\n");
+        let mut stream = TcpStream::connect(&self.connect_to).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        // A server that refuses a long body may stop reading it.
+        let _may_be_refused = stream.write_all(&self.body).await;
+        let mut bytes = Vec::new();
+        let mut buffer = [0; 16 * 1024];
+        while let Ok(length @ 1..) = stream.read(&mut buffer).await {
+            bytes.extend_from_slice(&buffer[..length]);
+            if is_whole(&bytes) {
+                break;
+            }
+        }
+        Answer::parse(&String::from_utf8_lossy(&bytes))
+    }
+}
+
+impl Answer {
+    fn parse(text: &str) -> Self {
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
+        let mut lines = head.lines();
+        let status =
+            lines.next().and_then(|line| line.split(' ').nth(1)).and_then(|code| code.parse().ok());
+        let headers = lines
+            .filter_map(|line| line.split_once(": "))
+            .map(|(name, value)| (name.to_lowercase(), value.to_owned()));
+        Self { status: status.unwrap_or(0), headers: headers.collect(), body: body.into() }
+    }
+
+    /// A header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+
+    /// Refused, with the status and the contract's error body.
+    pub fn is_refused_with(&self, status: u16, code: &str) {
+        assert_eq!(self.status, status, "{self:?}");
+        assert_eq!(self.json()["code"], code, "{self:?}");
+    }
+}
+
+/// Whether a refused handshake, after which the connection stays open, or an accepted one is all there.
+fn is_whole(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes).to_lowercase();
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    text.starts_with("http/1.1 101")
+        || length.is_some_and(|length| length.parse() == Ok(body.len()))
+}
