@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent_client_protocol_schema::v1::{
-    LoadSessionRequest, NewSessionRequest, ResumeSessionRequest, SetSessionModeRequest,
+    LoadSessionRequest, NewSessionRequest, SetSessionModeRequest,
 };
 use liminal_stream::SessionFact;
 use serde_json::Value;
@@ -121,7 +121,8 @@ async fn load(link: &Arc<Link>, session: &Session, history: Wanted) -> Result<Va
 
 async fn resume(link: &Arc<Link>, session: &Session) -> Result<Value, NoAnswer> {
     session.attach(link.generation, Arc::clone(&link.connection), Some(Wanted::No));
-    let request = ResumeSessionRequest::new(session.agent_ref.clone(), session.project_dir.clone());
+    // The same content as of a load. The type made for this leaves out an empty `mcpServers`, which agents require.
+    let request = LoadSessionRequest::new(session.agent_ref.clone(), session.project_dir.clone());
     link.request("session/resume", &request, link.shared.patience.session).await
 }
 

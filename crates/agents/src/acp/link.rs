@@ -407,3 +407,6 @@ pub(crate) async fn write_to(stdin: Stdin, mut lines: mpsc::UnboundedReceiver<Ou
         drop(charge);
     }
 }
+
+#[cfg(test)]
+mod tests;

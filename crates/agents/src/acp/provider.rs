@@ -63,6 +63,17 @@ impl AcpProvider {
         Self { shared, keeper }
     }
 
+    /// The agent, started if it is not running. One that has just crashed is not given out any more.
+    async fn link(&self) -> Result<Arc<Link>, ProviderError> {
+        loop {
+            let link = self.keeper.link().await?;
+            if !link.is_over() {
+                return Ok(link);
+            }
+            self.keeper.replaced(&link).await;
+        }
+    }
+
     fn session(&self, id: &SessionId) -> Result<Arc<Session>, ProviderError> {
         self.shared.by_id(id).ok_or_else(|| ProviderError::SessionUnknown {
             words: format!("{id} is not attached to {}.", self.shared.agent.name),
@@ -82,13 +93,13 @@ impl CliProvider for AcpProvider {
     }
 
     async fn create_session(&self, new: NewSession) -> Result<ProviderSession, ProviderError> {
-        let link = self.keeper.link().await?;
+        let link = self.link().await?;
         attach::make(&link, new).await
     }
 
     async fn load_session(&self, load: LoadSession) -> Result<ProviderSession, ProviderError> {
         let LoadSession { session_id, agent_ref, project_dir, history } = load;
-        let link = self.keeper.link().await?;
+        let link = self.link().await?;
         let wanted = match history {
             History::All => Wanted::Yes,
             // An ACP agent tells all of its history or nothing, and what we have is ours.
@@ -109,7 +120,7 @@ impl CliProvider for AcpProvider {
         content: &str,
     ) -> Result<(), ProviderError> {
         let session = self.session(session)?;
-        let link = self.keeper.link().await?;
+        let link = self.link().await?;
         attach::take_up(&link, &session, Wanted::No).await?;
         attach::settled(&session).await;
         session.prompt(turn, content, || self.keeper.turn()).map_err(|why| match why {

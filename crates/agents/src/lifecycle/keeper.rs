@@ -138,6 +138,13 @@ impl<L: Send + Sync + 'static> Keeper<L> {
         self.now.borrow().link.clone()
     }
 
+    /// Waits until this is no longer the agent that others would get: it is gone, or being stopped.
+    pub async fn replaced(&self, link: &Arc<L>) {
+        let mut now = self.now.clone();
+        let is_other = |now: &Now<L>| now.link.as_ref().is_none_or(|it| !Arc::ptr_eq(it, link));
+        let _keeper_gone = now.wait_for(is_other).await.is_err();
+    }
+
     /// Where its process is in its life.
     pub fn status(&self) -> AgentStatus {
         self.now.borrow().status
