@@ -103,9 +103,10 @@ impl SessionService {
     ) -> Result<Vec<SessionListItem>, Failure> {
         let mut records = self.around.sessions.all()?;
         records.retain(|record| record.project_id == *project && record.archived == archived);
-        records.sort_by_key(|record| std::cmp::Reverse(record.last_active_at));
         let running = self.running.lock().await;
-        Ok(records.into_iter().map(|record| row(record, &running)).collect())
+        let mut rows: Vec<_> = records.into_iter().map(|record| row(record, &running)).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.last_active_at));
+        Ok(rows)
     }
 
     /// Makes a session. When it fails, neither entry nor process is left.
@@ -302,15 +303,28 @@ impl SessionService {
             .collect())
     }
 
-    /// Puts everything on disk and ends every agent. What ran is closed as interrupted at the next start.
+    /// Puts everything on disk, closes what runs as interrupted, and ends every agent.
     pub async fn stop(&self) {
         let sessions: Vec<Session> = self.running.lock().await.values().cloned().collect();
         for session in sessions {
             if let Err(failure) = session.rest().await {
                 tracing::warn!(message = failure.message, "a session could not be put to rest");
             }
+            self.interrupted(session.id()).await;
         }
         self.around.registry.shutdown().await;
+    }
+
+    /// Closes what runs in a session, in the journal.
+    async fn interrupted(&self, id: &SessionId) {
+        let (done, wait) = tokio::sync::oneshot::channel();
+        self.around.journal.interrupt(
+            id,
+            Box::new(move || {
+                let _waiter_left = done.send(());
+            }),
+        );
+        let _journal_ended = wait.await;
     }
 
     fn is_alive(&self, record: &SessionRecord) -> bool {
@@ -362,14 +376,7 @@ impl SessionService {
         if let Err(error) = provider.kill_session(id).await {
             tracing::warn!(session = %id, %error, "the agent of a panicked session could not be let go");
         }
-        let (done, wait) = tokio::sync::oneshot::channel();
-        self.around.journal.interrupt(
-            id,
-            Box::new(move || {
-                let _waiter_left = done.send(());
-            }),
-        );
-        let _journal_ended = wait.await;
+        self.interrupted(id).await;
         let Ok(session) = self.session(id).await else { return };
         self.around.hub.broadcast(ServerMessage::SessionState {
             session_id: id.clone(),
@@ -390,9 +397,17 @@ impl SessionService {
     }
 }
 
-fn row(record: SessionRecord, running: &HashMap<SessionId, Session>) -> SessionListItem {
-    let state =
-        running.get(&record.id).map_or(SessionState::Idle, |session| session.situation().state);
+fn row(mut record: SessionRecord, running: &HashMap<SessionId, Session>) -> SessionListItem {
+    let mut state = SessionState::Idle;
+    if let Some(session) = running.get(&record.id) {
+        let situation = session.situation();
+        state = situation.state;
+        // What the task knows and the file does not have yet.
+        record.last_active_at = record.last_active_at.max(situation.last_active_at);
+        if situation.title.0 > record.title_by {
+            record.title = situation.title.1;
+        }
+    }
     SessionListItem {
         id: record.id,
         project_id: record.project_id,

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use liminal_contract::{
-    Answer, AttachedState, Cursor, ItemId, Policy, SessionId, SessionState, TurnId,
+    Answer, AttachedState, Cursor, ItemId, Policy, SessionId, SessionState, Timestamp, TurnId,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::failures::task_ended;
 use crate::failure::Failure;
+use crate::store::TitleBy;
 use crate::ws::outbox::{Follow, Outbox};
 
 /// A session in use.
@@ -20,12 +21,16 @@ pub struct Session {
 }
 
 /// What others may know of a session without asking its task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Situation {
     /// What it is doing.
     pub state: SessionState,
     /// Its attachment to its agent; `None` while there is none.
     pub attached: Option<AttachedState>,
+    /// Its last activity, which `sessions.json` may not have yet.
+    pub last_active_at: Timestamp,
+    /// Its title, likewise, and who gave it.
+    pub title: (Option<TitleBy>, String),
 }
 
 /// How a browser opens a session.
@@ -93,9 +98,14 @@ impl Session {
         Self { id, asks, situation }
     }
 
+    /// Which session.
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
     /// What it is doing.
     pub fn situation(&self) -> Situation {
-        *self.situation.borrow()
+        self.situation.borrow().clone()
     }
 
     /// Follows the session; the history goes to the outbox.

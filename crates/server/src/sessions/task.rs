@@ -147,6 +147,8 @@ impl SessionTask {
         let (situation, watched) = watch::channel(Situation {
             state: if failed { SessionState::Failed } else { SessionState::Idle },
             attached: made.as_ref().map(|_| AttachedState::Open),
+            last_active_at: record.last_active_at,
+            title: (record.title_by, record.title.clone()),
         });
         let session = Session::new(record.id.clone(), ask_sender, watched);
         let (seq, next_index) = row.as_ref().map_or((0, 0), |row| (row.seq, row.next_index));
@@ -291,8 +293,20 @@ impl SessionTask {
             Attachment::Making(_) => Some(AttachedState::Loading),
             Attachment::Made(_) => Some(AttachedState::Open),
         };
-        let before = self.situation.send_replace(Situation { state, attached });
-        if before.state != state {
+        let last_active_at = self.record.last_active_at;
+        let before = self.situation.borrow().state;
+        self.situation.send_if_modified(|situation| {
+            let title = (self.record.title_by, self.record.title.as_str());
+            let same = (situation.state, situation.attached, situation.last_active_at)
+                == (state, attached, last_active_at)
+                && (situation.title.0, situation.title.1.as_str()) == title;
+            if !same {
+                let title = (title.0, title.1.to_owned());
+                *situation = Situation { state, attached, last_active_at, title };
+            }
+            !same
+        });
+        if before != state {
             self.tell_state(state);
         }
     }

@@ -51,12 +51,12 @@ async fn a_script_makes_a_session_speaks_to_it_and_takes_the_transcript_away() {
         json!({"sessionId": session, "cliType": "scripted", "isAlive": true, "state": "open"})
     );
     let export = app.get(&format!("/api/session/{session}/export?format=md")).await;
-    assert!(export.text().contains("## You\n\nrun\n"), "{}", export.text());
+    assert!(export.body.contains("## You\n\nrun\n"), "{}", export.body);
     let json_export = app.get(&format!("/api/session/{session}/export?format=json")).await.json();
     assert_eq!(json_export["entries"].as_array().unwrap().len(), 2);
     let item = json_export["entries"][1]["itemId"].as_str().unwrap();
     let output = app.get(&format!("/api/session/{session}/item/{item}/output")).await;
-    assert_eq!(output.text(), "1\n2\n3\n");
+    assert_eq!(output.body, "1\n2\n3\n");
     assert_eq!(app.post(&format!("/api/session/{session}/load"), &json!({})).await.status, 200);
     assert_eq!(app.post(&format!("/api/session/{session}/cancel"), &json!({})).await.status, 200);
     assert_eq!(app.post(&format!("/api/session/{session}/kill"), &json!({})).await.status, 200);
@@ -65,11 +65,20 @@ async fn a_script_makes_a_session_speaks_to_it_and_takes_the_transcript_away() {
 #[tokio::test]
 async fn what_cannot_be_done_is_refused_with_the_contracts_code() {
     let (app, directory) = app().await;
-    let refused = |cli_type: &str, directory: &str| json!({"cliType": cli_type, "projectDir": directory});
-    app.post("/api/session/create", &refused("no:agent", &directory)).await.is_refused_with(400, "UNSUPPORTED_CLI_TYPE");
-    app.post("/api/session/create", &refused("nobody", &directory)).await.is_refused_with(400, "UNSUPPORTED_CLI_TYPE");
-    app.post("/api/session/create", &refused("scripted", "/no/such/place")).await.is_refused_with(404, "PROJECT_NOT_FOUND");
-    app.post("/api/session/create", &json!({"cliType": "scripted"})).await.is_refused_with(400, "PROJECT_ID_REQUIRED");
+    let refused =
+        |cli_type: &str, directory: &str| json!({"cliType": cli_type, "projectDir": directory});
+    app.post("/api/session/create", &refused("no:agent", &directory))
+        .await
+        .is_refused_with(400, "UNSUPPORTED_CLI_TYPE");
+    app.post("/api/session/create", &refused("nobody", &directory))
+        .await
+        .is_refused_with(400, "UNSUPPORTED_CLI_TYPE");
+    app.post("/api/session/create", &refused("scripted", "/no/such/place"))
+        .await
+        .is_refused_with(404, "PROJECT_NOT_FOUND");
+    app.post("/api/session/create", &json!({"cliType": "scripted"}))
+        .await
+        .is_refused_with(400, "PROJECT_ID_REQUIRED");
     app.get("/api/session/list").await.is_refused_with(400, "PROJECT_ID_REQUIRED");
     for call in ["load", "send", "cancel", "kill"] {
         let path = format!("/api/session/scripted:none/{call}");

@@ -28,7 +28,7 @@ async fn an_answer_streams_and_is_there_after_a_reload() {
     assert!(history.entries.iter().all(|entry| entry.turn_id == turn));
     assert_eq!(history.turns[0].outcome, Some(TurnOutcome::Completed));
     let Body::Message { blocks, .. } = &history.entries[1].body else { panic!("not a message") };
-    assert_eq!(blocks, &["<p>Hello <strong>you</strong>.</p>\n"]);
+    assert_eq!(blocks, &["<p>Hello <strong>you</strong>.</p>"]);
 }
 
 #[tokio::test]
@@ -106,21 +106,23 @@ async fn ten_sessions_made_and_spoken_to_at_the_same_instant_answer_each_their_o
         sent.push(browser.send(send).await);
     }
     for (session, request) in sessions.iter().zip(sent) {
-        let ServerMessage::SessionAccepted { turn_id, .. } = browser.sees_reply(&request).await else {
+        let ServerMessage::SessionAccepted { turn_id, .. } = browser.sees_reply(&request).await
+        else {
             panic!("not accepted")
         };
         assert!(completed(&browser.sees_end(&turn_id).await));
         let said = format!("words for {session}");
-        assert_eq!(browser.opens(session).await.texts(), [said.clone(), format!("You said: {said}")]);
+        assert_eq!(
+            browser.opens(session).await.texts(),
+            [said.clone(), format!("You said: {said}")]
+        );
     }
 }
 
 #[tokio::test]
 async fn a_message_repeated_by_its_request_is_answered_again_and_sent_once() {
-    let (app, mut browser, session) = App::with_session(
-        script().on_prompt("once").say("Once.").stop("end_turn"),
-    )
-    .await;
+    let (app, mut browser, session) =
+        App::with_session(script().on_prompt("once").say("Once.").stop("end_turn")).await;
     let request = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
     let first = browser.says_as(request, &session, "once").await;
     let ServerMessage::SessionAccepted { turn_id, .. } = &first else { panic!("{first:?}") };
@@ -140,7 +142,8 @@ async fn a_message_repeated_by_its_request_is_answered_again_and_sent_once() {
 #[tokio::test]
 async fn a_second_message_while_a_turn_runs_is_refused_as_busy() {
     let (_app, mut browser, session) =
-        App::with_session(script().on_any_prompt().say("…").wait_for_cancel().stop("cancelled")).await;
+        App::with_session(script().on_any_prompt().say("…").wait_for_cancel().stop("cancelled"))
+            .await;
     browser.says_to(&session, "one").await;
     let refused = browser.tries_to_say_to(&session, "two").await;
     assert!(matches!(refused, ServerMessage::Error { code: ErrorCode::SessionBusy, .. }));
@@ -148,10 +151,8 @@ async fn a_second_message_while_a_turn_runs_is_refused_as_busy() {
 
 #[tokio::test]
 async fn sessions_are_listed_named_hidden_shown_and_deleted() {
-    let app = Launch::new()
-        .agent(script().on_any_prompt().say("ok").stop("end_turn"))
-        .start()
-        .await;
+    let app =
+        Launch::new().agent(script().on_any_prompt().say("ok").stop("end_turn")).start().await;
     let mut browser = app.browser().await;
     let project = browser.adds_project(&app.directory("project")).await;
     let older = browser.creates_session(&project, "scripted").await;
@@ -162,7 +163,10 @@ async fn sessions_are_listed_named_hidden_shown_and_deleted() {
     let listed = browser.sessions(&project).await;
     assert_eq!(
         listed.iter().map(|s| (&s.id, s.title.as_str(), s.state)).collect::<Vec<_>>(),
-        [(&older, "Name me after this", SessionState::Idle), (&newer, "New Session", SessionState::Idle)]
+        [
+            (&older, "Name me after this", SessionState::Idle),
+            (&newer, "New Session", SessionState::Idle)
+        ]
     );
 
     let rename = ClientMessage::SessionRename { session_id: newer.clone(), title: "Mine".into() };
@@ -177,14 +181,18 @@ async fn sessions_are_listed_named_hidden_shown_and_deleted() {
     browser.ask(ClientMessage::SessionDelete { session_id: older.clone() }).await;
     assert_eq!(browser.sessions(&project).await.len(), 1);
     let gone = browser.ask(ClientMessage::SessionOpen {
-        session_id: older, since: None, around: None, tails: None,
+        session_id: older,
+        since: None,
+        around: None,
+        tails: None,
     });
     assert!(matches!(gone.await, ServerMessage::Error { code: ErrorCode::SessionNotFound, .. }));
 }
 
 #[tokio::test]
 async fn an_agent_that_cannot_be_had_leaves_no_session_behind() {
-    let agents = r#"{"agents":[{"id":"nowhere","name":"Nowhere","command":"no-such-program-at-all"}]}"#;
+    let agents =
+        r#"{"agents":[{"id":"nowhere","name":"Nowhere","command":"no-such-program-at-all"}]}"#;
     let app = Launch::new().file("agents.json", agents).start().await;
     let mut browser = app.browser().await;
     let project = browser.adds_project(&app.directory("project")).await;

@@ -6,7 +6,9 @@
 mod app;
 mod browser;
 mod call;
+mod conversation;
 mod ended;
+mod processes;
 
 use std::future::Future;
 use std::time::Duration;
@@ -15,6 +17,7 @@ pub use app::{App, Launch};
 pub use browser::Browser;
 pub use call::{Answer, Call};
 pub use ended::{Ended, run};
+pub use processes::{are_gone, descendants};
 
 /// Far more than anything takes; only a story that fails waits so long.
 const PATIENCE: Duration = Duration::from_secs(30);

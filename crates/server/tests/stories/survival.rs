@@ -105,7 +105,13 @@ async fn a_silent_agent_is_remarked_on_and_nothing_is_killed() {
     let go_on = gate.path().join("go-on");
     let app = Launch::new()
         .variable("ACP_PROMPT_TIMEOUT_MS", "200")
-        .agent(script().on_prompt("think").wait_for_file(go_on.to_string_lossy()).say("42").stop("end_turn"))
+        .agent(
+            script()
+                .on_prompt("think")
+                .wait_for_file(go_on.to_string_lossy())
+                .say("42")
+                .stop("end_turn"),
+        )
         .start()
         .await;
     let mut browser = app.browser().await;
@@ -113,10 +119,18 @@ async fn a_silent_agent_is_remarked_on_and_nothing_is_killed() {
     let session = browser.creates_session(&project, "scripted").await;
     browser.opens(&session).await;
     let turn = browser.says_to(&session, "think").await;
-    browser.sees_item(&session, "notice", |item| (item.status == liminal_contract::ItemStatus::Create).then_some(())).await;
+    browser
+        .sees_item(&session, "notice", |item| {
+            (item.status == liminal_contract::ItemStatus::Create).then_some(())
+        })
+        .await;
     std::fs::write(&go_on, "").unwrap();
     browser.sees_text(&session, "42").await;
-    browser.sees_item(&session, "notice", |item| (item.status == liminal_contract::ItemStatus::Complete).then_some(())).await;
+    browser
+        .sees_item(&session, "notice", |item| {
+            (item.status == liminal_contract::ItemStatus::Complete).then_some(())
+        })
+        .await;
     browser.sees_end(&turn).await;
 }
 
@@ -140,10 +154,16 @@ async fn one_agent_down_leaves_the_sessions_of_another_alone() {
     assert!(matches!(browser.sees_end(&crashed).await, TurnEventKind::TurnError { .. }));
     assert!(matches!(browser.sees_end(&answered).await, TurnEventKind::TurnComplete { .. }));
     let status = |frame: &Value| {
-        (frame["type"] == "agent:status" && frame["cliType"] == "dies" && frame["status"] == "reconnecting").then_some(())
+        (frame["type"] == "agent:status"
+            && frame["cliType"] == "dies"
+            && frame["status"] == "reconnecting")
+            .then_some(())
     };
     browser.sees("that it is started again", status).await;
-    assert!(matches!(browser.ask(liminal_contract::ClientMessage::AgentsList {}).await, ServerMessage::AgentsList { .. }));
+    assert!(matches!(
+        browser.ask(liminal_contract::ClientMessage::AgentsList {}).await,
+        ServerMessage::AgentsList { .. }
+    ));
 }
 
 #[tokio::test]

@@ -123,11 +123,9 @@ async fn a_browser_that_comes_back_with_its_cursor_gets_what_it_missed() {
 
 #[tokio::test]
 async fn a_browser_that_stops_reading_is_dropped_and_nobody_else_notices() {
-    let lines = "a line of an answer that goes on and on\n".repeat(50);
-    let mut agent = script().on_prompt("flood");
-    for _ in 0..400 {
-        agent = agent.new_message().say(&lines);
-    }
+    // More than the two buffers of a socket and the outbox hold together.
+    let lines = "a line of an answer that goes on and on\n".repeat(1200);
+    let agent = script().on_prompt("flood").repeat(400, act().new_message().say(&lines));
     let (app, mut reads, session) = App::with_session(agent.stop("end_turn")).await;
     let mut stuck = app.browser().await;
     stuck.opens(&session).await;

@@ -50,6 +50,8 @@ impl SessionTask {
                 let now = self.now();
                 let emissions = self.processor.flush_all(now);
                 self.emit(emissions, now.wall);
+                // What the agent says while it is being ended is not part of the conversation.
+                self.attachment = Attachment::None;
                 self.resting.push(reply);
                 self.publish(0);
             }

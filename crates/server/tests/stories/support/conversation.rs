@@ -1,7 +1,7 @@
 //! Sessions as a page sees them: made, opened, spoken to, watched.
 
 use liminal_contract::{
-    Body, ClientMessage, CliType, Cursor, ItemId, Policy, Project, ServerMessage, SessionId,
+    Body, CliType, ClientMessage, Cursor, ItemId, Policy, Project, ServerMessage, SessionId,
     SessionListItem, Turn, TurnEventKind, TurnId, UpsertObject,
 };
 use liminal_scripted_agent::ScriptBuilder;
@@ -21,7 +21,8 @@ impl Launch {
         for (id, script) in scripts {
             let file = format!("{id}.json");
             self = self.file(&file, &script.clone().build().to_json());
-            let (script, history) = (self.data_dir().join(file), self.home().join(format!("{id}-history")));
+            let (script, history) =
+                (self.data_dir().join(file), self.home().join(format!("{id}-history")));
             agents.push(json!({
                 "id": id, "name": format!("The {id} agent"),
                 "command": env!("CARGO_BIN_EXE_liminal"),
@@ -161,7 +162,9 @@ impl Browser {
             let is_it = frame["type"] == "session:upsert"
                 && frame["sessionId"] == session.as_str()
                 && frame["payload"]["type"] == "message"
-                && frame["payload"]["content"].as_str().is_some_and(|content| content.contains(text));
+                && frame["payload"]["content"]
+                    .as_str()
+                    .is_some_and(|content| content.contains(text));
             is_it.then_some(())
         };
         self.sees(&what, said).await;
@@ -178,7 +181,8 @@ impl Browser {
             let is_it = frame["type"] == "session:upsert"
                 && frame["sessionId"] == session.as_str()
                 && frame["payload"]["type"] == kind;
-            is_it.then(|| serde_json::from_value(frame["payload"].clone()).unwrap())
+            is_it
+                .then(|| serde_json::from_value(frame["payload"].clone()).unwrap())
                 .and_then(|item: UpsertObject| find(&item))
         };
         self.sees(&format!("a {kind} in {session}"), found).await

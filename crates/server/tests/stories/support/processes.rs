@@ -1,0 +1,35 @@
+//! Who is alive.
+
+use std::fs;
+
+use rustix::process::Pid;
+
+use super::in_time;
+
+/// Every process below this one, as the system tells it.
+pub fn descendants(of: Pid) -> Vec<i32> {
+    let mut found = vec![of.as_raw_nonzero().get()];
+    let mut looked_at = 0;
+    while looked_at < found.len() {
+        let parent = found[looked_at];
+        looked_at += 1;
+        let Ok(tasks) = fs::read_dir(format!("/proc/{parent}/task")) else { continue };
+        for task in tasks.flatten() {
+            let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            found.extend(children.split_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
+        }
+    }
+    found.split_off(1)
+}
+
+/// Waits until none of these is alive.
+pub async fn are_gone(pids: &[i32]) {
+    let gone = async {
+        while pids.iter().any(|pid| fs::exists(format!("/proc/{pid}")).unwrap()) {
+            tokio::task::yield_now().await;
+        }
+    };
+    if in_time(gone).await.is_none() {
+        panic!("still alive: {pids:?}");
+    }
+}
