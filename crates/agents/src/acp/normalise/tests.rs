@@ -47,6 +47,7 @@ fn told(outputs: Vec<Output>) -> Vec<String> {
         Output::Fact(SessionFact::Other { kind, value }) => format!("fact Other {kind} {value}"),
         Output::Fact(fact) => format!("fact {fact:?}"),
         Output::HistoryTold => "history told".to_owned(),
+        Output::HistoryReplaced => "history replaced".to_owned(),
         Output::AgentLeft(details) => format!("left {details:?}"),
     };
     outputs.into_iter().map(line).collect()

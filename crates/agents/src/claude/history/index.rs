@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 
 use liminal_stream::HistoryMark;
@@ -34,6 +35,8 @@ pub(super) struct Entry {
     pub(super) sidechain: bool,
     /// A tool result stands beside the branch when its call was one of several; this is the record of the call.
     answers: Option<Uuid>,
+    /// The message of the model's that this is a block of, as a number. The branch may run past some of its blocks.
+    message: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +72,14 @@ struct Head<'a> {
     is_sidechain: Option<bool>,
     #[serde(default)]
     tool_use_result: Option<IgnoredAny>,
+    #[serde(borrow, default)]
+    message: Option<MessageHead<'a>>,
+}
+
+#[derive(Deserialize)]
+struct MessageHead<'a> {
+    #[serde(borrow, default)]
+    id: Option<Cow<'a, str>>,
 }
 
 impl Index {
@@ -159,13 +170,22 @@ impl Index {
     }
 
     fn with_what_belongs_to(&self, branch: &HashSet<usize>) -> Vec<usize> {
-        let on_branch = |id: Option<Uuid>| {
-            id.and_then(|id| self.by_id.get(&id)).is_some_and(|at| branch.contains(at))
+        let messages: HashSet<u64> =
+            branch.iter().filter_map(|&at| self.entries[at].message).collect();
+        let whole: HashSet<usize> = (0..self.entries.len())
+            .filter(|at| {
+                let of_the_same =
+                    self.entries[*at].message.is_some_and(|id| messages.contains(&id));
+                branch.contains(at) || of_the_same
+            })
+            .collect();
+        let answers_one = |id: Option<Uuid>| {
+            id.and_then(|id| self.by_id.get(&id)).is_some_and(|at| whole.contains(at))
         };
         (0..self.entries.len())
             .filter(|at| {
                 let entry = &self.entries[*at];
-                branch.contains(at) || entry.sidechain || on_branch(entry.answers)
+                whole.contains(at) || entry.sidechain || answers_one(entry.answers)
             })
             .filter(|at| self.by_id.get(&self.entries[*at].id) == Some(at))
             .collect()
@@ -197,7 +217,14 @@ fn entry(head: &Head<'_>, offset: u64, length: usize) -> Option<Entry> {
         sidechain: head.is_sidechain.unwrap_or(false),
         answers: id(&head.source)
             .or_else(|| head.tool_use_result.as_ref().and_then(|_| id(&head.parent_uuid))),
+        message: head.message.as_ref().and_then(|message| message.id.as_deref()).map(number),
     })
+}
+
+fn number(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {

@@ -1,0 +1,356 @@
+//! Stories with the real Claude Code, asked by a fake model on loopback.
+//!
+//! `LIMINAL_TEST_CLAUDE` names the program; `scripts/test` installs and names the pinned one. Without it these stories
+//! say loudly that they did not play.
+
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+#[path = "support/claude.rs"]
+mod claude;
+
+use claude::{Ended, Pace, Place, Stage, Talk};
+use liminal_agents::{CliProvider, History, ProviderError};
+use liminal_contract::{AgentStatus, ItemStatus, TurnEventKind, Usage};
+use liminal_fake_model::FakeModel;
+use liminal_stream::{HistoryMark, Source, SourcePart};
+
+struct Real {
+    stage: Stage,
+    model: FakeModel,
+}
+
+impl std::ops::Deref for Real {
+    type Target = Stage;
+
+    fn deref(&self) -> &Stage {
+        &self.stage
+    }
+}
+
+/// The real program, or `None` after a loud line.
+fn real(pace: Pace, prepare: impl FnOnce(&Place)) -> Option<Real> {
+    let place = Place::new();
+    prepare(&place);
+    real_in(place, pace, &[("ANTHROPIC_API_KEY", "test-key")])
+}
+
+fn real_in(place: Place, pace: Pace, env: &[(&str, &str)]) -> Option<Real> {
+    let Some(program) = std::env::var_os("LIMINAL_TEST_CLAUDE") else {
+        eprintln!(
+            "\n!!! NOT PLAYED: no real Claude Code. Set LIMINAL_TEST_CLAUDE, or run scripts/test. !!!\n"
+        );
+        return None;
+    };
+    let model = FakeModel::start().unwrap();
+    let url = model.url();
+    let temporary = place.home().join("tmp");
+    std::fs::create_dir_all(&temporary).unwrap();
+    let mut all = vec![
+        ("ANTHROPIC_BASE_URL", url.as_str()),
+        ("TMPDIR", temporary.to_str().unwrap()),
+        ("TERM", "dumb"),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_AUTOUPDATER", "1"),
+        ("DISABLE_TELEMETRY", "1"),
+        ("DISABLE_ERROR_REPORTING", "1"),
+        ("CLAUDE_CODE_MAX_RETRIES", "1"),
+    ];
+    all.extend(env);
+    let stage = Stage::with(program.to_str().unwrap(), &[], &all, pace, place);
+    Some(Real { stage, model })
+}
+
+fn usage(talk: &Talk) -> Vec<Usage> {
+    talk.turns
+        .iter()
+        .filter_map(|(_, kind)| match kind {
+            TurnEventKind::TurnComplete { usage, .. } => usage.clone(),
+            _ => None,
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn two_turns_in_one_process_with_their_model_and_their_own_cost() {
+    let Some(real) = real(Pace::default(), |_| {}) else { return };
+    let mut talk = real.create().await.unwrap();
+    assert!(talk.is_alive());
+
+    assert_eq!(talk.ask("FAKE:TEXT Good morning.").await, Ended::Completed);
+    assert_eq!(talk.ask("FAKE:TEXT Good night.").await, Ended::Completed);
+
+    assert_eq!(talk.texts(), ["Good morning.", "Good night."]);
+    assert!(talk.turns.iter().any(|(_, kind)| matches!(kind,
+        TurnEventKind::TurnStarted { model_id, .. } if model_id.starts_with("claude-"))));
+    let costs: Vec<f64> = usage(&talk).iter().filter_map(|usage| usage.cost_usd).collect();
+    assert_eq!(costs.len(), 2);
+    assert!((costs[0] - costs[1]).abs() < 1e-9, "each turn costs the same: {costs:?}");
+    assert_eq!(*real.statuses.lock().unwrap(), [AgentStatus::Starting, AgentStatus::Connected]);
+    real.provider.kill_session(&talk.id).await.unwrap();
+    assert!(!talk.is_alive());
+}
+
+#[tokio::test]
+async fn thoughts_come_before_the_answer() {
+    let Some(real) = real(Pace::default(), |_| {}) else { return };
+    let mut talk = real.create().await.unwrap();
+    assert_eq!(talk.ask("FAKE:THINK").await, Ended::Completed);
+    let sources: Vec<&Source> = talk.items.iter().map(|item| &item.source).collect();
+    assert!(
+        matches!(&sources[..], [Source::Thinking { content, .. }, Source::Message { content: answer, .. }]
+            if content.starts_with("First I consider") && answer == "Here is my considered answer."),
+        "{sources:?}"
+    );
+    real.provider.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_command_runs_when_it_is_allowed_and_does_not_when_it_is_refused() {
+    let Some(real) = real(Pace::default(), |_| {}) else { return };
+    let mut talk = real.create().await.unwrap();
+
+    let turn = talk.send("FAKE:BASH echo hello > allowed.txt").await.unwrap();
+    let (item, ask) = talk.asked().await;
+    assert_eq!(ask.title, "echo hello > allowed.txt");
+    assert!(!real.place.exists("allowed.txt"));
+    talk.answer(&item, "allow").await.unwrap();
+    assert_eq!(talk.ends(&turn).await, Ended::Completed);
+    assert!(real.place.exists("allowed.txt"));
+    assert!(matches!(talk.answer(&item, "allow").await, Err(ProviderError::PermissionClosed)));
+
+    let turn = talk.send("FAKE:BASH echo hello > refused.txt").await.unwrap();
+    let (item, _) = talk.asked().await;
+    talk.answer(&item, "deny").await.unwrap();
+    assert_eq!(talk.ends(&turn).await, Ended::Completed);
+    assert!(!real.place.exists("refused.txt"));
+    let calls = talk.calls();
+    assert_eq!(calls.len(), 2);
+    assert_eq!((calls[0].1.refused, calls[1].1.refused), (None, Some(true)));
+
+    // What holds for the session is not asked again, and nothing is written into the project.
+    let turn = talk.send("FAKE:BASH touch lasting.txt").await.unwrap();
+    let (item, _) = talk.asked().await;
+    talk.answer(&item, "allow-session").await.unwrap();
+    assert_eq!(talk.ends(&turn).await, Ended::Completed);
+    assert_eq!(talk.ask("FAKE:BASH touch lasting.txt").await, Ended::Completed);
+    assert!(!real.place.exists(".claude"));
+    real.provider.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_edit_is_shown_as_the_change_it_made() {
+    let Some(real) = real(Pace::default(), |place| place.write("notes.txt", "alpha\n")) else {
+        return;
+    };
+    let path = real.place.project().join("notes.txt");
+    let mut talk = real.create().await.unwrap();
+    assert_eq!(talk.ask(&format!("FAKE:READ {}", path.display())).await, Ended::Completed);
+    let turn = talk.send(&format!("FAKE:EDIT {}", path.display())).await.unwrap();
+    let (item, ask) = talk.asked().await;
+    assert_eq!(ask.title, "Edit notes.txt");
+    assert!(matches!(&ask.parts[..], [SourcePart::Diff { old: Some(old), new: Some(new), .. }]
+        if old == "alpha" && new == "beta"));
+    talk.answer(&item, "allow").await.unwrap();
+    assert_eq!(talk.ends(&turn).await, Ended::Completed);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "beta\n");
+    let (status, edit) = talk.calls().pop().unwrap();
+    assert_eq!((status, edit.title.as_str()), (ItemStatus::Complete, "Edit notes.txt"));
+    assert!(
+        matches!(&edit.parts[..], [SourcePart::Hunks { hunks, .. }]
+        if hunks[0].lines == ["-alpha", "+beta"]),
+        "{:?}",
+        edit.parts
+    );
+    real.provider.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_question_is_answered_with_the_form() {
+    let Some(real) = real(Pace::default(), |_| {}) else { return };
+    let mut talk = real.create().await.unwrap();
+    let turn = talk.send("FAKE:ASK").await.unwrap();
+    let (item, ask) = talk.asked().await;
+    assert_eq!(ask.questions.unwrap()[0].question, "Which colour?");
+    talk.answer_with(&item, "Which colour?", "Blue").await;
+    assert_eq!(talk.ends(&turn).await, Ended::Completed);
+    talk.sees("\"Which colour?\"=\"Blue\"").await;
+    real.provider.shutdown().await;
+}
+
+#[tokio::test]
+async fn stopping_keeps_the_words_and_the_session_goes_on() {
+    let Some(real) = real(Pace::default(), |_| {}) else { return };
+    let mut talk = real.create().await.unwrap();
+    talk.cancel().await.unwrap();
+
+    let turn = talk.send("FAKE:STALL one two").await.unwrap();
+    talk.sees("one two").await;
+    talk.cancel().await.unwrap();
+    assert_eq!(talk.ends(&turn).await, Ended::Cancelled);
+    assert!(matches!(talk.items[0].status, ItemStatus::Create | ItemStatus::Update));
+
+    // Also before the model said anything, and with a question open.
+    let turn = talk.send("FAKE:HANG").await.unwrap();
+    talk.cancel().await.unwrap();
+    assert_eq!(talk.ends(&turn).await, Ended::Cancelled);
+    let turn = talk.send("FAKE:BASH echo > never.txt").await.unwrap();
+    let (item, _) = talk.asked().await;
+    talk.cancel().await.unwrap();
+    assert_eq!(talk.ends(&turn).await, Ended::Cancelled);
+    assert!(matches!(talk.answer(&item, "allow").await, Err(ProviderError::PermissionClosed)));
+    assert!(!real.place.exists("never.txt"));
+
+    assert_eq!(talk.ask("FAKE:TEXT Still here.").await, Ended::Completed);
+    real.provider.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_failure_of_the_model_is_the_turns_error_and_the_next_turn_works() {
+    let Some(real) = real(Pace::default(), |_| {}) else { return };
+    let mut talk = real.create().await.unwrap();
+    let Ended::Failed(code, words) = talk.ask("FAKE:ERR 400").await else { panic!("it must fail") };
+    assert_eq!(code, "AGENT_PROTOCOL_ERROR");
+    assert!(words.contains("400"), "{words}");
+    let Ended::Failed(code, _) = talk.ask("FAKE:ERR 401").await else { panic!("it must fail") };
+    assert_eq!(code, "AUTH_REQUIRED");
+    let Ended::Failed(_, words) = talk.ask("FAKE:ERR 529").await else { panic!("it must fail") };
+    assert!(words.contains("529"), "{words}");
+    assert!(talk.notices().iter().any(|text| text == "The model did not answer."));
+    assert_eq!(talk.ask("FAKE:TEXT Fine again.").await, Ended::Completed);
+    assert_eq!(talk.texts(), ["Fine again."]);
+    real.provider.shutdown().await;
+}
+
+#[tokio::test]
+async fn nobody_logged_in_is_said_with_what_to_type() {
+    let Some(real) = real_in(Place::new(), Pace::default(), &[("ANTHROPIC_API_KEY", "")]) else {
+        return;
+    };
+    let error = real.create().await.err().unwrap();
+    assert!(
+        matches!(&error, ProviderError::AuthRequired { command: Some(command), .. } if command == "claude auth login"),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_idle_process_is_stopped_and_the_next_message_resumes() {
+    let pace = Pace { idle: std::time::Duration::from_millis(300), ..Pace::default() };
+    let Some(real) = real(pace, |_| {}) else { return };
+    let mut talk = real.create().await.unwrap();
+    assert_eq!(talk.ask("FAKE:TEXT Before.").await, Ended::Completed);
+    real.status_is(AgentStatus::Idle).await;
+    assert!(!talk.is_alive());
+    assert_eq!(talk.ask("FAKE:TEXT After.").await, Ended::Completed);
+    // The model was told what was said before.
+    let asked = real.model.requests().last().unwrap().body["messages"].to_string();
+    assert!(asked.contains("Before."), "{asked}");
+    let costs: Vec<f64> = usage(&talk).iter().filter_map(|usage| usage.cost_usd).collect();
+    assert!(
+        (costs[0] - costs[1]).abs() < 1e-9,
+        "the cost is the turn's own after resuming: {costs:?}"
+    );
+    real.provider.shutdown().await;
+}
+
+#[tokio::test]
+async fn history_is_read_from_the_file_and_what_a_terminal_added_is_appended() {
+    let Some(real) = real(Pace::default(), |place| place.write("notes.txt", "alpha\n")) else {
+        return;
+    };
+    let path = real.place.project().join("notes.txt");
+    let mut live = real.create().await.unwrap();
+    assert_eq!(live.ask("FAKE:THINK").await, Ended::Completed);
+    assert_eq!(live.ask(&format!("FAKE:READ {}", path.display())).await, Ended::Completed);
+    assert_eq!(live.ask("FAKE:TWO echo one").await, Ended::Completed);
+    real.provider.kill_session(&live.id).await.unwrap();
+    let mark = live.mark().await;
+
+    // Read from the file, it is what was seen live, under the same ids, and no process is started.
+    let mut read = real.load(live.id.local(), History::All).await.unwrap();
+    read.told().await;
+    assert!(!read.is_alive());
+    let ids = |talk: &Talk| {
+        let mut ids: Vec<String> = talk
+            .items
+            .iter()
+            .filter(|item| !matches!(&item.source, Source::Permission(_)))
+            .map(|item| item.item_id.as_str().to_owned())
+            .collect();
+        ids.sort();
+        ids
+    };
+    let users = read.items.iter().filter(|item| item.item_id.as_str().ends_with(":user")).count();
+    assert_eq!(users, 3);
+    read.items.retain(|item| !item.item_id.as_str().ends_with(":user"));
+    assert_eq!(ids(&read), ids(&live));
+    for item in &read.items {
+        let seen = live.items.iter().find(|seen| seen.item_id == item.item_id).unwrap();
+        assert_eq!((&item.status, &item.source), (&seen.status, &seen.source));
+    }
+
+    // Nothing was added since.
+    let mut known = real.load(live.id.local(), History::After(mark.clone())).await.unwrap();
+    known.told().await;
+    assert!(known.items.is_empty(), "{:?}", known.items);
+
+    // A terminal goes on with it: here another provider over the same home.
+    let elsewhere = real.load(live.id.local(), History::Known).await.unwrap();
+    let mut elsewhere = elsewhere;
+    assert_eq!(elsewhere.ask("FAKE:TEXT Said elsewhere.").await, Ended::Completed);
+    real.provider.kill_session(&live.id).await.unwrap();
+    let mut added = real.load(live.id.local(), History::After(mark)).await.unwrap();
+    added.told().await;
+    assert_eq!(added.texts(), ["FAKE:TEXT Said elsewhere.", "Said elsewhere."]);
+    assert_eq!(added.notices().len(), 1);
+    assert!(!added.replaced);
+
+    // A record that is not there any more means that all of it is told.
+    let other = HistoryMark { bytes: 10, last_id: uuid::Uuid::new_v4().to_string() };
+    let mut all = real.load(live.id.local(), History::After(other)).await.unwrap();
+    all.told().await;
+    assert!(all.replaced);
+    assert_eq!(all.items.iter().filter(|item| item.item_id.as_str().ends_with(":user")).count(), 4);
+    real.provider.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_sub_agents_work_is_shown_under_its_call() {
+    let Some(real) = real(Pace::default(), |_| {}) else { return };
+    let mut talk = real.create().await.unwrap();
+    assert_eq!(talk.ask("FAKE:TASK FAKE:TEXT Inner words.").await, Ended::Completed);
+    talk.sees("Inner words.").await;
+    let inner = talk
+        .items
+        .iter()
+        .find(|item| {
+            matches!(&item.source,
+        Source::Message { content, .. } if content == "Inner words.")
+        })
+        .unwrap();
+    let (_, call) = &talk.calls()[0];
+    assert_eq!(inner.parent_call_id.as_ref(), Some(&call.call_id));
+    assert_eq!(call.title, "general-purpose: Look into it");
+    real.provider.shutdown().await;
+}
+
+#[tokio::test]
+async fn hooks_of_a_project_run_only_when_they_were_confirmed() {
+    let hook = r#"{"hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": "echo x >> hooked.txt"}]}]}}"#;
+    let Some(real) = real(Pace::default(), |place| place.write(".claude/settings.json", hook))
+    else {
+        return;
+    };
+    let mut talk = real.create().await.unwrap();
+    let (item, ask) = talk.asked().await;
+    assert_eq!(ask.title, "Load this project's Claude settings?");
+    assert_eq!(talk.ask("FAKE:TEXT one").await, Ended::Completed);
+    assert!(!real.place.exists("hooked.txt"), "not before it was confirmed");
+    talk.answer(&item, "load").await.unwrap();
+    assert_eq!(talk.ask("FAKE:TEXT two").await, Ended::Completed);
+    assert!(real.place.exists("hooked.txt"), "loaded now");
+    // The next session does not ask again.
+    let next = real.create().await.unwrap();
+    assert!(next.items.is_empty());
+    real.provider.shutdown().await;
+}
