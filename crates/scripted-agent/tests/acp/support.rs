@@ -242,6 +242,7 @@ impl Chat {
                 emissions.into_iter().for_each(|emission| self.show(emission));
             }
             Output::Fact(fact) => self.facts.push(fact),
+            Output::HistoryReplaced => panic!("an ACP agent's history follows no mark"),
             Output::HistoryTold => self.history_told = true,
             Output::AgentLeft(details) => self.left.push(details),
         }
