@@ -53,7 +53,11 @@ async fn a_file_that_did_not_change_is_not_sent_again() {
 async fn the_page_is_in_the_binary() {
     // Stories start the program in `/`, where there is no checkout.
     let app = App::start().await;
-    assert_eq!(app.call("GET", "/shared/base.css").send().await.status, 200);
+    for page in ["/", "/portlet/", "/portlet/index.html"] {
+        let page = app.call("GET", page).send().await;
+        let kind = page.header("content-type");
+        assert_eq!((page.status, kind), (200, Some("text/html; charset=utf-8")));
+    }
     for path in ["/contract.d.ts", "/package.json", "/../Cargo.toml", "/shared", "/shared/", "//"] {
         assert_eq!(app.call("GET", path).send().await.status, 404, "{path}");
     }

@@ -1,0 +1,49 @@
+// Starts the program for a row, in a data directory of its own, and ends it again.
+import { spawn } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+/** Starts a command and waits for its first line on stdout. */
+export function started(command, args) {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] })
+  return new Promise((resolve, reject) => {
+    let text = ""
+    child.stdout.setEncoding("utf8").on("data", (piece) => {
+      text += piece
+      if (text.includes("\n")) resolve({ child, line: text.split("\n")[0] })
+    })
+    child.on("error", reject)
+    child.on("exit", (code) => reject(new Error(`${command} ended with ${code}: ${text}`)))
+  })
+}
+
+/** Ends a child and waits until it is gone. */
+export function ended(child) {
+  const gone = new Promise((resolve) => child.once("exit", resolve))
+  child.kill("SIGTERM")
+  return gone
+}
+
+/** Runs `use({address, token, pid})` with a fresh server. */
+export async function withLiminal(binary, use) {
+  const home = mkdtempSync(join(tmpdir(), "liminal-bench-"))
+  const { child, line } = await started(binary, ["--port", "0", "--no-open", "--data-dir", join(home, "data")])
+  try {
+    const [address, token] = line.replace(/^.* at /, "").split("/#token=")
+    return await use({ address, token, pid: child.pid })
+  } finally {
+    await ended(child)
+    rmSync(home, { recursive: true })
+  }
+}
+
+/** The resident memory of a process in megabytes (Linux). */
+export function resident(pid) {
+  const line = readFileSync(`/proc/${pid}/status`, "utf8").match(/^VmRSS:\s+(\d+) kB$/m)
+  return Number(line?.[1]) / 1024
+}
+
+export function median(figures) {
+  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)]
+}

@@ -1,0 +1,58 @@
+// How quickly the page is there, and what the program weighs while nothing happens.
+import { statSync } from "node:fs"
+
+import { ended, median, resident, started, withLiminal } from "../liminal.mjs"
+
+const RUNS = 15
+const BARE = `require("http").createServer((_, answer) => answer.end("<p>")).listen(0, "127.0.0.1",
+  function () { console.log("http://127.0.0.1:" + this.address().port) })`
+
+async function page(address) {
+  const answer = await fetch(`${address}/`)
+  if (!answer.ok) throw new Error(`no page: ${answer.status}`)
+  await answer.arrayBuffer()
+}
+
+async function liminal(binary) {
+  const began = performance.now()
+  return withLiminal(binary, async ({ address }) => {
+    await page(address)
+    return performance.now() - began
+  })
+}
+
+async function bareNode() {
+  const began = performance.now()
+  const { child, line } = await started(process.execPath, ["-e", BARE])
+  await page(line)
+  const took = performance.now() - began
+  await ended(child)
+  return took
+}
+
+async function coldStart({ binary }) {
+  const [ours, nodes] = [[], []]
+  for (let run = 0; run < RUNS; run++) {
+    ours.push(await liminal(binary))
+    nodes.push(await bareNode())
+  }
+  const [us, node] = [median(ours), median(nodes)]
+  return `${(us / node).toFixed(2)}x (${us.toFixed(0)} ms against ${node.toFixed(0)} ms)`
+}
+
+function idle({ binary }) {
+  return withLiminal(binary, async ({ address, pid }) => {
+    await page(address)
+    return `${resident(pid).toFixed(1)} MB`
+  })
+}
+
+export default [
+  { name: "start: spawn to first page, against a bare node http server", wanted: "at most 0.5x", measure: coldStart },
+  { name: "start: resident memory, idle", wanted: "at most 15 MB", measure: idle },
+  {
+    name: "start: binary, stripped",
+    wanted: "under 20 MB",
+    measure: async ({ binary }) => `${(statSync(binary).size / 1e6).toFixed(1)} MB`,
+  },
+]
