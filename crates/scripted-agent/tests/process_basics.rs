@@ -5,7 +5,10 @@
 #[path = "support/processes.rs"]
 mod processes;
 
+use std::path::Path;
+
 use liminal_agents::ProviderError;
+use liminal_agents::catalogue::{Catalogue, Overrides};
 use liminal_agents::process::{
     Budget, Exit, GuardCommand, Launch, Started, StderrTo, StdinClosed, StdinFrom, Stop,
 };
@@ -151,4 +154,23 @@ async fn an_agent_holds_no_pipe_but_its_own_three() {
     for other in others {
         other.process.stop(Stop::Kill).await;
     }
+}
+
+#[tokio::test]
+async fn an_agents_version_is_what_its_program_says() {
+    let catalogue = Catalogue::new(None, &Overrides::default(), Path::new("/opt/liminal"));
+    let mut entry = catalogue.entries()[0].clone();
+    entry.program = "/bin/sh".into();
+    for (script, version) in [
+        ("echo; echo Welcome!; echo 'tool 1.2.3 (abc)'; echo 9", Some("tool 1.2.3 (abc)")),
+        ("echo hello", None),
+        ("exit 1", None),
+        // It does not listen, and does not end by itself.
+        ("echo 7; exec sleep 600", Some("7")),
+    ] {
+        entry.version_args = Some(vec!["-c".into(), script.into()]);
+        assert_eq!(entry.version(&guard()).await.as_deref(), version, "{script}");
+    }
+    entry.program = "no-such-program-anywhere".into();
+    assert_eq!(entry.version(&guard()).await, None);
 }

@@ -7,18 +7,16 @@
 #[path = "support/processes.rs"]
 mod processes;
 
-use liminal_agents::process::Stop;
-use processes::{guard, hostile, shell, state};
+use liminal_agents::process::{Launch, Stop};
+use processes::{guard, hostile, shell};
 
-fn children() -> Vec<(i32, Option<char>)> {
+/// All of them, also the dead.
+fn children() -> Vec<i32> {
     let own = std::process::id();
     let mut children = Vec::new();
     for task in std::fs::read_dir(format!("/proc/{own}/task")).unwrap().flatten() {
         let list = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
-        children.extend(list.split_whitespace().map(|pid| {
-            let pid = pid.parse().unwrap();
-            (pid, state(pid))
-        }));
+        children.extend(list.split_whitespace().map(|pid| pid.parse::<i32>().unwrap()));
     }
     children
 }
@@ -33,7 +31,7 @@ async fn two_hundred_starts_and_stops_leave_nothing() {
     shell("true").spawn(&guard()).await.unwrap().process.gone().await;
     let before = descriptors();
 
-    for round in 0..50 {
+    for _ in 0..50 {
         let ended = shell("exit 1").spawn(&guard()).await.unwrap();
         ended.process.gone().await;
         let killed = hostile("echo").spawn(&guard()).await.unwrap();
@@ -41,7 +39,12 @@ async fn two_hundred_starts_and_stops_leave_nothing() {
         let stopped = hostile("echo").spawn(&guard()).await.unwrap();
         stopped.process.stop(Stop::Gently).await;
         shell("sleep 600").spawn(&guard()).await.unwrap().process.stop(Stop::Kill).await;
-        assert_eq!(children(), [], "in round {round}");
+        let missing = Launch::new("Nobody", "no-such-program-anywhere", "/");
+        assert!(missing.spawn(&guard()).await.is_err());
+        // The guard of the one that failed is waited for behind our back.
+        while !children().is_empty() {
+            tokio::task::yield_now().await;
+        }
     }
     // A writer or reader task may be one step behind its process.
     while descriptors() > before {

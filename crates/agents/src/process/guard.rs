@@ -128,7 +128,7 @@ impl Watch {
                 if !anybody_left(self.agent) {
                     return Ok(());
                 }
-                let _nobody_in_the_group = kill_process_group(self.agent, Signal::TERM);
+                terminate_leftovers(self.agent);
                 self.plan(LEFTOVERS, Step::Kill);
             }
             if !self.agent_lives && !anybody_left(self.agent) {
@@ -270,12 +270,27 @@ fn anybody_left(agent: Pid) -> bool {
     rustix::process::test_kill_process_group(agent).is_ok()
 }
 
+/// Asks whoever the agent left behind to go, wherever it hides.
+#[cfg(target_os = "linux")]
+fn terminate_leftovers(_agent: Pid) {
+    signal_everybody_left(Signal::TERM);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn terminate_leftovers(agent: Pid) {
+    let _nobody_in_the_group = kill_process_group(agent, Signal::TERM);
+}
+
 /// Kills whoever is left. False when nobody was.
 #[cfg(target_os = "linux")]
 fn kill_round(_agent: Pid) -> bool {
-    use super::tree::{Met, descendants_of, signal_all};
-    let left = descendants_of(rustix::process::getpid().as_raw_pid());
-    signal_all(&left, Signal::KILL) == Met::Some
+    signal_everybody_left(Signal::KILL) == super::tree::Met::Some
+}
+
+#[cfg(target_os = "linux")]
+fn signal_everybody_left(signal: Signal) -> super::tree::Met {
+    use super::tree::{descendants_of, signal_all};
+    signal_all(&descendants_of(rustix::process::getpid().as_raw_pid()), signal)
 }
 
 #[cfg(not(target_os = "linux"))]

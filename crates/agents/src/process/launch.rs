@@ -212,23 +212,18 @@ impl Launch {
             // A guard must not keep a file system from being unmounted.
             command.current_dir("/").arg0("liminal");
         }
-        let child = command.spawn()?;
-        // Ours holds the guard's end of the socket until it is dropped.
+        let mut child = command.spawn()?;
+        // The command holds the guard's end of the socket until it is dropped.
         drop(command);
 
-        lifeline.set_nonblocking(true)?;
-        let mut lifeline = UnixStream::from_std(lifeline)?;
-        lifeline.write_all(&errand).await?;
-        let mut report = [0; Report::LEN];
-        lifeline.read_exact(&mut report).await?;
-        let pid = match Report::decode(report) {
-            Some(Report::Started(pid)) => pid,
-            Some(Report::Failed(errno)) => return Err(Failure::errno(errno)),
-            Some(Report::Code(_) | Report::Signal(_)) | None => {
-                return Err(io::Error::other("it spoke out of turn").into());
+        let (lifeline, pid) = match hand_over(lifeline, &errand).await {
+            Ok(running) => running,
+            Err(failure) => {
+                // The lifeline is cut, so the guard ends; it must not stay a zombie.
+                tokio::spawn(async move { child.wait().await });
+                return Err(failure);
             }
         };
-
         let stderr = ours.stderr.map_or_else(StderrTail::none, StderrTail::drain);
         let (supervised, exits) = Supervised::new(child, lifeline, format!("{MARK}={mark}"));
         let stdin = ours.stdin.map_or_else(Stdin::closed, |pipe| Stdin::over(pipe, exits.clone()));
@@ -262,6 +257,22 @@ impl Launch {
     }
 }
 
+/// Gives the guard its errand and waits until the program runs.
+async fn hand_over(lifeline: StdUnixStream, errand: &[u8]) -> Result<(UnixStream, i32), Failure> {
+    lifeline.set_nonblocking(true)?;
+    let mut lifeline = UnixStream::from_std(lifeline)?;
+    lifeline.write_all(errand).await?;
+    let mut report = [0; Report::LEN];
+    lifeline.read_exact(&mut report).await?;
+    match Report::decode(report) {
+        Some(Report::Started(pid)) => Ok((lifeline, pid)),
+        Some(Report::Failed(errno)) => Err(Failure::Errno(Errno::from_raw_os_error(errno))),
+        Some(Report::Code(_) | Report::Signal(_)) | None => {
+            Err(Failure::Guard(io::Error::other("it spoke out of turn")))
+        }
+    }
+}
+
 struct Ours {
     stdin: Option<tokio::net::unix::pipe::Sender>,
     stdout: tokio::net::unix::pipe::Receiver,
@@ -274,12 +285,6 @@ enum Failure {
     Errno(Errno),
     /// The guard itself did not start, or died.
     Guard(io::Error),
-}
-
-impl Failure {
-    fn errno(errno: i32) -> Self {
-        Self::Errno(Errno::from_raw_os_error(errno))
-    }
 }
 
 impl From<io::Error> for Failure {

@@ -113,8 +113,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 continue;
             }
             let charge = self.budget.charge(line.len()).await;
-            let bytes = line.strip_suffix(b"\r").unwrap_or(line).to_vec();
-            self.take_until(end);
+            let mut bytes = self.take_line(end);
+            if bytes.last() == Some(&b'\r') {
+                bytes.pop();
+            }
             return Ok(Some(Line { bytes, charge }));
         }
     }
@@ -128,6 +130,20 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
         self.scanned = self.buffer.len();
         (self.ended && self.start < self.buffer.len()).then_some(self.buffer.len())
+    }
+
+    /// Gives out the first line. A long one is not copied, because it may be very long.
+    fn take_line(&mut self, end: usize) -> Vec<u8> {
+        if self.start > 0 || end < CHUNK {
+            let bytes = self.buffer[self.start..end].to_vec();
+            self.take_until(end);
+            return bytes;
+        }
+        let rest = self.buffer.split_off((end + 1).min(self.buffer.len()));
+        let mut bytes = std::mem::replace(&mut self.buffer, rest);
+        bytes.truncate(end);
+        self.scanned = 0;
+        bytes
     }
 
     /// Forgets the first line and its end.

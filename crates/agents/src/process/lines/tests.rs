@@ -87,3 +87,10 @@ async fn a_line_larger_than_the_whole_budget_passes_alone() {
     drop(first);
     assert_eq!(lines.next().await.unwrap().unwrap().bytes, b"next");
 }
+
+#[tokio::test]
+async fn a_long_line_between_short_ones_keeps_its_place() {
+    let long = "x".repeat(3 * CHUNK);
+    let input = format!("a\n{long}\r\nb\n{long}\n{long}");
+    assert_eq!(all(input.as_bytes()).await, ["a", &long, "b", &long, &long]);
+}
