@@ -5,6 +5,7 @@
 pub(super) use linux::{descendants_of, marked_with, signal_all};
 
 /// Whether a round of signals met anybody.
+#[cfg(target_os = "linux")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Met {
     /// At least one process was there and got it.
