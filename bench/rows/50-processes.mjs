@@ -1,0 +1,86 @@
+// How quickly the program ends with agents running, what a guard weighs, and that nothing is left.
+import { randomUUID } from "node:crypto"
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { ended, resident, started } from "../liminal.mjs"
+
+const AGENTS = 5
+
+/** Everything below a process (Linux). */
+function below(root) {
+  const parents = new Map()
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number)) {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+      parents.set(pid, Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]))
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  const under = (pid) => pid === root || (parents.has(pid) && under(parents.get(pid)))
+  return { all: [...parents.keys()].filter((pid) => pid !== root && under(pid)), parents }
+}
+
+function lives(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+    return stat[stat.lastIndexOf(")") + 2] !== "Z"
+  } catch {
+    return false
+  }
+}
+
+/** Starts a server and five agents of this command, then stops the server. */
+async function stop(binary, command, args) {
+  const home = mkdtempSync(join(tmpdir(), "liminal-bench-"))
+  const [data, project] = [join(home, "data"), join(home, "project")]
+  mkdirSync(data, { mode: 0o700 })
+  mkdirSync(project)
+  const agents = Array.from({ length: AGENTS }, (_, n) => ({ id: `agent-${n}`, command, args }))
+  const projects = [{ id: randomUUID(), path: realpathSync(project), name: "project", addedAt: new Date().toISOString() }]
+  writeFileSync(join(data, "agents.json"), JSON.stringify({ agents }), { mode: 0o600 })
+  writeFileSync(join(data, "projects.json"), JSON.stringify({ version: 1, projects }), { mode: 0o600 })
+  const { child, line } = await started(binary, ["--port", "0", "--no-open", "--data-dir", data])
+  const [address, token] = line.replace(/^.* at /, "").split("/#token=")
+  try {
+    for (const { id } of agents) {
+      const answer = await fetch(`${address}/api/session/create`, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+        body: JSON.stringify({ cliType: id, projectId: projects[0].id }),
+      })
+      if (!answer.ok) throw new Error(`no session: ${await answer.text()}`)
+    }
+  } catch (error) {
+    await ended(child)
+    throw error
+  }
+  const { all, parents } = below(child.pid)
+  const guards = all.filter((pid) => parents.get(pid) === child.pid).map(resident)
+  const began = performance.now()
+  await ended(child)
+  const took = (performance.now() - began) / 1000
+  const left = all.filter(lives).length
+  rmSync(home, { recursive: true })
+  return { took, left, processes: all.length, guard: Math.max(...guards) }
+}
+
+async function idle({ binary }) {
+  const { took, left, guard } = await stop(binary, binary, ["demo-agent"])
+  return `${took.toFixed(2)} s, ${left} left; a guard has ${guard.toFixed(1)} MB`
+}
+
+/** Each behind a wrapper that hears neither the end of its stdin nor SIGTERM, with a child
+ * in a session of its own that does the same. */
+async function stubborn({ binary }) {
+  const script = 'trap "" TERM; setsid sleep 600 & "$0" demo-agent; while :; do sleep 1; done'
+  const { took, left, processes } = await stop(binary, "/bin/sh", ["-c", script, binary])
+  return `${took.toFixed(2)} s, ${left} of ${processes} left`
+}
+
+export default [
+  { name: "processes: stop with five idle agents", wanted: "under 1 s, 0 left; about 4 MB", measure: idle },
+  { name: "processes: stop with five stubborn ones", wanted: "under 4 s, 0 left", measure: stubborn },
+]
