@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { access, mkdir, mkdtemp, rm } from "node:fs/promises"
+import { access, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { createInterface } from "node:readline"
@@ -15,6 +15,7 @@ export class Liminal {
   #home
   #env
   #child = null
+  #agents = []
   #port = 0
   /** Directories of this story: `home` is also HOME. */
   constructor(home, env) {
@@ -22,9 +23,11 @@ export class Liminal {
     this.#env = env
   }
 
-  static async start(env = {}) {
+  /** `prepare` may put things into the data directory before the program starts. */
+  static async start(env = {}, prepare = async (_app) => {}) {
     await access(binary).catch(() => { throw new Error(`no program at ${binary}: build it with “cargo build”`) })
     const app = new Liminal(await mkdtemp(join(tmpdir(), "liminal-story-")), env)
+    await prepare(app)
     await app.up()
     return app
   }
@@ -50,6 +53,16 @@ export class Liminal {
     this.token = new URLSearchParams(address.hash.slice(1)).get("token")
     this.#port = Number(address.port)
     this.log = () => said
+  }
+
+  /** Makes an agent of a script known, under this name (see docs/script.md). More goes into its entry of `agents.json`. */
+  async hasAgent(name, script, more = {}) {
+    const id = name.toLowerCase()
+    const file = join(this.#home, `${id}.script.json`)
+    await writeFile(file, JSON.stringify(script))
+    this.#agents = [...this.#agents.filter((agent) => agent.id !== id), { id, name, command: binary, args: ["demo-agent", "--script", file, "--history", join(this.#home, `${id}-history`)], ...more }]
+    await mkdir(this.dataDir, { recursive: true, mode: 0o700 })
+    await writeFile(join(this.dataDir, "agents.json"), JSON.stringify({ agents: this.#agents }), { mode: 0o600 })
   }
 
   get dataDir() { return join(this.#home, "data") }

@@ -137,7 +137,7 @@ export function mountConversation(root, deps) {
       const isOther = shown !== null && shown.stream !== transcript.stream
       shown = transcript
       if (isOther) asked = -1
-      const segments = segmentsOf(transcript, sends)
+      const segments = segmentsOf(transcript, sends, new Date().toDateString())
       place.change(() => {
         above.hidden = !transcript.older
         keyed(column, views, segments, ({ key }) => String(key), (segment) => mountSegment(segment, rowDeps))

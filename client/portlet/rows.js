@@ -38,7 +38,7 @@ const SEGMENT = 32
 /** So many finished calls in a row become one line. */
 const FOLD = 3
 
-/** Remembers the rows of runs that did not change. @returns {(transcript: Transcript, sends: Send[]) => Segment[]} */
+/** Remembers the rows of runs that did not change. @returns {(transcript: Transcript, sends: Send[], today: string) => Segment[]} */
 export function createSegmenter() {
   /** @type {WeakMap<Run, { known: KnownTurn | undefined, live: boolean, rows: Row[] }>} */
   const kept = new WeakMap()
@@ -54,7 +54,7 @@ export function createSegmenter() {
     return rows
   }
 
-  return (transcript, sends) => {
+  return (transcript, sends, today) => {
     /** @type {Segment[]} */
     const segments = []
     /** @param {Row} row */
@@ -69,8 +69,10 @@ export function createSegmenter() {
     for (const run of transcript.runs) {
       const first = run.items[0]
       if (first && dayOf(first.startedAt) !== day) {
+        // That a conversation is of today goes without saying.
+        const isPlain = day === "" && dayOf(first.startedAt) === today
         day = dayOf(first.startedAt)
-        put({ kind: "day", key: `day:${day}`, index: first.index, at: first.startedAt })
+        if (!isPlain) put({ kind: "day", key: `day:${day}`, index: first.index, at: first.startedAt })
       }
       for (const row of rowsOfRun(transcript, run)) put(row)
     }

@@ -91,4 +91,4 @@ const startOfDay = (date) => new Date(date.getFullYear(), date.getMonth(), date.
 export const dayOf = (at) => new Date(at).toDateString()
 
 /** The first line that says something, without Markdown's marks. @param {string} text */
-export const firstLine = (text) => (/[^\s#*>`_-].*/.exec(text.slice(0, 2000))?.[0] ?? "").replace(/[*`_]{1,3}(\S[^*`_]*)[*`_]{1,3}/g, "$1").trim().slice(0, 300)
+export const firstLine = (text) => text.slice(0, 2000).split("\n").map((line) => line.replace(/^[\s#>*-]+/, "").replace(/\*\*|__|`/g, "").trim()).find((line) => line !== "") ?? ""

@@ -180,7 +180,8 @@ impl AcpAgent {
     }
 
     fn new_session(self: &Arc<Self>, request: &Value, params: &Value) {
-        let made = self.check_place(params).and_then(|cwd| match &self.brain.about().refuse_new {
+        let place = check_servers(params).and_then(|()| place(params));
+        let made = place.and_then(|cwd| match &self.brain.about().refuse_new {
             Some(refusal) => Err(refusal.into()),
             None => Ok(self.take_up(&self.new_id(), cwd, History::default())),
         });
@@ -203,7 +204,9 @@ impl AcpAgent {
         let order = self.brain.about().load;
         let found = match order {
             Replay::No => Err(refused(METHOD_NOT_FOUND, "Method not found")),
-            Replay::BeforeAnswer | Replay::AfterAnswer => self.known(params),
+            Replay::BeforeAnswer | Replay::AfterAnswer => {
+                check_servers(params).and_then(|()| self.known(params))
+            }
         };
         let session = match found {
             Ok(session) => session,
@@ -331,18 +334,9 @@ impl AcpAgent {
         }
     }
 
-    fn check_place(&self, params: &Value) -> Result<PathBuf, Refused> {
-        let cwd = params["cwd"].as_str().filter(|cwd| cwd.starts_with('/'));
-        let cwd = cwd.ok_or_else(|| refused(INVALID_PARAMS, "cwd: expected an absolute path"))?;
-        if !params["mcpServers"].is_array() {
-            return Err(refused(INVALID_PARAMS, "mcpServers: expected an array"));
-        }
-        Ok(cwd.into())
-    }
-
     /// The session of a load or resume: of this process, seeded by the script, or from disk.
     fn known(&self, params: &Value) -> Result<Arc<Session>, Refused> {
-        let cwd = self.check_place(params)?;
+        let cwd = place(params)?;
         let id = params["sessionId"].as_str().unwrap_or_default();
         if let Ok(session) = self.session(params) {
             return Ok(self.take_up(id, cwd, session.history()));
@@ -397,6 +391,21 @@ impl AcpAgent {
             error["data"] = data.clone();
         }
         self.wire.message(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
+    }
+}
+
+fn place(params: &Value) -> Result<PathBuf, Refused> {
+    let cwd = params["cwd"].as_str().filter(|cwd| cwd.starts_with('/'));
+    let cwd = cwd.ok_or_else(|| refused(INVALID_PARAMS, "cwd: expected an absolute path"))?;
+    Ok(cwd.into())
+}
+
+/// Required to make and to load a session; a resume may leave it out.
+fn check_servers(params: &Value) -> Result<(), Refused> {
+    if params["mcpServers"].is_array() {
+        Ok(())
+    } else {
+        Err(refused(INVALID_PARAMS, "mcpServers: expected an array"))
     }
 }
 

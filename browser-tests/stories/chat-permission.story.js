@@ -1,0 +1,87 @@
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { done, expect, on, script, test, tool } from "../support/chat.js"
+
+const options = [{ id: "yes", name: "Allow once", kind: "allow_once" }, { id: "always", name: "Allow always", kind: "allow_always" }, { id: "no", name: "Deny", kind: "reject_once" }]
+const command = { ask: { tool: "c", title: "make clean", options, then: { yes: [done("c", "cleaned"), { say: "Clean." }], always: [done("c", "cleaned"), { say: "Always clean." }] }, otherwise: [{ tool_end: { id: "c", failed: true } }, { say: "Then not." }] } }
+const asks = [tool("c", "make clean", "execute", { input: { command: "make clean && rm -rf build" } }), command]
+
+test.use({ script: script(on("clean", ...asks), on("leave", tool("c", "make clean", "execute"), { ask: { ...command.ask, withdraw_on_file: "gone" } }, { crash: { code: 1, stderr: "bye" } })) })
+
+test("a permission shows what is asked, and the agent's own options", async ({ chat }) => {
+  await chat.say("clean")
+  await expect(chat.ask.getByRole("button")).toHaveText([/Allow once/, /Allow always/, /Deny/])
+  await expect(chat.ask).toContainText("make clean")
+  await expect(chat.working).toContainText("Waiting for you")
+  await chat.ask.getByRole("button", { name: "Allow once" }).click()
+  await expect(chat.said).toHaveText(/Clean\./)
+  await expect(chat.ask).toHaveCount(0)
+  await expect(chat.answered).toContainText("Allow once")
+  await expect(chat.composer).toBeFocused()
+})
+
+test("the card takes the focus from an empty composer, and digits answer it", async ({ chat }) => {
+  await chat.say("clean")
+  await expect(chat.ask).toBeFocused()
+  await expect(async () => {
+    await chat.page.keyboard.press("2")
+    await expect(chat.said).toHaveText(/Always clean\./, { timeout: 500 })
+  }).toPass()
+  await expect(chat.composer).toHaveValue("")
+})
+
+test("Escape says no", async ({ chat }) => {
+  await chat.say("clean")
+  await expect(chat.ask).toBeFocused()
+  await expect(async () => {
+    await chat.page.keyboard.press("Escape")
+    await expect(chat.said).toHaveText(/Then not\./, { timeout: 500 })
+  }).toPass()
+  await expect(chat.answered).toContainText("Deny")
+})
+
+test("who is typing keeps the focus, and digits are text", async ({ chat }) => {
+  await chat.composer.fill("clean")
+  await chat.composer.press("Enter")
+  await chat.composer.pressSequentially("12")
+  await expect(chat.ask).toBeVisible()
+  await chat.composer.pressSequentially("3")
+  await expect(chat.composer).toHaveValue(/123$/)
+  await expect(chat.ask).toBeVisible()
+})
+
+test("it is asked again after a reload", async ({ chat }) => {
+  await chat.say("clean")
+  await expect(chat.ask).toBeVisible()
+  await chat.page.reload()
+  await expect(chat.ask.getByRole("button", { name: "Deny" })).toBeVisible()
+  await chat.ask.getByRole("button", { name: "Deny" }).click()
+  await expect(chat.said).toHaveText(/Then not\./)
+})
+
+test("an answer in another browser settles it here too", async ({ chat, elsewhere }) => {
+  await chat.say("clean")
+  await expect(chat.ask).toBeVisible()
+  const other = await elsewhere()
+  await other.ask.getByRole("button", { name: "Allow once" }).click()
+  await expect(chat.ask).toHaveCount(0)
+  await expect(chat.answered).toContainText("Allow once")
+  await expect(chat.said).toHaveText(/Clean\./)
+})
+
+test("a permission whose agent left says so and can't be answered", async ({ chat, liminal }) => {
+  await chat.say("leave")
+  await expect(chat.ask).toBeVisible()
+  await writeFile(join(liminal.home, "work", "gone"), "")
+  await expect(chat.ask).toHaveCount(0)
+  await expect(chat.answered).toHaveCount(1)
+  await expect(chat.ends).toContainText("The turn failed")
+})
+
+test("a session that acts without asking does, and says so", async ({ chat }) => {
+  await chat.frame.getByRole("button", { name: "Ask before acting" }).click()
+  await expect(chat.frame.getByRole("button", { name: "Acts without asking" })).toBeVisible()
+  await chat.say("clean")
+  await expect(chat.said).toHaveText(/Clean\./)
+  await expect(chat.answered).toContainText("by your setting")
+})

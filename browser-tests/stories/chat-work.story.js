@@ -1,0 +1,120 @@
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { done, expect, on, script, test, tool } from "../support/chat.js"
+
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+test.use({
+  script: script(
+    on("run", tool("a", "cargo test", "execute"), { tool_output: { id: "a", text: "running 3 tests\n" } }, { wait_for_file: "go" }, done("a", "running 3 tests\n\u001b[32mok\u001b[0m\n")),
+    on("fail", tool("a", "make", "execute"), done("a", "no rule to make target", { failed: true })),
+    on("edit", tool("a", "Edit main.rs", "edit", { locations: [{ path: "src/main.rs", line: 3 }] }), { diff: { id: "a", path: "src/main.rs", old: "a\nb\n", new: "a\nc\nd\n" } }, done("a")),
+    on("picture", tool("a", "Screenshot", "other"), { image: { mime: "image/png", data: pixel, call: "a" } }, done("a")),
+    on("many", tool("a", "Read a.rs", "read"), done("a", "1"), tool("b", "Read b.rs", "read"), done("b", "2"), tool("c", "ls", "execute"), done("c", "3"), { say: "Read them." }),
+    on("long", tool("a", "cat log", "execute"), done("a", `first line\n${"0123456789 the log goes on\n".repeat(6000)}last line\n`)),
+    on("think", { think: "First thought. " }, { wait_for_file: "more" }, { think: "And a second one." }, { wait_for_file: "go" }, { say: "So." }),
+    on("plan", { plan: [{ text: "look", status: "in_progress" }, { text: "leap", status: "pending" }] }, { wait_for_file: "go" }, { plan: [{ text: "look", status: "completed" }, { text: "leap", status: "in_progress" }] }),
+    on("delegate", tool("t", "Explore the code", "think"), { sub_agent: { under: "t", steps: [tool("x", "Read deep.rs", "read"), done("x", "deep")] } }, done("t", "explored")),
+    on("crash", { say: "Half a " }, { crash: { code: 3, stderr: "segfault in the mind" } }),
+  ),
+})
+
+const touch = (liminal, name) => writeFile(join(liminal.home, "work", name), "")
+
+test("a call shows that it runs, then that it is done, and its output on demand, with colours", async ({ chat, liminal }) => {
+  await chat.say("run")
+  const call = chat.tool("cargo test")
+  await expect(call).toHaveAttribute("data-state", "running")
+  await call.locator(".line").click()
+  await expect(call.locator(".term")).toContainText("running 3 tests")
+  await touch(liminal, "go")
+  await expect(call).toHaveAttribute("data-state", "done")
+  await expect(call.locator(".tool-word")).toHaveText(/\d s/)
+  await expect(call.locator(".term span", { hasText: "ok" })).toHaveClass(/f2/)
+  await call.locator(".line").click()
+  await expect(call.locator(".term")).toBeHidden()
+})
+
+test("a call that failed says why without being opened", async ({ chat }) => {
+  await chat.askAndWait("fail")
+  await expect(chat.tool("make")).toHaveAttribute("data-state", "failed")
+  await expect(chat.tool("make")).toContainText("no rule to make target")
+})
+
+test("an edit is a diff, with its counts", async ({ chat }) => {
+  await chat.askAndWait("edit")
+  const call = chat.tool("Edit main.rs")
+  await expect(call.locator(".tool-counts")).toHaveText("+2−1")
+  await expect(call.locator(".diff .add")).toHaveCount(2)
+})
+
+test("a picture is shown, from our own server", async ({ chat }) => {
+  await chat.askAndWait("picture")
+  await chat.tool("Screenshot").locator(".line").click()
+  const picture = chat.tool("Screenshot").getByRole("img", { name: "Picture from the agent" })
+  await expect(picture).toBeVisible()
+  expect(await picture.evaluate((image) => [image.src.slice(0, 5), image.naturalWidth])).toEqual(["blob:", 1])
+})
+
+test("finished calls in a row are one line that opens", async ({ chat }) => {
+  await chat.askAndWait("many")
+  const fold = chat.frame.locator(".fold")
+  await expect(fold.locator(".line").first()).toContainText("Read 2 files, ran 1 command")
+  await expect(chat.tools).toHaveCount(0)
+  await fold.locator(".line").first().click()
+  await expect(chat.tools).toHaveCount(3)
+})
+
+test("long output is cut, and whole on demand", async ({ chat }) => {
+  await chat.askAndWait("long")
+  const call = chat.tool("cat log")
+  await call.locator(".line").click()
+  await expect(call.locator(".parts .term")).toContainText("last line")
+  await expect(call.locator(".parts .term")).not.toContainText("first line")
+  await call.getByRole("button", { name: /Show all \(\d+ KB\)/ }).click()
+  await expect(call.locator(".whole")).toContainText("first line")
+  await call.getByRole("button", { name: "Show less" }).click()
+  await expect(call.locator(".whole")).toBeHidden()
+})
+
+test("a thought is closed with its first line, and stays open while it goes on", async ({ chat, liminal }) => {
+  await chat.say("think")
+  const thought = chat.thoughts.first()
+  await expect(thought.locator(".line-what")).toHaveText(/First thought\./)
+  await expect(thought.locator(".thought")).toBeHidden()
+  await thought.locator(".line").click()
+  await touch(liminal, "more")
+  await expect(thought.locator(".thought")).toContainText("And a second one.")
+  await touch(liminal, "go")
+  await expect(chat.ends).toHaveCount(1)
+  await expect(thought.locator(".thought")).toBeVisible()
+  await expect(thought.locator(".line-end")).toHaveText(/\d s/)
+})
+
+test("a plan changes in place", async ({ chat, liminal }) => {
+  await chat.say("plan")
+  await expect(chat.plan.locator("li").first()).toHaveAttribute("data-status", "in_progress")
+  await touch(liminal, "go")
+  await expect(chat.plan.locator("li").first()).toHaveAttribute("data-status", "completed")
+  await expect(chat.plan).toHaveCount(1)
+  await expect(chat.plan).toContainText("1 of 2")
+})
+
+test("a crash ends the turn with its reason, keeps the words, and Retry sends again", async ({ chat }) => {
+  await chat.say("crash")
+  await expect(chat.ends).toContainText("The turn failed")
+  await expect(chat.said).toContainText("Half a")
+  await chat.ends.getByText("What the agent wrote").click()
+  await expect(chat.ends).toContainText("segfault in the mind")
+  await chat.ends.getByRole("button", { name: "Retry" }).click()
+  await expect(chat.own).toHaveCount(2)
+})
+
+test.describe("with a sub-agent", () => {
+  test.use({ agent: {} })
+  test("its work stands under its call", async ({ chat }) => {
+    await chat.askAndWait("delegate")
+    const call = chat.tool("Explore the code")
+    await expect(call).toHaveCount(1)
+  })
+})

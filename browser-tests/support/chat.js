@@ -1,0 +1,97 @@
+/** What a person does in a session, in their words, and stories whose agent follows a script. */
+
+import { expect, test as base } from "./story.js"
+import { Liminal } from "./liminal.js"
+import { Shell } from "./shell.js"
+
+/** The session that is in front. */
+export class Chat {
+  constructor(shell) {
+    this.shell = shell
+    this.page = shell.page
+  }
+
+  get frame() { return this.page.frameLocator(".pane[data-active] iframe") }
+  get composer() { return this.frame.getByRole("textbox", { name: "Message", exact: true }) }
+  get sendButton() { return this.frame.getByRole("button", { name: "Send", exact: true }) }
+  get stopButton() { return this.frame.getByRole("button", { name: "Stop", exact: true }) }
+  get working() { return this.frame.locator(".composer-work") }
+  get own() { return this.frame.locator('.message[data-origin="user"]') }
+  get said() { return this.frame.locator('.message[data-origin="agent"]') }
+  get thoughts() { return this.frame.locator(".thinking") }
+  get tools() { return this.frame.locator(".tool") }
+  tool(title) { return this.frame.locator(".tool").filter({ has: this.frame.locator(".line", { hasText: title }) }).last() }
+  get ask() { return this.frame.locator(".ask") }
+  get answered() { return this.frame.locator(".answered") }
+  get plan() { return this.frame.locator(".plan") }
+  get ends() { return this.frame.locator(".turn-end") }
+  get status() { return this.frame.locator(".status-word") }
+  get toEnd() { return this.frame.locator(".to-end") }
+  get scroller() { return this.frame.locator(".scroller") }
+
+  async say(text) {
+    await this.composer.fill(text)
+    await this.composer.press("Enter")
+  }
+
+  /** Says something and waits until the agent is done with it. */
+  async askAndWait(text) {
+    const before = await this.ends.count()
+    await this.say(text)
+    await expect(this.ends).toHaveCount(before + 1)
+  }
+
+  /** The element that scrolls, to measure it. */
+  measure(what) { return this.scroller.evaluate(what) }
+  isAtEnd() { return this.measure((box) => box.scrollHeight - box.clientHeight - box.scrollTop <= 4) }
+}
+
+export const test = base.extend({
+  /** What the agent of the story does; stories set it with `test.use`. */
+  script: [{ rules: [] }, { option: true }],
+  /** Environment and entry of the agent, likewise. */
+  agent: [{}, { option: true }],
+
+  liminal: async ({ env, script, agent }, use) => {
+    const app = await Liminal.start(env, (fresh) => fresh.hasAgent("Scripted", script, agent))
+    await use(app)
+    await app.remove()
+  },
+
+  /** A session with that agent, in front and ready. */
+  chat: async ({ shell }, use) => {
+    await shell.hasProject("work")
+    await newChat(shell)
+    await use(new Chat(shell))
+  },
+
+  /** The same session in a second browser. */
+  elsewhere: async ({ browser, liminal, chat }, use) => {
+    void chat
+    const context = await browser.newContext()
+    const shell = new Shell(await context.newPage(), liminal)
+    await shell.enter()
+    await use(async () => {
+      await shell.page.locator(".session").first().click()
+      const other = new Chat(shell)
+      await expect(other.composer).toBeVisible()
+      return other
+    })
+    await context.close()
+  },
+})
+
+/** Starts a session with the scripted agent. */
+export async function newChat(shell, project = "work", agent = "Scripted") {
+  await shell.page.getByRole("button", { name: `New session in ${project}` }).click()
+  await shell.page.getByRole("menuitem", { name: new RegExp(agent) }).click()
+  await expect(new Chat(shell).composer).toBeEditable()
+}
+
+/** A rule of a script: this prompt, these steps. */
+export const on = (prompt, ...steps) => ({ on: prompt === "any" ? "any" : { contains: prompt }, steps })
+export const script = (...rules) => ({ rules: [...rules, { on: "any", steps: [{ say: "All right." }] }] })
+export const tool = (id, title, kind, more = {}) => ({ tool: { id, name: kind, title, kind, input: {}, locations: [], ...more } })
+export const done = (id, output, more = {}) => ({ tool_end: { id, output, ...more } })
+
+export { expect }
