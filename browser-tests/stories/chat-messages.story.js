@@ -23,13 +23,15 @@ test("a sent message appears at once, and its answer below it", async ({ chat })
 
 test("a message is marked as sending until the server has it", async ({ chat, liminal, complaints }) => {
   complaints.expectLostServer()
+  await chat.askAndWait("hello")
   await liminal.kill()
   await expect(chat.status).toHaveText("no connection")
   await chat.say("into the void")
-  await expect(chat.own.getByText("Sending")).toBeVisible()
+  await expect(chat.own.last().getByText("Sending")).toBeVisible()
   await liminal.up()
-  await expect(chat.said).toHaveText(/All right\./)
-  await expect(chat.own).toHaveCount(1)
+  await expect(chat.ends).toHaveCount(2)
+  await expect(chat.said).toHaveText([/All right\./, /All right\./])
+  await expect(chat.own).toHaveCount(2)
   await expect(chat.own.getByText("Sending")).toHaveCount(0)
 })
 

@@ -8,13 +8,12 @@ test.use({
   script: script(
     on("run", tool("a", "cargo test", "execute"), { tool_output: { id: "a", text: "running 3 tests\n" } }, { wait_for_file: "go" }, done("a", "running 3 tests\n\u001b[32mok\u001b[0m\n")),
     on("fail", tool("a", "make", "execute"), done("a", "no rule to make target", { failed: true })),
-    on("edit", tool("a", "Edit main.rs", "edit", { locations: [{ path: "src/main.rs", line: 3 }] }), { diff: { id: "a", path: "src/main.rs", old: "a\nb\n", new: "a\nc\nd\n" } }, done("a")),
+    on("edit", tool("a", "Edit main.rs", "edit", { locations: ["src/main.rs"] }), { diff: { id: "a", path: "src/main.rs", old: "a\nb\n", new: "a\nc\nd\n" } }, done("a")),
     on("picture", tool("a", "Screenshot", "other"), { image: { mime: "image/png", data: pixel, call: "a" } }, done("a")),
     on("many", tool("a", "Read a.rs", "read"), done("a", "1"), tool("b", "Read b.rs", "read"), done("b", "2"), tool("c", "ls", "execute"), done("c", "3"), { say: "Read them." }),
     on("long", tool("a", "cat log", "execute"), done("a", `first line\n${"0123456789 the log goes on\n".repeat(6000)}last line\n`)),
     on("think", { think: "First thought. " }, { wait_for_file: "more" }, { think: "And a second one." }, { wait_for_file: "go" }, { say: "So." }),
     on("plan", { plan: [{ text: "look", status: "in_progress" }, { text: "leap", status: "pending" }] }, { wait_for_file: "go" }, { plan: [{ text: "look", status: "completed" }, { text: "leap", status: "in_progress" }] }),
-    on("delegate", tool("t", "Explore the code", "think"), { sub_agent: { under: "t", steps: [tool("x", "Read deep.rs", "read"), done("x", "deep")] } }, done("t", "explored")),
     on("crash", { say: "Half a " }, { crash: { code: 3, stderr: "segfault in the mind" } }),
   ),
 })
@@ -26,13 +25,13 @@ test("a call shows that it runs, then that it is done, and its output on demand,
   const call = chat.tool("cargo test")
   await expect(call).toHaveAttribute("data-state", "running")
   await call.locator(".line").click()
-  await expect(call.locator(".term")).toContainText("running 3 tests")
+  await expect(call.locator(".parts .term")).toContainText("running 3 tests")
   await touch(liminal, "go")
   await expect(call).toHaveAttribute("data-state", "done")
   await expect(call.locator(".tool-word")).toHaveText(/\d s/)
-  await expect(call.locator(".term span", { hasText: "ok" })).toHaveClass(/f2/)
+  await expect(call.locator(".parts .term span", { hasText: "ok" })).toHaveClass(/f2/)
   await call.locator(".line").click()
-  await expect(call.locator(".term")).toBeHidden()
+  await expect(call.locator(".parts .term")).toBeHidden()
 })
 
 test("a call that failed says why without being opened", async ({ chat }) => {
@@ -108,13 +107,4 @@ test("a crash ends the turn with its reason, keeps the words, and Retry sends ag
   await expect(chat.ends).toContainText("segfault in the mind")
   await chat.ends.getByRole("button", { name: "Retry" }).click()
   await expect(chat.own).toHaveCount(2)
-})
-
-test.describe("with a sub-agent", () => {
-  test.use({ agent: {} })
-  test("its work stands under its call", async ({ chat }) => {
-    await chat.askAndWait("delegate")
-    const call = chat.tool("Explore the code")
-    await expect(call).toHaveCount(1)
-  })
 })

@@ -23,7 +23,7 @@ import { clock } from "./words.js"
  * @property {(pages: number) => void} scroll */
 
 /** How soon a second Escape must follow the first to stop the turn. */
-const TWICE = 800
+const TWICE = 1500
 
 /** @param {HTMLElement} root @param {ComposerDeps} deps */
 export function mountComposer(root, deps) {
