@@ -16,6 +16,7 @@ pub mod failure;
 pub mod http;
 pub mod instance;
 pub mod journal;
+pub mod neighbour;
 pub mod projects;
 pub mod providers;
 pub mod search;

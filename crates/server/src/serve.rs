@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
 use std::process;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use crate::cli::Stopped;
 use crate::config::Config;
 use crate::door::{Addresses, Credential};
 use crate::instance::{Instance, Taken};
-use crate::{browser, data_dir, http};
+use crate::{browser, data_dir, http, neighbour};
 
 /// Requests that are being answered get this long when we stop.
 const LAST_ANSWERS: Duration = Duration::from_millis(600);
@@ -27,7 +28,7 @@ pub fn serve(config: Config) -> Result<(), Stopped> {
     let data_dir = data_dir::prepare(&config.data_dir).map_err(Stopped::because)?;
     let mut instance = match Instance::claim(&data_dir) {
         Ok(instance) => instance,
-        Err(taken) => return already_running(&data_dir, taken),
+        Err(taken) => return already_running(&config, &data_dir, taken),
     };
     let credential = Credential::load_or_create(&data_dir).map_err(Stopped::because)?;
     let assets = if config.dev {
@@ -78,11 +79,18 @@ fn log_to_stderr(config: &Config) {
         tracing_subscriber::registry().with(lines).with(config.log.clone()).try_init();
 }
 
-fn already_running(data_dir: &std::path::Path, taken: Taken) -> Result<(), Stopped> {
+fn already_running(config: &Config, data_dir: &Path, taken: Taken) -> Result<(), Stopped> {
     match taken {
         Taken::ByServerAt(address) => {
             let token = Credential::load_or_create(data_dir).map_err(Stopped::because)?.reveal();
             say(&format!("Liminal Builder is already running at {address}/#token={token}"));
+            // Who types the command again wants to see the page.
+            if config.open_browser
+                && browser::has_display()
+                && let Ok((200, code)) = neighbour::post(&address, "/api/code", &token)
+            {
+                browser::open(&format!("{address}/#code={code}"));
+            }
             Ok(())
         }
         Taken::BySomethingSilent => Err(Stopped::because(format!(

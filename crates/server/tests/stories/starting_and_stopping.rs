@@ -139,6 +139,13 @@ async fn the_browser_is_opened_with_a_code_and_never_with_the_token() {
     assert!(!address.contains(app.token()));
     let login = app.call("POST", "/api/login").json(&json!({"code": code})).send().await;
     assert_eq!(login.json(), json!({"token": app.token()}));
+
+    // Typing the command again brings the page up again.
+    let pipe = pipe::OpenOptions::new().read_write(true).open_receiver(&opened).unwrap();
+    let again = run(&mut app.launch().command(&[])).await;
+    assert!(again.stdout.starts_with("Liminal Builder is already running at "), "{again:?}");
+    let address = first_line_of(pipe).await;
+    assert!(address.starts_with(&format!("{page}/#code=")) && !address.contains(code), "{address}");
 }
 
 #[tokio::test]
