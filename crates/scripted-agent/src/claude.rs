@@ -213,7 +213,7 @@ impl ClaudeAgent {
             "output_style": "default",
             "available_output_styles": ["default"],
             "models": [model],
-            "account": {"tokenSource": "none", "apiProvider": "firstParty"},
+            "account": {"tokenSource": "none", "apiKeySource": "ANTHROPIC_API_KEY", "apiProvider": "firstParty"},
             "pid": std::process::id(),
             "claude_code_version": VERSION,
             "current_permission_mode": self.lock().mode,

@@ -146,7 +146,9 @@ impl CliProvider for ClaudeProvider {
             }
         }
         let known = self.session(&load.session_id).ok();
-        match known.filter(|session| session.agent_ref() == load.agent_ref) {
+        let same =
+            |session: &Arc<Session>| session.agent_ref() == load.agent_ref && !session.is_killed();
+        match known.filter(same) {
             Some(session) => session.attach(sender),
             None => self.keep(&Session::new(
                 Arc::clone(&self.shared),

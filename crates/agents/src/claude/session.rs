@@ -126,6 +126,11 @@ impl Session {
         self.lock().normaliser.agent_ref().to_owned()
     }
 
+    /// Whether the user ended it. Taken up again, it is another.
+    pub(super) fn is_killed(&self) -> bool {
+        matches!(self.lock().life, Life::Killed)
+    }
+
     pub(super) fn is_alive(&self) -> bool {
         matches!(&self.lock().life, Life::Running { process, .. } if process.is_alive())
     }
@@ -296,7 +301,7 @@ impl Session {
                 if in_turn && !state.normaliser.in_turn() {
                     self.ended.send_modify(|count| *count += 1);
                     drop(state);
-                    self.mark_history();
+                    tokio::spawn(self.mark_history());
                 }
             }
         }
@@ -332,11 +337,11 @@ impl Session {
             liminal_contract::AgentStatus::Disconnected,
             Some(details),
         );
-        self.mark_history();
+        tokio::spawn(self.mark_history());
     }
 
     /// Tells how far the agent's own file goes, once it holds what was said.
-    fn mark_history(&self) {
+    fn mark_history(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
         let state = self.lock();
         let (agent_ref, last) = (
             state.normaliser.agent_ref().to_owned(),
@@ -346,7 +351,7 @@ impl Session {
         drop(state);
         let (shared, session, project) =
             (Arc::clone(&self.shared), self.id.clone(), self.project.clone());
-        tokio::spawn(async move {
+        async move {
             // The agent writes its file a moment after it speaks.
             for wait in running::WAITS_FOR_FILE {
                 let (files, agent_ref) = (shared.files.clone(), agent_ref.clone());
@@ -365,7 +370,7 @@ impl Session {
                 }
                 tokio::time::sleep(wait).await;
             }
-        });
+        }
     }
 
     fn lost(&self, stderr_tail: String) -> ProviderError {

@@ -316,6 +316,9 @@ impl Talk {
 
     /// Waits for how far the agent's file goes.
     pub async fn mark(&mut self) -> HistoryMark {
+        while let Ok(metered) = self.output.try_recv() {
+            self.take(metered.output);
+        }
         self.until("a mark of the history", |talk| {
             talk.facts.iter().rev().find_map(|fact| match fact {
                 SessionFact::HistoryMark(mark) => Some(mark.clone()),

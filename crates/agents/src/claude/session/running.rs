@@ -193,7 +193,7 @@ impl Session {
         if let Some(process) = self.forget_process(Life::Resting) {
             process.stop(Stop::Gently).await;
             self.shared.status(&self.id, AgentStatus::Idle);
-            self.mark_history();
+            self.mark_history().await;
         }
     }
 
@@ -209,6 +209,8 @@ impl Session {
         if let Some(process) = self.forget_process(Life::Killed) {
             process.stop(how).await;
             self.shared.status(&self.id, AgentStatus::Idle);
+            // The file is as it will stay: what comes behind this is not ours.
+            self.mark_history().await;
         }
     }
 }
