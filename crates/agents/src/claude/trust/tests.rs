@@ -25,7 +25,8 @@ impl Drop for Project {
 
 #[test]
 fn what_would_act_is_named() {
-    let cases: [(&[(&str, &str)], &[&str]); 7] = [
+    type Files = &'static [(&'static str, &'static str)];
+    let cases: [(Files, &[&str]); 7] = [
         (&[], &[]),
         (
             &[(
