@@ -5,20 +5,21 @@ use std::sync::Arc;
 
 use liminal_agents::catalogue::Catalogue;
 use liminal_agents::process::GuardCommand;
-use tokio::sync::mpsc;
+use liminal_contract::{ErrorCode, Frame, ServerMessage};
+use tokio::sync::{mpsc, watch};
 
 use crate::agents::Agents;
 use crate::assets::Assets;
 use crate::config::Config;
 use crate::door::{Addresses, Credential, OneTimeCodes};
 use crate::failure::Failure;
-use crate::journal::Journal;
+use crate::journal::{Health, Journal};
 use crate::projects::Projects;
 use crate::providers;
 use crate::search::Search;
 use crate::sessions::{SessionService, Surroundings};
 use crate::store::{SessionsFile, TrustFile};
-use crate::ws::Hub;
+use crate::ws::{Hub, Outbox};
 
 /// The running program.
 pub struct App {
@@ -87,12 +88,45 @@ impl App {
             patience: config.prompt_timeout,
         })
         .await?;
+        tell_health(service.around().journal.health(), hub.clone());
         let codes = OneTimeCodes::default();
         Ok(Self { addresses, credential, codes, assets, hub, projects, agents, service, warnings })
+    }
+
+    /// Tells a browser that just came how things are.
+    pub fn greet(&self, outbox: &Outbox) {
+        self.agents.greet(outbox);
+        if let Some(message) = trouble(&self.service.around().journal.health().borrow()) {
+            outbox.reply(&Frame { request_id: None, message });
+        }
     }
 
     /// What the user should know before the first request.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+/// Tells everyone when nothing can be written any more.
+fn tell_health(mut health: watch::Receiver<Health>, hub: Arc<Hub>) {
+    tokio::spawn(async move {
+        while health.changed().await.is_ok() {
+            let message = trouble(&health.borrow_and_update());
+            if let Some(message) = message {
+                hub.broadcast(message);
+            }
+        }
+    });
+}
+
+fn trouble(health: &Health) -> Option<ServerMessage> {
+    match health {
+        Health::Good => None,
+        Health::Full { reason } => {
+            let message = format!(
+                "The journal can't be written ({reason}), so nothing new is shown. Make room on the disk; work goes on by itself then."
+            );
+            Some(Failure::new(ErrorCode::StoreFull, message).into_message())
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The command line: which command, with which flags, and the one line it ends with when it can't.
 
+mod backup;
 mod token;
 
 use std::env;
@@ -17,6 +18,7 @@ Liminal Builder: one page for all your coding agents.
 Usage: liminal [serve] [flags]    start, and open the page in the browser
        liminal token [--rotate]   print the token; --rotate makes a new one and voids the old
        liminal doctor             look whether everything is in order, and which agents there are
+       liminal backup DIRECTORY   copy everything worth keeping into a new directory
        liminal demo-agent         the built-in agent, on stdin and stdout; --script FILE plays yours
        liminal --help | --version
 
@@ -44,6 +46,7 @@ enum Command {
     Serve(Flags),
     Token { flags: Flags, rotate: bool },
     Doctor(Flags),
+    Backup { flags: Flags, to: OsString },
     Help,
     Version,
 }
@@ -113,6 +116,10 @@ fn execute(command: Command) -> Result<(), Stopped> {
             let config = Config::read(flags, &variables).map_err(Stopped::usage)?;
             doctor::examine(&config)?;
         }
+        Command::Backup { flags, to } => {
+            let data_dir = config::data_dir(flags.data_dir, &variables).map_err(Stopped::usage)?;
+            backup::backup(&data_dir, to.as_ref())?;
+        }
         Command::Serve(flags) => {
             let config = Config::read(flags, &variables).map_err(Stopped::usage)?;
             serve::serve(config)?;
@@ -124,6 +131,7 @@ fn execute(command: Command) -> Result<(), Stopped> {
 fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, lexopt::Error> {
     let mut parser = lexopt::Parser::from_iter(args);
     let (mut flags, mut name, mut rotate) = (Flags::default(), None::<String>, false);
+    let mut to = None;
     while let Some(argument) = parser.next()? {
         match argument {
             Long("help") | Short('h') => return Ok(Command::Help),
@@ -136,12 +144,17 @@ fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, lexopt::Er
             Long("dev") => flags.dev = true,
             Long("rotate") if name.as_deref() == Some("token") => rotate = true,
             Value(value) if name.is_none() => name = Some(value.to_string_lossy().into_owned()),
+            Value(value) if name.as_deref() == Some("backup") && to.is_none() => to = Some(value),
             _ => return Err(argument.unexpected()),
         }
     }
     match name.as_deref() {
         None | Some("serve") => Ok(Command::Serve(flags)),
         Some("doctor") => Ok(Command::Doctor(flags)),
+        Some("backup") => match to {
+            Some(to) => Ok(Command::Backup { flags, to }),
+            None => Err("backup needs a directory to make".to_owned().into()),
+        },
         Some("token") => Ok(Command::Token { flags, rotate }),
         Some(other) => Err(format!("there is no command {other:?}").into()),
     }

@@ -10,7 +10,8 @@ use crate::cli::Stopped;
 use crate::config::Config;
 use crate::data_dir;
 use crate::instance::Instance;
-use crate::store;
+use crate::journal::{self, Examined};
+use crate::{search, store};
 
 /// Prints the findings. An error when the program could not be started as things are; an agent that is missing is
 /// none.
@@ -27,6 +28,11 @@ pub fn examine(config: &Config) -> Result<(), Stopped> {
     line("Data directory", data_directory(&config.data_dir));
     for trouble in store::troubles(&config.data_dir) {
         line("", Finding::bad(trouble.to_string()));
+    }
+    for file in [journal::FILE, search::FILE] {
+        if let Some(found) = journal::examine(&config.data_dir.join(file)) {
+            line(file, database(&found));
+        }
     }
     line("Address", address(config));
 
@@ -70,6 +76,16 @@ fn data_directory(path: &Path) -> Finding {
         Ok(Some(path)) => Finding::good(format!("{} is in order", path.display())),
         Ok(None) => Finding::good(format!("{} will be made at the first start", path.display())),
         Err(error) => Finding::bad(error.to_string()),
+    }
+}
+
+fn database(found: &Examined) -> Finding {
+    let size = format!("{:.1} MB", found.bytes as f64 / 1e6);
+    match &found.damage {
+        None => Finding::good(format!("{size}, sound")),
+        Some(damage) => Finding::bad(format!(
+            "{size}, damaged ({damage}); it is set aside at the next start. Restore a backup if you have one"
+        )),
     }
 }
 

@@ -5,6 +5,7 @@
 //! knows rows; what they mean to a session is `sessions`' business, and nothing here is rendered.
 
 mod checkpoint;
+mod examine;
 mod health;
 mod interrupt;
 mod open;
@@ -21,10 +22,14 @@ use liminal_contract::SessionId;
 use rusqlite::Connection;
 use tokio::sync::watch;
 
+pub use examine::{Examined, copy, examine};
 pub use health::Health;
 pub use open::{JournalError, Opened};
 pub use read::{Page, SessionRow};
 pub use record::{Blocks, Change, Item, Request, TurnRow};
+
+/// Its file in the data directory.
+pub const FILE: &str = "journal.db";
 
 /// A handle to the journal; cheap to clone.
 #[derive(Clone)]

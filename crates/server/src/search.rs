@@ -18,6 +18,9 @@ use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::store::SessionsFile;
 
+/// Its file in the data directory.
+pub const FILE: &str = "search.db";
+
 /// So many of the newest matches are ranked among themselves.
 const NEWEST: usize = 500;
 /// Hits given when nobody says how many.
@@ -38,14 +41,14 @@ impl Search {
         journal: &Journal,
         sessions: Arc<SessionsFile>,
     ) -> Result<Self, Failure> {
-        let path = directory.join("search.db");
+        let path = directory.join(FILE);
         let connection = index::open(&path).map_err(unusable)?;
         let (news, told) = mpsc::channel();
         let feed = news.clone();
         journal.on_commit(Box::new(move |session| {
             let _indexer_ended = feed.send(index::News::Changed(session.clone()));
         }));
-        let journal_path = directory.join("journal.db");
+        let journal_path = directory.join(crate::journal::FILE);
         thread::Builder::new()
             .name("search".into())
             .spawn(move || index::Indexer::new(connection, journal_path).run(&told))

@@ -9,7 +9,7 @@ use liminal_contract::Timestamp;
 use rusqlite::{Connection, ErrorCode};
 
 use super::interrupt::close_open_turns;
-use super::{Journal, Readers, schema};
+use super::{FILE, Journal, Readers, schema};
 
 /// The journal could not be opened or read.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +46,7 @@ pub struct Opened {
 
 /// Opens `journal.db` in a directory.
 pub fn open(directory: &Path) -> Result<Opened, JournalError> {
-    let path = directory.join("journal.db");
+    let path = directory.join(FILE);
     let (connection, set_aside) = match prepare(&path) {
         Ok(connection) => (connection, None),
         Err(Failure::Damaged(reason)) => {

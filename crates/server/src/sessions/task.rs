@@ -58,6 +58,10 @@ pub struct SessionTask {
     failed: bool,
     /// What comes now is history, not news.
     reading: bool,
+    /// All of a history up to this was told; whoever waits for it can be shown it once it is on disk.
+    told_history: Option<u64>,
+    /// The history began a new stream.
+    replaced: bool,
     mark: Option<liminal_stream::HistoryMark>,
 
     /// Waiting for the journal.
@@ -174,6 +178,8 @@ impl SessionTask {
             turns: HashMap::new(),
             failed,
             reading: false,
+            told_history: None,
+            replaced: false,
             uncommitted: VecDeque::new(),
             charges: Vec::new(),
             requests: HashMap::new(),
@@ -272,6 +278,13 @@ impl SessionTask {
             }
         }
         self.followers.retain(|follower| !follower.is_closed());
+        if self.told_history.is_some_and(|told| told <= seq) {
+            self.told_history = None;
+            self.show_waiting(&Ok(()));
+            if std::mem::take(&mut self.replaced) {
+                self.show_to_followers();
+            }
+        }
         if self.uncommitted.is_empty() {
             for reply in self.resting.drain(..) {
                 let _asker_left = reply.send(Ok(()));

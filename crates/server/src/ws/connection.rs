@@ -29,7 +29,7 @@ pub async fn serve(app: Arc<App>, socket: WebSocket, credential: String) {
         client.outbox.close(Closing::CredentialVoid);
     }
     drop(credential);
-    app.agents.greet(&client.outbox);
+    app.greet(&client.outbox);
 
     let (sink, mut stream) = socket.split();
     let mut writer = tokio::spawn(write(sink, client.outbox.clone()));

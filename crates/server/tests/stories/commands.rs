@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use liminal_scripted_agent::{Steps, script};
+
 use crate::support::{App, Launch, run};
 
 #[tokio::test]
@@ -153,4 +155,24 @@ async fn the_doctor_names_what_is_damaged() {
     );
     assert!(ended.stdout.contains("agents.json"), "{ended:?}");
     drop(App::start().await);
+}
+
+#[tokio::test]
+async fn a_backup_made_while_the_server_runs_can_be_started_from() {
+    let (app, mut browser, session) =
+        App::with_session(script().on_any_prompt().say("worth keeping").stop("end_turn")).await;
+    let turn = browser.says_to(&session, "hello").await;
+    browser.sees_end(&turn).await;
+    let copy = app.launch().home().join("copy");
+    let ended = run(&mut app.launch().command(&["backup", copy.to_str().unwrap()])).await;
+    assert!(ended.status.success(), "{ended:?}");
+    let again = run(&mut app.launch().command(&["backup", copy.to_str().unwrap()])).await;
+    assert!(!again.status.success(), "a backup is never written over");
+    app.stop().await;
+
+    let restored = Launch::new().variable("LIMINAL_DATA_DIR", copy.to_str().unwrap()).start().await;
+    let mut browser = restored.browser().await;
+    assert_eq!(browser.opens(&session).await.texts(), ["hello", "worth keeping"]);
+    let doctor = run(&mut restored.launch().command(&["doctor"])).await;
+    assert!(doctor.stdout.contains("sound"), "{}", doctor.stdout);
 }

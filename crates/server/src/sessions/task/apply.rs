@@ -28,6 +28,7 @@ impl SessionTask {
                 // What browsers hold no longer follows from what comes now: they are to forget it.
                 let stream = uuid::Uuid::new_v4().to_string();
                 self.commit(vec![Change::Stream(stream)], Vec::new(), None);
+                self.replaced = true;
             }
             Output::HistoryTold => {
                 let now = self.now();
@@ -36,7 +37,7 @@ impl SessionTask {
                 // Committed even when it was empty, so that the journal has seen this session.
                 self.commit(Vec::new(), Vec::new(), None);
                 self.reading = false;
-                self.show_waiting(&Ok(()));
+                self.told_history = Some(self.transcript.seq());
             }
             Output::AgentLeft(details) => self.agent_left(&details),
         }

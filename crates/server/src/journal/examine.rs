@@ -1,0 +1,46 @@
+//! Looking at a journal from outside, and copying it: for `doctor` and `backup`. Works beside a running server.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::{FILE, JournalError, schema};
+
+/// What was found of a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Examined {
+    /// With its log.
+    pub bytes: u64,
+    /// `None` when it is sound.
+    pub damage: Option<String>,
+}
+
+/// Looks at a SQLite file in a directory; `None` when there is none.
+pub fn examine(path: &Path) -> Option<Examined> {
+    let size = |path: PathBuf| fs::metadata(path).map_or(0, |file| file.len());
+    if !path.exists() {
+        return None;
+    }
+    let bytes = size(path.to_owned()) + size(PathBuf::from(format!("{}-wal", path.display())));
+    let checked = schema::connect_reader(path).and_then(|connection| {
+        connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
+    });
+    let damage = match checked {
+        Ok(word) if word == "ok" => None,
+        Ok(damage) => Some(damage),
+        Err(error) => Some(error.to_string()),
+    };
+    Some(Examined { bytes, damage })
+}
+
+/// Copies the journal of one directory into another, as it is at one moment.
+pub fn copy(from: &Path, to: &Path) -> Result<(), JournalError> {
+    let path = from.join(FILE);
+    if !path.exists() {
+        return Ok(());
+    }
+    let copy = to.join(FILE);
+    schema::connect_reader(&path)?.execute("VACUUM INTO ?1", [copy.to_string_lossy()])?;
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o600))
+        .map_err(|error| JournalError::Open(error.to_string()))
+}
