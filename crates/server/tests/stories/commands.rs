@@ -163,7 +163,8 @@ async fn a_backup_made_while_the_server_runs_can_be_started_from() {
         App::with_session(script().on_any_prompt().say("worth keeping").stop("end_turn")).await;
     let turn = browser.says_to(&session, "hello").await;
     browser.sees_end(&turn).await;
-    let copy = app.launch().home().join("copy");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let copy = elsewhere.path().join("copy");
     let ended = run(&mut app.launch().command(&["backup", copy.to_str().unwrap()])).await;
     assert!(ended.status.success(), "{ended:?}");
     let again = run(&mut app.launch().command(&["backup", copy.to_str().unwrap()])).await;
