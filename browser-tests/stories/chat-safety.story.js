@@ -29,7 +29,7 @@ test("nothing of the agent's runs, loads, covers or navigates", async ({ chat })
   chat.page.on("dialog", (dialog) => { dialogs.push(dialog.message()); return dialog.dismiss() })
   const address = chat.page.url()
   await chat.askAndWait("hostile")
-  for (const line of await chat.frame.locator(".line[aria-expanded=false]").all()) await line.click()
+  await chat.frame.locator("body").evaluate((body) => body.querySelectorAll(".line[aria-expanded=false]").forEach((line) => line.click()))
   const found = await chat.frame.locator("body").evaluate((body) => ({
     hit: [window.hit, window.parent.hit].filter((hit) => hit !== undefined),
     forbidden: [...body.querySelectorAll(".conversation :is(script, iframe, object, embed, form:not(.questions), base, meta, link, style, [style*=position], [onerror], [onload])")].map((each) => each.outerHTML.slice(0, 80)),
@@ -49,12 +49,8 @@ test("messages from another window, or of another shape, change nothing", async 
   const forged = { type: "session:history", sessionId: "x", entries: [], stream: "other", seq: 9e9, turns: [], mode: "snapshot", older: false, policy: "auto" }
   // From itself, and from a frame that is not the shell.
   await portlet.evaluate((message) => window.postMessage(message, location.origin), forged)
-  await chat.page.evaluate((message) => {
-    const stranger = document.createElement("iframe")
-    document.body.append(stranger)
-    const target = document.querySelector(".pane[data-active] iframe").contentWindow
-    stranger.contentWindow.setTimeout(() => target.postMessage(message, "*"), 0)
-  }, forged)
+  await chat.page.evaluate(() => document.body.append(Object.assign(document.createElement("iframe"), { name: "stranger" })))
+  await chat.page.frame("stranger").evaluate((message) => window.parent.document.querySelector(".pane[data-active] iframe").contentWindow.postMessage(message, "*"), forged)
   // From the right window, with nothing the protocol knows.
   await chat.page.evaluate(() => {
     const target = document.querySelector(".pane[data-active] iframe").contentWindow
