@@ -8,7 +8,7 @@ use std::thread;
 
 use serde_json::json;
 
-use crate::{Reply, Request, messages};
+use crate::{Reply, Request, messages, responses};
 
 /// A model API on a free port of 127.0.0.1. Stops listening when dropped.
 #[derive(Debug)]
@@ -72,6 +72,10 @@ fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> {
         ("POST", "/v1/messages") => {
             remember(shared, &request);
             messages::answer(&request, reply)
+        }
+        ("POST", "/v1/responses") => {
+            remember(shared, &request);
+            responses::answer(&request, reply)
         }
         _ => reply.json(404, &json!({"type": "error", "error": {"type": "not_found_error", "message": "no such route"}})),
     }

@@ -26,7 +26,7 @@ use tokio::time::timeout;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_scripted-agent");
 
 /// Longer than anything here takes: a story that waits this long has failed.
-const TOO_LONG: Duration = Duration::from_secs(30);
+const TOO_LONG: Duration = Duration::from_secs(120);
 
 /// An agent and where it works.
 pub struct App {

@@ -1,0 +1,185 @@
+//! The Responses API, as far as codex uses it: streamed text, thoughts, calls, failures.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::http::{Reply, Request, Sse};
+use crate::script::{Act, Tool, long, pieces};
+
+/// Answers `POST /v1/responses`.
+pub(crate) fn answer(request: &Request, reply: Reply) -> io::Result<()> {
+    let act = act(&request.body);
+    match act {
+        Act::Fail(status) => {
+            let message = format!("fake error {status}");
+            return reply.json(
+                status,
+                &json!({"error": {"message": message, "type": "server_error", "code": "fake_error"}}),
+            );
+        }
+        Act::Hang => return reply.hang(),
+        _ => {}
+    }
+    let mut stream = Stream { events: reply.events()?, id: unique("resp") };
+    stream.begin()?;
+    match act {
+        Act::Say(text) => stream.message(pieces(&text).map(str::to_owned))?,
+        Act::Think { thought, answer } => {
+            stream.thought(&thought)?;
+            stream.message(pieces(&answer).map(str::to_owned))?;
+        }
+        Act::Call { words, tools } => {
+            if !words.is_empty() {
+                stream.message(pieces(&words).map(str::to_owned))?;
+            }
+            for tool in &tools {
+                stream.call(tool)?;
+            }
+        }
+        Act::Long { words, pause } => {
+            stream.message(long(words).inspect(|_| thread::sleep(pause)))?;
+        }
+        Act::Stall(text) => {
+            stream.open_message(&unique("msg"))?;
+            stream.grow(&text)?;
+            return stream.events.hang();
+        }
+        Act::Drop(words) => {
+            stream.open_message(&unique("msg"))?;
+            for word in long(words) {
+                stream.grow(&word)?;
+            }
+            return stream.events.break_off();
+        }
+        Act::Fail(_) | Act::Hang => {}
+    }
+    stream.end()
+}
+
+/// What is to be done: with the answer of a tool, to say it; else what the last prompt says. What codex tells about
+/// itself and its surroundings comes as messages of the user's in angle brackets; those are not read.
+fn act(body: &Value) -> Act {
+    let items = body["input"].as_array().map(Vec::as_slice).unwrap_or_default();
+    for item in items.iter().rev() {
+        match item["type"].as_str() {
+            Some("function_call_output") => {
+                let output = &item["output"];
+                let words = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
+                return Act::Say(format!("The tool answered: {words}"));
+            }
+            Some("message") | None if item["role"] == "user" => {
+                let typed = item["content"].as_array().into_iter().flatten();
+                let typed: Vec<&str> = typed.filter_map(|block| block["text"].as_str()).collect();
+                let typed = typed.join("\n");
+                if !typed.trim_start().starts_with(['<', '#']) {
+                    return Act::of(&typed);
+                }
+            }
+            _ => {}
+        }
+    }
+    Act::Say("Hello from the fake model.".to_owned())
+}
+
+/// An id that no other has.
+fn unique(kind: &str) -> String {
+    static NEXT: AtomicUsize = AtomicUsize::new(1);
+    format!("{kind}_fake_{:08}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+struct Stream {
+    events: Sse,
+    id: String,
+}
+
+impl Stream {
+    fn begin(&mut self) -> io::Result<()> {
+        let response = json!({"id": self.id, "object": "response", "status": "in_progress"});
+        self.events.event(&json!({"type": "response.created", "response": response}))
+    }
+
+    fn open_message(&mut self, id: &str) -> io::Result<()> {
+        let item = json!({"type": "message", "id": id, "role": "assistant", "content": []});
+        self.events
+            .event(&json!({"type": "response.output_item.added", "output_index": 0, "item": item}))
+    }
+
+    fn grow(&mut self, text: &str) -> io::Result<()> {
+        self.events.event(&json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": text}))
+    }
+
+    fn message(&mut self, said: impl Iterator<Item = String>) -> io::Result<()> {
+        let id = unique("msg");
+        self.open_message(&id)?;
+        let mut whole = String::new();
+        for piece in said {
+            self.grow(&piece)?;
+            whole.push_str(&piece);
+        }
+        let content = json!([{"type": "output_text", "text": whole}]);
+        self.done(&json!({"type": "message", "id": id, "role": "assistant", "content": content}))
+    }
+
+    fn thought(&mut self, thought: &str) -> io::Result<()> {
+        let id = unique("rs");
+        let item = json!({"type": "reasoning", "id": id, "summary": []});
+        self.events.event(
+            &json!({"type": "response.output_item.added", "output_index": 0, "item": item}),
+        )?;
+        self.events
+            .event(&json!({"type": "response.reasoning_summary_part.added", "summary_index": 0}))?;
+        for piece in pieces(thought) {
+            self.events.event(
+                &json!({"type": "response.reasoning_summary_text.delta", "summary_index": 0, "delta": piece}),
+            )?;
+        }
+        let summary = json!([{"type": "summary_text", "text": thought}]);
+        self.done(&json!({"type": "reasoning", "id": id, "summary": summary}))
+    }
+
+    fn call(&mut self, tool: &Tool) -> io::Result<()> {
+        let (name, arguments) = call(tool);
+        self.done(&json!({
+            "type": "function_call", "id": unique("fc"), "call_id": unique("call"),
+            "name": name, "arguments": arguments,
+        }))
+    }
+
+    fn done(&mut self, item: &Value) -> io::Result<()> {
+        self.events
+            .event(&json!({"type": "response.output_item.done", "output_index": 0, "item": item}))
+    }
+
+    fn end(mut self) -> io::Result<()> {
+        let usage = json!({
+            "input_tokens": 120, "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": 30, "output_tokens_details": {"reasoning_tokens": 5}, "total_tokens": 150,
+        });
+        let response =
+            json!({"id": self.id, "object": "response", "status": "completed", "usage": usage});
+        self.events.event(&json!({"type": "response.completed", "response": response}))
+    }
+}
+
+/// A call in the words of codex's tools.
+fn call(tool: &Tool) -> (String, String) {
+    let shell = |command: &str| ("exec_command".to_owned(), json!({"cmd": command}).to_string());
+    match tool {
+        Tool::Bash(command) => shell(command),
+        Tool::Read(path) => shell(&format!("cat '{path}'")),
+        Tool::Write(path) => shell(&format!("echo 'written by the fake model' > '{path}'")),
+        Tool::Edit(path) => shell(&format!("sed -i s/alpha/beta/ '{path}'")),
+        Tool::Plan => {
+            let plan = json!([
+                {"step": "Look", "status": "completed"},
+                {"step": "Change", "status": "in_progress"},
+            ]);
+            ("update_plan".to_owned(), json!({"plan": plan}).to_string())
+        }
+        Tool::Ask | Tool::Task(_) => shell("echo not in codex"),
+        Tool::Named { name, arguments } => (name.clone(), arguments.clone()),
+    }
+}

@@ -1,0 +1,150 @@
+//! Stories with the real codex-acp, asked by a fake model on loopback.
+//!
+//! `LIMINAL_TEST_CODEX_ACP` names the program; `scripts/test` installs and names the pinned one. Without it these
+//! stories say loudly that they did not play.
+
+#![allow(clippy::unwrap_used, reason = "a test may")]
+#![allow(dead_code, reason = "the harness is shared with stories that need more of it")]
+
+#[path = "acp/support.rs"]
+mod support;
+
+use liminal_agents::{CliProvider, History};
+use liminal_fake_model::FakeModel;
+use liminal_scripted_agent::script;
+use liminal_stream::SessionFact;
+use support::App;
+
+/// The real program with a home of its own, or `None` after a loud line.
+fn real() -> Option<(App, FakeModel)> {
+    let Some(program) = std::env::var_os("LIMINAL_TEST_CODEX_ACP") else {
+        eprintln!(
+            "\n!!! NOT PLAYED: no real codex-acp. Set LIMINAL_TEST_CODEX_ACP, or run scripts/test. !!!\n"
+        );
+        return None;
+    };
+    let model = FakeModel::start().unwrap();
+    let app = App::with(script(), |setup| {
+        let home = setup.agent.launch.cwd.join("home");
+        std::fs::create_dir_all(home.join(".codex")).unwrap();
+        let config = format!(
+            "model = \"gpt-5.5\"\nmodel_provider = \"fake\"\n\n[model_providers.fake]\nname = \"fake\"\n\
+             base_url = \"{}/v1\"\nwire_api = \"responses\"\nenv_key = \"FAKE_API_KEY\"\n\
+             request_max_retries = 1\nstream_max_retries = 1\n",
+            model.url()
+        );
+        std::fs::write(home.join(".codex/config.toml"), config).unwrap();
+        let launch = &mut setup.agent.launch;
+        launch.program = program;
+        launch.args = Vec::new();
+        launch.env_remove = ["CODEX_HOME", "OPENAI_API_KEY"].map(Into::into).to_vec();
+        launch.env = vec![
+            ("HOME".into(), home.into()),
+            ("FAKE_API_KEY".into(), "test-key".into()),
+            ("NO_BROWSER".into(), "1".into()),
+        ];
+        // Its default mode decides by itself; this one asks.
+        setup.agent.ask_mode = Some("workspace-write".to_owned());
+        setup.timing.start = std::time::Duration::from_secs(60);
+    });
+    Some((app, model))
+}
+
+/// A command that codex must ask for, because it wants out of its sandbox.
+const ASKED_FOR: &str = r#"FAKE:TOOL exec_command {"cmd":"touch made-by-tool.txt && ls","sandbox_permissions":"require_escalated","justification":"test"}"#;
+
+#[tokio::test]
+async fn codex_is_put_into_the_mode_that_asks_and_answers_in_turns() {
+    let Some((app, _model)) = real() else { return };
+    let mut chat = app.create().await;
+    let end = chat.asks("FAKE:TEXT Good morning.").await;
+    assert_eq!((end.how.as_str(), end.words.as_str()), ("completed", "end_turn"));
+    assert_eq!(chat.asks("FAKE:THINK").await.how, "completed");
+    let said = chat.transcript();
+    assert!(said.contains("Agent: Good morning."), "{said}");
+    assert!(said.contains("Thinks: ") && said.contains("First I consider"), "{said}");
+    assert!(said.contains("Agent: Here is my considered answer."), "{said}");
+    let mode = chat.facts.iter().rev().find_map(|fact| match fact {
+        SessionFact::Modes { current, .. } => Some(current.as_str()),
+        _ => None,
+    });
+    assert_eq!(mode, Some("workspace-write"));
+    assert!(!chat.facts.contains(&SessionFact::DecidesByItself));
+    app.stop().await;
+}
+
+#[tokio::test]
+async fn codex_asks_and_does_what_it_was_told() {
+    let Some((app, _model)) = real() else { return };
+    let mut chat = app.create().await;
+    chat.send(ASKED_FOR).await;
+    chat.sees("May I ").await;
+    assert!(!app.file("made-by-tool.txt").exists());
+    chat.answer("t1:ask:0", Some("allow_once")).await.unwrap();
+    assert_eq!(chat.turn_ends().await.how, "completed");
+    assert!(app.file("made-by-tool.txt").exists());
+    let said = chat.transcript();
+    assert!(said.contains("-> allow_once by User"), "{said}");
+    assert!(said.contains("Execute touch made-by-tool.txt && ls: made-by-tool.txt"), "{said}");
+
+    std::fs::remove_file(app.file("made-by-tool.txt")).unwrap();
+    chat.send(ASKED_FOR).await;
+    chat.until("the second question", |chat| {
+        chat.items.iter().any(|item| item.item_id.as_str() == "t2:ask:0")
+    })
+    .await;
+    chat.answer("t2:ask:0", Some("cancel")).await.unwrap();
+    assert_eq!(chat.turn_ends().await.how, "cancelled");
+    assert!(!app.file("made-by-tool.txt").exists());
+    assert!(chat.transcript().contains("failed refused"), "{}", chat.transcript());
+    app.stop().await;
+}
+
+#[tokio::test]
+async fn codex_stops_when_told_and_goes_on_afterwards() {
+    let Some((app, _model)) = real() else { return };
+    let mut chat = app.create().await;
+    chat.send("FAKE:STALL one two ").await;
+    chat.sees("one two").await;
+    assert_eq!(chat.cancel().await, Ok(()));
+    assert_eq!(chat.turn_ends().await.how, "cancelled");
+    assert_eq!(chat.asks("FAKE:TEXT Still here.").await.how, "completed");
+    app.stop().await;
+}
+
+#[tokio::test]
+async fn an_outage_of_codexs_model_is_a_failed_turn() {
+    let Some((app, _model)) = real() else { return };
+    let mut chat = app.create().await;
+    let end = chat.asks("FAKE:ERR 400").await;
+    assert_eq!((end.how.as_str(), end.words.as_str()), ("AgentProtocolError", "fake error 400"));
+    assert_eq!(chat.asks("FAKE:TEXT Better now.").await.how, "completed");
+    app.stop().await;
+}
+
+#[tokio::test]
+async fn a_session_of_codex_is_loaded_with_its_history_and_resumed_without() {
+    let Some((app, _model)) = real() else { return };
+    let mut chat = app.create().await;
+    chat.asks("FAKE:TEXT I remember apple.").await;
+    let agent_ref = chat.id.local().to_owned();
+    app.provider.kill_session(&chat.id).await.unwrap();
+
+    let mut loaded = app.load(&agent_ref, History::All).await.unwrap();
+    loaded.until("the history", |chat| chat.history_told).await;
+    let told = loaded.transcript();
+    assert!(
+        told.starts_with("User: FAKE:TEXT I remember apple.\nAgent: I remember apple."),
+        "{told}"
+    );
+    assert_eq!(loaded.asks("FAKE:TEXT Yes.").await.how, "completed");
+
+    app.provider.reconnect(None).await.unwrap();
+    assert_eq!(loaded.asks("FAKE:TEXT After the restart.").await.how, "completed");
+    assert!(
+        loaded.transcript().ends_with("Agent: After the restart.\n"),
+        "{}",
+        loaded.transcript()
+    );
+    app.stop().await;
+}
