@@ -145,9 +145,9 @@ async fn a_program_that_ends_before_it_is_ready_leaves_its_last_words() {
 #[tokio::test]
 async fn a_program_that_does_not_get_ready_in_time_is_ended_and_its_words_are_kept() {
     let script = "echo waiting for the network >&2; exec sleep 600";
-    let mut story = Story::timed(shell(script), |timing| timing.start = Duration::from_secs(1));
+    let mut story = Story::timed(shell(script), |timing| timing.start = Duration::from_secs(2));
     let error = story.keeper.link().await.err().unwrap();
-    assert_eq!(error.to_string(), "Could not connect to Hostile. It did not get ready within 1 s.");
+    assert_eq!(error.to_string(), "Could not connect to Hostile. It did not get ready within 2 s.");
     assert_eq!(error.details().unwrap().stderr_tail.as_deref(), Some("waiting for the network\n"));
     story.says(&[(Starting, None, false), (Disconnected, None, false)]).await;
 }
