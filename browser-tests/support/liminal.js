@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
+import { gate, writeAgents } from "./agents.js"
 
 const root = resolve(fileURLToPath(import.meta.url), "../../..")
 const binary = process.env.LIMINAL_TEST_BINARY || join(process.env.CARGO_TARGET_DIR || join(root, "target"), "debug/liminal")
@@ -27,6 +28,7 @@ export class Liminal {
   static async start(env = {}, prepare = async (_app) => {}) {
     await access(binary).catch(() => { throw new Error(`no program at ${binary}: build it with “cargo build”`) })
     const app = new Liminal(await mkdtemp(join(tmpdir(), "liminal-story-")), env)
+    await writeAgents(app.home, app.dataDir, binary)
     await prepare(app)
     await app.up()
     return app
@@ -67,6 +69,20 @@ export class Liminal {
 
   get dataDir() { return join(this.#home, "data") }
   get home() { return this.#home }
+
+  /** Lets an answer that an agent holds go on. @param {string} name */
+  release(name) { return gate(this.#home).open(name) }
+
+  /** Makes a session as a script would, and says something in it. Its title is what was said. */
+  async session(projectDir, message, cliType = "helper") {
+    const { sessionId } = await this.api("/api/session/create", { method: "POST", body: { projectDir, cliType } })
+    if (message) await this.say(sessionId, message)
+    return sessionId
+  }
+
+  say(sessionId, content) {
+    return this.api(`/api/session/${encodeURIComponent(sessionId)}/send`, { method: "POST", body: { content } })
+  }
 
   /** A directory under the story's home. */
   async directory(name) {

@@ -47,21 +47,23 @@ export class Shell {
     return path
   }
 
-  async newSession(project, agent = "Demo") {
+  async newSession(project, agent = "Helper") {
     await this.page.getByRole("button", { name: `New session in ${project}` }).click()
     await this.page.getByRole("menuitem", { name: new RegExp(`^${agent}`) }).click()
   }
 
-  /** Starts a session and waits until it is there. Its title is the first message, if one is given. */
-  async hasSession(project, message, agent = "Demo") {
-    const before = await this.sessions(project).count()
-    await this.newSession(project, agent)
-    await expect(this.sessions(project)).toHaveCount(before + 1)
-    await expect(this.composer).toBeEditable()
-    if (message) {
-      await this.say(message)
-      await expect(this.activeTab).toHaveText(message)
-    }
+  /** A session of this title that is there and at rest, made without the page. */
+  async hasSession(path, title, cliType = "helper") {
+    const id = await this.liminal.session(path, title, cliType)
+    await expect(this.session(title)).toHaveCount(1)
+    await expect(this.session(title)).not.toHaveAttribute("data-mood", "running")
+    return id
+  }
+
+  /** Opens a session from the sidebar. */
+  async open(title) {
+    await this.session(title).locator(".session-open").click()
+    await expect(this.activeTab).toHaveText(title)
   }
 
   get composer() { return this.portlet.locator("textarea") }

@@ -1,0 +1,151 @@
+import { expect, test } from "../support/story.js"
+import { Shell } from "../support/shell.js"
+
+/** Three sessions, a tab for each, the last in front. */
+async function threeTabs(shell) {
+  const path = await shell.hasProject("web")
+  for (const title of ["Alpha", "Beta", "Gamma"]) await shell.hasSession(path, title)
+  for (const title of ["Alpha", "Beta", "Gamma"]) await shell.open(title)
+  await expect(shell.tabs).toHaveText(["Alpha", "Beta", "Gamma"])
+  return path
+}
+
+test("each open session has one tab with its agent's mark; opening again brings it to the front", async ({ shell, page }) => {
+  await threeTabs(shell)
+  await expect(shell.activeTab).toHaveText("Gamma")
+  await expect(shell.tab("Alpha").locator(".agent-mark")).toHaveText("HE")
+  await shell.open("Alpha")
+  await expect(shell.tabs).toHaveText(["Alpha", "Beta", "Gamma"])
+  await expect(page.locator("iframe")).toHaveCount(3)
+  await expect(shell.activePane).toHaveCount(1)
+})
+
+test("the cross closes a tab and its right neighbour comes to the front; the session stays in the sidebar", async ({ shell, page }) => {
+  await threeTabs(shell)
+  await shell.open("Beta")
+  await shell.tab("Beta").hover()
+  await shell.tab("Beta").locator(".tab-close").click()
+  await expect(shell.tabs).toHaveText(["Alpha", "Gamma"])
+  await expect(shell.activeTab).toHaveText("Gamma")
+  await expect(page.locator("iframe")).toHaveCount(2)
+  await expect(shell.sessions("web")).toHaveCount(3)
+})
+
+test("the middle button closes a tab; with the last one gone the page says what to do", async ({ shell, page }) => {
+  await threeTabs(shell)
+  for (const title of ["Gamma", "Beta", "Alpha"]) await shell.tab(title).click({ button: "middle" })
+  await expect(shell.tabs).toHaveCount(0)
+  await expect(page.getByText("No session is open")).toBeVisible()
+})
+
+test("tabs are dragged to another place, and the order is remembered", async ({ shell, page }) => {
+  await threeTabs(shell)
+  await shell.tab("Gamma").dragTo(shell.tab("Beta"), { targetPosition: { x: 5, y: 10 } })
+  await expect(shell.tabs).toHaveText(["Alpha", "Gamma", "Beta"])
+  expect((await shell.stored("liminal:tabs")).tabOrder).toHaveLength(3)
+  await page.reload()
+  await expect(shell.tabs).toHaveText(["Alpha", "Gamma", "Beta"])
+})
+
+test("tabs are moved, switched and closed with the keyboard", async ({ shell, page }) => {
+  await threeTabs(shell)
+  await shell.tab("Gamma").getByRole("tab").focus()
+  await page.keyboard.press("Shift+ArrowLeft")
+  await expect(shell.tabs).toHaveText(["Alpha", "Gamma", "Beta"])
+  await expect(shell.tab("Gamma").getByRole("tab")).toBeFocused()
+  await page.keyboard.press("ArrowRight")
+  await expect(shell.activeTab).toHaveText("Beta")
+  await expect(shell.tab("Beta").getByRole("tab")).toBeFocused()
+  await page.keyboard.press("Home")
+  await expect(shell.activeTab).toHaveText("Alpha")
+  await page.keyboard.press("Delete")
+  await expect(shell.tabs).toHaveText(["Gamma", "Beta"])
+  await expect(shell.activeTab).toHaveText("Gamma")
+  await expect(shell.tab("Gamma").getByRole("tab")).toBeFocused()
+})
+
+test("tabs come back after a reload; only the one in front is loaded until another is shown", async ({ shell, page }) => {
+  await threeTabs(shell)
+  await shell.open("Beta")
+  await page.reload()
+  await expect(shell.tabs).toHaveText(["Alpha", "Beta", "Gamma"])
+  await expect(shell.activeTab).toHaveText("Beta")
+  await expect(page.locator("iframe")).toHaveCount(1)
+  await shell.tab("Alpha").getByRole("tab").click()
+  await expect(page.locator("iframe")).toHaveCount(2)
+})
+
+test("tabs come back after the server was restarted", async ({ shell, page, liminal, complaints }) => {
+  complaints.expectLostServer()
+  await threeTabs(shell)
+  await liminal.stop()
+  await liminal.up()
+  await shell.isConnected()
+  await expect(shell.tabs).toHaveText(["Alpha", "Beta", "Gamma"])
+  await page.reload()
+  await expect(shell.tabs).toHaveText(["Alpha", "Beta", "Gamma"])
+  await expect(shell.activeTab).toHaveText("Gamma")
+})
+
+test("a tab of a session that is gone does not come back", async ({ shell, page }) => {
+  await threeTabs(shell)
+  await page.evaluate(() => {
+    for (const storage of [localStorage, sessionStorage]) {
+      const tabs = JSON.parse(storage.getItem("liminal:tabs"))
+      tabs.openTabs.push("helper:never-was")
+      storage.setItem("liminal:tabs", JSON.stringify(tabs))
+    }
+  })
+  await page.reload()
+  await expect(shell.tabs).toHaveText(["Alpha", "Beta", "Gamma"])
+})
+
+test("a portlet keeps its place while another is in front", async ({ shell, page, liminal }) => {
+  const path = await shell.hasProject("web")
+  await shell.hasSession(path, "Please be long")
+  await shell.hasSession(path, "Short")
+  await shell.open("Please be long")
+  await expect(shell.portlet.getByText("Paragraph 119 of a long answer.")).toBeVisible()
+  const frame = page.frames().find((each) => each.url().includes("/portlet/") && each !== page.mainFrame())
+  const place = () => frame.evaluate(() => [...document.querySelectorAll("*")].map((each) => Math.round(each.scrollTop)).filter((top) => top > 0).concat(Math.round(scrollY)))
+  await shell.portlet.getByText("Paragraph 60 of a long answer.").scrollIntoViewIfNeeded()
+  const before = await place()
+  await shell.open("Short")
+  await shell.open("Please be long")
+  expect(await place()).toEqual(before)
+  void liminal
+})
+
+test("thirty tabs scroll, and a menu has them all", async ({ shell, page, liminal }) => {
+  const path = await shell.hasProject("web")
+  const ids = []
+  for (let n = 0; n < 30; n += 1) ids.push(await liminal.session(path))
+  await expect(shell.sessions("web")).toHaveCount(30)
+  await page.evaluate((order) => {
+    const tabs = JSON.stringify({ openTabs: order, activeTab: order[29], tabOrder: order })
+    localStorage.setItem("liminal:tabs", tabs)
+    sessionStorage.setItem("liminal:tabs", tabs)
+  }, ids)
+  await page.reload()
+  await expect(shell.tabs).toHaveCount(30)
+  await expect(page.locator(".tab").nth(29)).toBeInViewport()
+  await expect(page.locator(".tab").nth(0)).not.toBeInViewport()
+  await page.getByRole("button", { name: "All open sessions" }).click()
+  await page.getByRole("menu", { name: "Open sessions" }).getByRole("menuitem").first().click()
+  await expect(page.locator(".tab").nth(0)).toBeInViewport()
+  await expect(page.locator(".tab").nth(0)).toHaveAttribute("data-active", "")
+})
+
+test("two windows keep their own tabs, and a third begins with the newest", async ({ shell, context, liminal }) => {
+  await threeTabs(shell)
+  const second = new Shell(await context.newPage(), liminal)
+  await second.page.goto(liminal.origin)
+  await expect(second.tabs).toHaveText(["Alpha", "Beta", "Gamma"])
+  await second.tab("Beta").click({ button: "middle" })
+  await expect(second.tabs).toHaveText(["Alpha", "Gamma"])
+  await expect(shell.tabs).toHaveText(["Alpha", "Beta", "Gamma"])
+  await shell.page.reload()
+  await expect(shell.tabs).toHaveText(["Alpha", "Beta", "Gamma"])
+  await second.page.reload()
+  await expect(second.tabs).toHaveText(["Alpha", "Gamma"])
+})
