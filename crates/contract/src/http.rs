@@ -132,3 +132,13 @@ pub struct Health {
     /// Of the program.
     pub version: String,
 }
+
+/// `GET /api/about`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct About {
+    /// Of the program.
+    pub version: String,
+    /// Where projects, sessions and transcripts are kept.
+    pub data_dir: String,
+}

@@ -19,8 +19,8 @@ mod typescript;
 pub use client_message::{ClientMessage, Request};
 pub use error::{AuthMethod, Details, ErrorBody, ErrorCode};
 pub use http::{
-    AttachedSession, AttachedState, CreateSession, Health, Login, Proof, SendAccepted, SendMessage,
-    SessionHandle, SessionStatus, Sessions, Token,
+    About, AttachedSession, AttachedState, CreateSession, Health, Login, Proof, SendAccepted,
+    SendMessage, SessionHandle, SessionStatus, Sessions, Token,
 };
 pub use id::{CliType, InvalidId, ItemId, ProjectId, SessionId, TurnId};
 pub use item::{

@@ -1,6 +1,6 @@
 //! What every request may reach. Made once, at start, and shared.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use liminal_agents::catalogue::Catalogue;
@@ -31,6 +31,8 @@ pub struct App {
     pub codes: OneTimeCodes,
     /// The page.
     pub assets: Assets,
+    /// Where everything is kept.
+    pub data_dir: PathBuf,
     /// Every connected browser.
     pub hub: Arc<Hub>,
     /// The user's projects.
@@ -90,7 +92,19 @@ impl App {
         .await?;
         tell_health(service.around().journal.health(), hub.clone());
         let codes = OneTimeCodes::default();
-        Ok(Self { addresses, credential, codes, assets, hub, projects, agents, service, warnings })
+        let data_dir = data_dir.to_owned();
+        Ok(Self {
+            addresses,
+            credential,
+            codes,
+            assets,
+            data_dir,
+            hub,
+            projects,
+            agents,
+            service,
+            warnings,
+        })
     }
 
     /// Tells a browser that just came how things are.

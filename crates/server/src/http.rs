@@ -32,6 +32,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/api/login", post(api::login));
     let closed = Router::new()
         .route("/ws", any(socket::upgrade))
+        .route("/api/about", get(api::about))
         .route("/api/token/rotate", post(api::rotate))
         .route("/api/code", post(api::code))
         .merge(sessions::routes())

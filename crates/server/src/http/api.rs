@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use liminal_contract::{ErrorCode, Health, Login, Proof, Token};
+use liminal_contract::{About, ErrorCode, Health, Login, Proof, Token};
 
 use super::answer::{JsonBody, invalid};
 use super::guard::{Host, unauthorized};
@@ -49,6 +49,14 @@ pub async fn login(
         (Some(_), Some(_)) | (None, None) => return Err(invalid("give either `code` or `token`")),
     };
     if is_good { Ok(Json(Token { token: app.credential.reveal() })) } else { Err(unauthorized()) }
+}
+
+/// `GET /api/about`: what the settings show to read.
+pub async fn about(State(app): State<Arc<App>>) -> Json<About> {
+    Json(About {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        data_dir: app.data_dir.display().to_string(),
+    })
 }
 
 /// `POST /api/token/rotate`: for `liminal token --rotate`. The new token is in its file, not in the answer.
