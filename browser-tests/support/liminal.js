@@ -11,6 +11,8 @@ import { gate, writeAgents } from "./agents.js"
 
 const root = resolve(fileURLToPath(import.meta.url), "../../..")
 const binary = process.env.LIMINAL_TEST_BINARY || join(process.env.CARGO_TARGET_DIR || join(root, "target"), "debug/liminal")
+/** While one works on the page: its files from the checkout, so that nothing needs to be built. */
+const fromDisk = Boolean(process.env.LIMINAL_TEST_FROM_DISK)
 
 export class Liminal {
   #home
@@ -36,8 +38,8 @@ export class Liminal {
 
   /** Starts it (again), on the port it had before. */
   async up() {
-    const child = spawn(binary, ["serve", "--no-open", "--port", String(this.#port), "--data-dir", this.dataDir], {
-      cwd: this.#home,
+    const child = spawn(binary, ["serve", "--no-open", "--port", String(this.#port), "--data-dir", this.dataDir, ...(fromDisk ? ["--dev"] : [])], {
+      cwd: fromDisk ? root : this.#home,
       env: { PATH: process.env.PATH, HOME: this.#home, LANG: "C.UTF-8", ...this.#env },
       stdio: ["ignore", "pipe", "pipe"],
     })
