@@ -48,7 +48,7 @@ export class Shell {
   }
 
   async newSession(project, agent = "Helper") {
-    await this.page.getByRole("button", { name: `New session in ${project}` }).click()
+    await this.page.getByRole("button", { name: `New session in ${project}`, exact: true }).click()
     await this.page.getByRole("menuitem", { name: new RegExp(`^${agent}`) }).click()
   }
 
@@ -76,12 +76,12 @@ export class Shell {
   /** Opens what a row's or a project's menu offers. */
   async sessionMenu(title, item) {
     await this.session(title).hover()
-    await this.page.getByRole("button", { name: `Actions for ${title}` }).click()
+    await this.page.getByRole("button", { name: `Actions for ${title}`, exact: true }).click()
     await this.page.getByRole("menuitem", { name: item }).click()
   }
   async projectMenu(name, item) {
     await this.project(name).locator(".project-head").hover()
-    await this.page.getByRole("button", { name: `Actions for ${name}` }).click()
+    await this.page.getByRole("button", { name: `Actions for ${name}`, exact: true }).click()
     await this.page.getByRole("menuitem", { name: item }).click()
   }
 

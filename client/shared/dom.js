@@ -45,6 +45,7 @@ export function setText(node, text) {
  * @param {(item: Item) => string} keyOf
  * @param {(item: Item) => View} mount */
 export function keyed(parent, views, items, keyOf, mount) {
+  const focused = document.activeElement
   const wanted = new Map()
   for (const item of items) wanted.set(keyOf(item), item)
   for (const [key, view] of views) {
@@ -62,6 +63,8 @@ export function keyed(parent, views, items, keyOf, mount) {
     if (view.element === next) next = next.nextElementSibling
     else parent.insertBefore(view.element, next)
   }
+  // Moving an element takes the focus from what is in it.
+  if (focused instanceof HTMLElement && focused !== document.activeElement && parent.contains(focused)) focused.focus({ preventScroll: true })
 }
 
 /** The element of a page that must have it. @template {Element} T @param {ParentNode} root @param {string} selector @param {new () => T} type @returns {T} */

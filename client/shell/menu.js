@@ -47,7 +47,7 @@ export function openMenu(anchor, label, items, { at, onClose, className = "" } =
     const focused = rows().indexOf(/** @type {HTMLElement} */ (document.activeElement))
     menu.replaceChildren(...next.map((item) => {
       const row = el("button", { class: "menu-item", role: "menuitem", tabindex: -1, type: "button", "data-kind": item.kind },
-        el("span", { class: "menu-icon" }, typeof item.icon === "string" ? icon(item.icon) : item.icon),
+        el("span", { class: "menu-icon", "aria-hidden": "true" }, typeof item.icon === "string" ? icon(item.icon) : item.icon),
         el("span", { class: "menu-words" }, el("span", { class: "menu-label", text: item.label }), item.note && el("span", { class: "menu-note", text: item.note })),
         item.aside && el("span", { class: "menu-aside", text: item.aside }))
       row.addEventListener("click", () => { close(); item.run() })

@@ -127,7 +127,8 @@ export function mountTabBar(root, deps) {
       tabs = next
       keyed(list, views, tabs, (tab) => tab.id, (tab) => mountTab(tab, deps))
       const active = tabs.find((tab) => tab.active)
-      const order = `${active?.id} ${tabs.length}`
+      // Again when titles arrive after a reload, because the tabs before it grow with them.
+      const order = `${active?.id} ${tabs.length} ${tabs.filter((tab) => tab.title === "…").length} ${active?.title}`
       if (active && order !== shown) views.get(active.id)?.element.scrollIntoView({ block: "nearest", inline: "nearest" })
       shown = order
       fits()
