@@ -1,4 +1,8 @@
-//! Code to HTML with a dozen classes. Owns the frame every code block has, and when colours are worth their cost.
+//! Code to HTML with a dozen classes. Owns the frame every code block has, and when colours are worth their cost; which
+//! word gets which class is `colour`, what a language is called is `language`.
+
+mod colour;
+mod language;
 
 use crate::PLAIN_ABOVE;
 use crate::escape::{Spell, show_into};
@@ -6,36 +10,42 @@ use crate::escape::{Spell, show_into};
 /// A code block as HTML. An unknown language, or very long code, is plain.
 pub fn code(text: &str, language: &str) -> String {
     let mut html = String::new();
-    Colours::default().write(&mut html, text, language);
+    write(&mut html, text, language, UpTo(PLAIN_ABOVE));
     html
 }
 
-/// Which code gets colours.
-#[derive(Default)]
-pub(crate) struct Colours<'a> {
-    _more: std::marker::PhantomData<&'a ()>,
+/// Code of at most so many bytes gets colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct UpTo(pub usize);
+
+/// Appends a code block: a frame with the language in `data-lang`, and the code in it.
+pub(crate) fn write(html: &mut String, text: &str, language: &str, colours: UpTo) {
+    open(html, language);
+    let coloured = text.len() <= colours.0 && colour::write(html, text, language);
+    if !coloured {
+        show_into(html, text, Spell::Bidi);
+    }
+    html.push_str(CLOSE);
 }
 
-impl Colours<'_> {
-    /// Appends a code block: a frame with the language in `data-lang`, and the code in it.
-    pub(crate) fn write(&self, html: &mut String, text: &str, language: &str) {
-        html.push_str("<div class=\"code\"");
-        let label: String = language
-            .chars()
-            .take(32)
-            .flat_map(char::to_lowercase)
-            .filter(|c| c.is_ascii_alphanumeric() || "+#._-".contains(*c))
-            .collect();
-        if !label.is_empty() {
-            html.push_str(" data-lang=\"");
-            html.push_str(&label);
-            html.push('"');
-        }
-        html.push_str("><pre><code>");
-        let _colours_later = PLAIN_ABOVE;
-        show_into(html, text, Spell::Bidi);
-        html.push_str("</code></pre></div>");
+/// The end of the frame.
+pub(crate) const CLOSE: &str = "</code></pre></div>";
+
+/// The start of the frame.
+pub(crate) fn open(html: &mut String, language: &str) {
+    html.push_str("<div class=\"code\"");
+    let label: String = language
+        .chars()
+        .map(|c| c.to_ascii_lowercase())
+        .filter(|c| c.is_ascii_alphanumeric() || "+#._-".contains(*c))
+        .take(32)
+        .collect();
+    if !label.is_empty() {
+        html.push_str(" data-lang=\"");
+        html.push_str(&label);
+        html.push('"');
     }
+    html.push_str("><pre><code>");
 }
 
 /// The language in the info string of a fence: its first word, without attributes.

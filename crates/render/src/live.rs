@@ -1,6 +1,34 @@
-//! A text that grows: what changed in its blocks, and from where on.
+//! A text that grows: its blocks, what changed in them, and from where on.
+//!
+//! Each update costs what is new, not what is there. Plain words are appended as they come (`words`), lines of an open
+//! fence too (`fence`); anything else is read again by the parser, but only from the last place before which nothing
+//! can change: `spine` knows what is open there, `repair` makes the unfinished end whole, `lines` leads from the
+//! parser's lines back to the text. All of this may be approximate, because [`Renderer::finish`] renders the whole.
 
-use crate::markdown::markdown;
+mod fence;
+mod inline;
+mod lines;
+mod repair;
+mod spine;
+mod words;
+
+use std::borrow::Cow;
+
+use comrak::Arena;
+
+use crate::code::UpTo;
+use crate::markdown::write::{Reading, Resume, Written};
+use crate::markdown::{markdown, parse, write};
+use crate::{HEAVY, wall};
+use lines::Lines;
+use repair::Fence;
+use spine::{Kind, Level, Place, Read};
+
+/// A part that can't be frozen and is longer than this is read again only when it has grown by a quarter.
+const LONG: usize = 4 * 1024;
+
+/// Definitions of link references are remembered up to so many bytes.
+const MOST_DEFINITIONS: usize = 4 * 1024;
 
 /// From where on the blocks of a text differ from what they were: everything before stays. The smaller of two changes
 /// covers both, so changes that were not sent yet merge by `min`.
@@ -18,6 +46,23 @@ pub struct Change {
 #[derive(Debug, Default)]
 pub struct Renderer {
     blocks: Vec<String>,
+    /// How much of the text was seen, and its last bytes, by which a text that is not the same grown is told.
+    seen: usize,
+    last_seen: Vec<u8>,
+    /// How much of the text was there when the parser last read it.
+    read: usize,
+    /// The block that is still open, and what is open in it.
+    open_block: usize,
+    spine: Vec<Level>,
+    /// Where the part that is read again starts: in the text, and in the HTML of the open block.
+    tail: usize,
+    html: Place,
+    /// Where plain words are appended to the last block.
+    end: Option<Place>,
+    /// Definitions of link references so far.
+    definitions: String,
+    /// How much was read again because a block turned out to be something else, since it began.
+    regrets: usize,
 }
 
 impl Renderer {
@@ -26,15 +71,26 @@ impl Renderer {
         Self::default()
     }
 
-    /// The text has grown to this; `None` if that changes nothing to be seen. It must begin with the text of the last
-    /// call; a shorter or other text starts anew.
+    /// The text has grown to this; `None` if that changes nothing to be seen. It has to begin with the text of the call
+    /// before; another text starts anew.
     pub fn update(&mut self, text: &str) -> Option<Change> {
-        self.replace(markdown(text))
+        if !self.continues(text) {
+            let before = std::mem::take(self).blocks;
+            self.grow(text);
+            self.see(text);
+            return difference(&before, &self.blocks);
+        }
+        let change = self.grow(text);
+        self.see(text);
+        change
     }
 
-    /// The text is complete: the blocks are now exactly those of [`markdown`].
+    /// The text is complete: the blocks are now exactly those of [`markdown`](crate::markdown()).
     pub fn finish(&mut self, text: &str) -> Option<Change> {
-        self.replace(markdown(text))
+        let blocks = markdown(text);
+        let change = difference(&self.blocks, &blocks);
+        *self = Self { blocks, ..Self::default() };
+        change
     }
 
     /// All blocks.
@@ -50,17 +106,172 @@ impl Renderer {
     /// What to send for a change (or for several, merged): the rest of block `blocks_from` after what stays of it, and
     /// all blocks after it. Empty when the text lost its last blocks.
     pub fn since(&self, change: Change) -> Vec<String> {
-        let mut blocks = self.blocks.get(change.blocks_from..).unwrap_or_default().to_vec();
-        if let Some(first) = blocks.first_mut() {
-            first.drain(..change.keep_bytes);
-        }
-        blocks
+        let mut blocks = self.blocks.get(change.blocks_from..).unwrap_or_default().iter();
+        let first = blocks.next().map(|first| first[change.keep_bytes..].to_owned());
+        first.into_iter().chain(blocks.cloned()).collect()
     }
 
-    fn replace(&mut self, blocks: Vec<String>) -> Option<Change> {
-        let change = difference(&self.blocks, &blocks);
-        self.blocks = blocks;
+    fn continues(&self, text: &str) -> bool {
+        text.as_bytes().get(..self.seen).is_some_and(|seen| seen.ends_with(&self.last_seen))
+            && text.is_char_boundary(self.seen)
+    }
+
+    fn see(&mut self, text: &str) {
+        self.seen = text.len();
+        self.last_seen.clear();
+        self.last_seen.extend_from_slice(&text.as_bytes()[text.len().saturating_sub(32)..]);
+    }
+
+    fn grow(&mut self, text: &str) -> Option<Change> {
+        if text.len() == self.seen {
+            return None;
+        }
+        if let Some(change) = self.append_words(text) {
+            return Some(change);
+        }
+        if let Some(change) = self.append_to_fence(text) {
+            return change;
+        }
+        let part = text.len() - self.tail;
+        if part > LONG && text.len() - self.read < part / 4 {
+            return None;
+        }
+        self.read(text)
+    }
+
+    /// Reads the text again from where it may have changed.
+    fn read(&mut self, text: &str) -> Option<Change> {
+        self.read = text.len();
+        loop {
+            let part = plain_places(&text[self.tail..]);
+            let (opening, resume) = spine::stand_in(&self.spine);
+            let stand_in = if self.definitions.is_empty() {
+                opening
+            } else {
+                format!("{}\n{opening}", self.definitions)
+            };
+            let lines = Lines::new(&stand_in, &part, self.tail);
+            let repaired = repair::repair(&part, self.open_fence());
+            let arena = Arena::new();
+            let source = stand_in + &repaired.text;
+            let root = parse(&arena, &source);
+            if let Err(depth) = spine::agree(root, &self.spine) {
+                self.regret(depth, text);
+                continue;
+            }
+            let written: Vec<Written> = root
+                .children()
+                .enumerate()
+                .map(|(at, block)| {
+                    let resume = if at == 0 { resume } else { Resume::Nothing };
+                    wall::checked(
+                        write::block(
+                            block,
+                            Reading { colours: UpTo(HEAVY), growing: true, resume },
+                        ),
+                        &source,
+                    )
+                })
+                .collect();
+            let change = self.put(&written);
+            self.end = written.last().filter(|_| repaired.settled).and_then(|last| {
+                let from = if written.len() == 1 { self.html } else { Place::default() };
+                Some(from.after(&last.html[last.start..last.end?]))
+            });
+            let mark = repaired.mark.map(|at| self.tail + at);
+            let read = Read {
+                root,
+                written: &written,
+                lines: &lines,
+                spine: &self.spine,
+                html: self.html,
+                mark,
+            };
+            let frozen = if self.regrets > LONG + 4 * part.len() { None } else { read.freeze() };
+            if let Some(frozen) = frozen {
+                self.define(&text[self.tail..frozen.tail]);
+                if frozen.finished > 0 {
+                    self.regrets = 0;
+                }
+                self.open_block += frozen.finished;
+                self.spine = frozen.spine;
+                self.tail = frozen.tail;
+                self.html = frozen.html;
+            }
+            return change;
+        }
+    }
+
+    /// Puts what was written in the place of what may have changed.
+    fn put(&mut self, written: &[Written]) -> Option<Change> {
+        let mut before = self.blocks.split_off(self.open_block.min(self.blocks.len()));
+        let after: Vec<String> =
+            written.iter().map(|block| block.html[block.start..].to_owned()).collect();
+        let mut open = None;
+        if let Some(first) = before.first_mut()
+            && self.html.bytes > 0
+        {
+            let rest = first.split_off(self.html.bytes);
+            open = Some(std::mem::replace(first, rest));
+        }
+        let change = difference(&before, &after).map(|change| self.in_blocks(change));
+        let mut after = after.into_iter();
+        if let Some(mut open) = open {
+            open.push_str(&after.next().unwrap_or_default());
+            self.blocks.push(open);
+        }
+        self.blocks.extend(after);
         change
+    }
+
+    /// A change of what may change, as one of all blocks.
+    fn in_blocks(&self, change: Change) -> Change {
+        let kept = if change.blocks_from == 0 { self.html } else { Place::default() };
+        Change {
+            blocks_from: self.open_block + change.blocks_from,
+            keep: kept.units + change.keep,
+            keep_bytes: kept.bytes + change.keep_bytes,
+        }
+    }
+
+    /// Something that was open is not what it seemed: it is read again from its start.
+    fn regret(&mut self, depth: usize, text: &str) {
+        let source = self.spine[depth].source;
+        let first = self.spine.iter().position(|level| level.source == source).unwrap_or(depth);
+        self.tail = source;
+        self.html = self.spine[first].html;
+        self.spine.truncate(first);
+        self.regrets += text.len() - self.tail;
+    }
+
+    /// Remembers definitions of link references: they count for what comes later.
+    fn define(&mut self, frozen: &str) {
+        for line in frozen.lines() {
+            if line.trim_start().starts_with('[')
+                && line.contains("]:")
+                && self.definitions.len() + line.len() < MOST_DEFINITIONS
+            {
+                self.definitions.push_str(line.trim_start());
+                self.definitions.push('\n');
+            }
+        }
+    }
+
+    fn open_fence(&self) -> Option<Fence> {
+        match self.spine.last()?.kind {
+            Kind::Fence { character, length, .. } => Some(Fence { character, length }),
+            _ => None,
+        }
+    }
+}
+
+/// A text without the characters by which places are marked, as long as it was. The parser would end a line at a
+/// carriage return; here only line feeds count.
+fn plain_places(text: &str) -> Cow<'_, str> {
+    if text.contains([write::END, write::START, write::MARK, '\r']) {
+        text.replace([write::END, write::START, write::MARK], "\u{FFFD}").replace('\r', " ").into()
+    } else {
+        text.into()
     }
 }
 
@@ -69,17 +280,17 @@ fn difference(before: &[String], after: &[String]) -> Option<Change> {
     let same = before.iter().zip(after).take_while(|(before, after)| before == after).count();
     let (keep_bytes, keep) = match (before.get(same), after.get(same)) {
         (None, None) => return None,
-        (Some(before), Some(after)) => common_prefix(before, after),
+        (Some(before), Some(after)) => common_start(before, after),
         _ => (0, 0),
     };
     Some(Change { blocks_from: same, keep, keep_bytes })
 }
 
 /// How much two texts have in common at their start, in bytes and in UTF-16 units.
-fn common_prefix(a: &str, b: &str) -> (usize, usize) {
+fn common_start(a: &str, b: &str) -> (usize, usize) {
     let mut bytes = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     while !a.is_char_boundary(bytes) {
         bytes -= 1;
     }
-    (bytes, a[..bytes].encode_utf16().count())
+    (bytes, spine::units(&a[..bytes]))
 }

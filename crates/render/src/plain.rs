@@ -1,17 +1,17 @@
 //! The plain text of everything: for titles, search and copying.
 
+use comrak::Arena;
 use comrak::arena_tree::NodeEdge;
 use comrak::nodes::NodeValue;
-use comrak::{Arena, parse_document};
 
-use crate::markdown::OPTIONS;
+use crate::markdown::parse;
 use crate::terminal::screen::each_line;
 
 /// The text of a Markdown text as a reader sees it, without its marks. A line per block, list item and table row.
 pub fn text(markdown: &str) -> String {
     let arena = Arena::new();
     let mut plain = String::with_capacity(markdown.len());
-    for edge in parse_document(&arena, markdown, &OPTIONS).traverse() {
+    for edge in parse(&arena, markdown).traverse() {
         match edge {
             NodeEdge::Start(node) => match &node.data().value {
                 NodeValue::Text(text) => plain.push_str(text),

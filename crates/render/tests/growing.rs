@@ -1,0 +1,180 @@
+//! A text that arrives in pieces: what a reader sees meanwhile, what is sent, and that in the end it is the whole.
+
+use liminal_render::{Change, Renderer, markdown};
+use proptest::prelude::*;
+
+/// A browser: holds blocks as UTF-16, as JavaScript does, and applies what it is sent.
+#[derive(Default)]
+struct Browser {
+    blocks: Vec<Vec<u16>>,
+}
+
+impl Browser {
+    fn apply(&mut self, change: Change, sent: &[String]) {
+        let kept = self
+            .blocks
+            .get(change.blocks_from)
+            .map(|block| block[..change.keep].to_vec())
+            .unwrap_or_default();
+        self.blocks.truncate(change.blocks_from);
+        for (at, part) in sent.iter().enumerate() {
+            let mut block = if at == 0 { kept.clone() } else { Vec::new() };
+            block.extend(part.encode_utf16());
+            self.blocks.push(block);
+        }
+    }
+
+    fn shows(&self) -> Vec<String> {
+        self.blocks
+            .iter()
+            .map(|block| String::from_utf16(block).expect("whole characters"))
+            .collect()
+    }
+}
+
+/// Lets a text arrive in pieces of so many characters and checks the browser at each step.
+fn arrive(text: &str, sizes: &[usize]) -> (Renderer, Browser) {
+    let mut renderer = Renderer::new();
+    let mut browser = Browser::default();
+    let mut sizes = sizes.iter().cycle();
+    let mut at = 0;
+    while at < text.len() {
+        let size = *sizes.next().expect("a cycle");
+        at = text[at..].char_indices().nth(size).map_or(text.len(), |(step, _)| at + step);
+        if let Some(change) = renderer.update(&text[..at]) {
+            browser.apply(change, &renderer.since(change));
+        }
+        assert_eq!(browser.shows(), renderer.blocks(), "after {:?}", &text[..at]);
+    }
+    (renderer, browser)
+}
+
+/// What is seen of a text that stops here for now.
+fn seen(text: &str) -> String {
+    let (renderer, _) = arrive(text, &[1]);
+    renderer.blocks().concat()
+}
+
+#[test]
+fn open_emphasis_and_code_show_as_what_they_will_be() {
+    assert_eq!(seen("a **bold te"), "<p>a <strong>bold te</strong></p>");
+    assert_eq!(seen("a **"), "<p>a </p>");
+    assert_eq!(seen("a **bold*"), "<p>a <strong>bold</strong></p>");
+    assert_eq!(seen("a **bold**"), "<p>a <strong>bold</strong></p>");
+    assert_eq!(seen("a *it **bo"), "<p>a <em>it <strong>bo</strong></em></p>");
+    assert_eq!(seen("a `co"), "<p>a <code>co</code></p>");
+    assert_eq!(seen("a ~~go"), "<p>a <del>go</del></p>");
+    assert_eq!(seen("snake_case and 2 * 3 = 6"), "<p>snake_case and 2 * 3 = 6</p>");
+    assert_eq!(seen("- **one"), "<ul><li><strong>one</strong></li></ul>");
+    assert_eq!(seen("## **one"), "<h2><strong>one</strong></h2>");
+}
+
+#[test]
+fn an_open_link_shows_its_text() {
+    assert_eq!(seen("see [the do"), "<p>see the do</p>");
+    assert_eq!(seen("see [the docs]"), "<p>see the docs</p>");
+    assert_eq!(seen("see [the docs](https://a.de"), "<p>see the docs</p>");
+    assert_eq!(seen("see ![a pict"), "<p>see a pict</p>");
+    assert_eq!(
+        seen("see [the docs](https://a.dev)"),
+        "<p>see <a href=\"https://a.dev/\" target=\"_blank\" rel=\"noopener noreferrer\">the docs</a></p>"
+    );
+}
+
+#[test]
+fn an_open_fence_is_already_code() {
+    assert_eq!(seen("```rust"), "");
+    assert_eq!(
+        seen("```rust\nlet a"),
+        "<div class=\"code\" data-lang=\"rust\"><pre><code>let a</code></pre></div>"
+    );
+    assert_eq!(
+        seen("```foo\na **b\n\n``"),
+        "<div class=\"code\" data-lang=\"foo\"><pre><code>a **b\n\n</code></pre></div>"
+    );
+    assert_eq!(
+        seen("1. a\n   ```foo\n   b\n   c"),
+        "<ol><li>a<div class=\"code\" data-lang=\"foo\"><pre><code>b\nc</code></pre></div></li></ol>"
+    );
+}
+
+#[test]
+fn marks_that_may_become_anything_wait() {
+    assert_eq!(seen("text\n-"), "<p>text</p>");
+    assert_eq!(seen("text\n\n1."), "<p>text</p>");
+    assert_eq!(seen("- a\n-"), "<ul><li>a</li></ul>");
+}
+
+/// Texts as agents write them.
+const ANSWERS: &[&str] = &[
+    "# Title\n\nSome *text* with `code` and **bold** words.\nSecond line here.\n\n- one\n- two **b**\n  - nested\n  - more\n- three\n\n1. first\n2. second\n\n   para in item\n\n3. third\n",
+    "```rust\nfn main() {\n    println!(\"hi\");\n}\n```\n\nThen text.\n\n```\nplain\n```\n",
+    "| a | b |\n|---|--:|\n| 1 | `x` |\n| **2** | 3 |\n\nAfter the table.\n",
+    "> quote\n> more\n>\n> - list in quote\n> - two\n\nEnd [link](https://a.dev/x) and https://b.dev/y, done.\n",
+    "- a\n\n- b\n\n- c with text\n  going on\n\n  ```sh\n  ls -la\n  ```\n\n- d\n",
+    "Heading\n=======\n\nAnother\n---\n\ntext\n\n---\n\nmore text here\n",
+    "- [ ] todo\n- [x] done\n- [ ] more of it\n",
+    "[g]: https://a.dev/guide\n\nUse [the guide][g] and more words.\n\nThen [again][g] we go.\n",
+    "A long paragraph with many words that goes on and on, line after line\nuntil it has been parted somewhere in the middle of *all* these words, because\nnobody wants to read all of it again each time that a word comes in, and so the\nrenderer parts it where nothing is open and goes on from there with **bold** and\n`code` words, as if nothing had happened at all to the words before the place.\n",
+];
+
+#[test]
+fn an_answer_looks_the_same_before_and_after_it_is_complete() {
+    for answer in ANSWERS {
+        for size in [1, 3, 20] {
+            let (mut renderer, _) = arrive(answer, &[size]);
+            let before = renderer.blocks().to_vec();
+            renderer.finish(answer);
+            assert_eq!(before, renderer.blocks(), "in pieces of {size}");
+        }
+    }
+}
+
+#[test]
+fn another_text_starts_anew() {
+    let mut renderer = Renderer::new();
+    renderer.update("one two three");
+    let change = renderer.update("other").expect("a change");
+    assert_eq!(change, Change { blocks_from: 0, keep: 4, keep_bytes: 4 });
+    assert_eq!(renderer.blocks(), ["<p>other</p>"]);
+}
+
+/// Markdown-like noise.
+fn noise() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        "[a-z]{1,8}",
+        Just(" ".to_owned()),
+        Just("\n".to_owned()),
+        Just("\n\n".to_owned()),
+        Just("\n- ".to_owned()),
+        Just("\n  - ".to_owned()),
+        Just("\n1. ".to_owned()),
+        Just("\n> ".to_owned()),
+        Just("\n   ".to_owned()),
+        Just("\n```\n".to_owned()),
+        Just("\n| a | b |\n|--|--|\n| ".to_owned()),
+        Just("\n# ".to_owned()),
+        Just("\n---\n".to_owned()),
+        "[*_~`\\[\\]()!<>#|&;:\\\\-]{1,3}",
+        Just("https://a.dev/".to_owned()),
+        Just("[a]: https://b.dev\n".to_owned()),
+        Just("\t".to_owned()),
+        Just("\r\n".to_owned()),
+        any::<char>().prop_map(String::from),
+        Just("\u{FDD0}\u{FDD1}\u{FDD2}".to_owned()),
+    ];
+    proptest::collection::vec(piece, 0..80).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn in_any_pieces_the_end_is_the_whole(text in noise(), sizes in proptest::collection::vec(1_usize..30, 1..8)) {
+        let (mut renderer, mut browser) = arrive(&text, &sizes);
+        if let Some(change) = renderer.finish(&text) {
+            browser.apply(change, &renderer.since(change));
+        }
+        prop_assert_eq!(browser.shows(), markdown(&text));
+    }
+}
