@@ -164,7 +164,7 @@ impl Renderer {
                 .enumerate()
                 .map(|(at, block)| {
                     let resume = if at == 0 { resume } else { Resume::Nothing };
-                    wall::checked(
+                    wall::checked_while_growing(
                         write::block(
                             block,
                             Reading { colours: UpTo(HEAVY), growing: true, resume },

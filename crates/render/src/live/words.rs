@@ -11,7 +11,7 @@ impl Renderer {
     pub(super) fn append_words(&mut self, text: &str) -> Option<Change> {
         let end = self.end?;
         let new = &text[self.seen..];
-        if !new.bytes().all(is_plain) || is_address(&text.as_bytes()[..self.seen], new.as_bytes()) {
+        if !are_plain(&text.as_bytes()[..self.seen], new.as_bytes()) {
             return None;
         }
         let last = self.blocks.len().checked_sub(1)?;
@@ -23,22 +23,33 @@ impl Renderer {
     }
 }
 
+/// Whether new words mean nothing to the parser where they stand: no marks, no web address, no character reference.
+fn are_plain(before: &[u8], new: &[u8]) -> bool {
+    let from = before.len().saturating_sub(LONGEST_WORD);
+    let begun = before[from..].rsplit(|b| b.is_ascii_whitespace()).next().unwrap_or_default();
+    if begun.iter().any(|b| matches!(b, b'@' | b'&'))
+        || begun.windows(2).any(|two| two == b"//")
+        || has_www(begun)
+    {
+        return false;
+    }
+    let mut last = before.last().copied().unwrap_or(b' ');
+    new.iter().all(|byte| {
+        let between = (last, *byte);
+        last = *byte;
+        is_plain(*byte)
+            && between != (b':', b'/')
+            && between != (b'/', b'/')
+            && !matches!(between, (b'w' | b'W', b'w' | b'W'))
+    })
+}
+
 /// Whether a byte means nothing to the parser in the middle of a line.
 fn is_plain(byte: u8) -> bool {
     matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | 0x80..
-        | b' ' | b',' | b'.' | b';' | b'\'' | b'"' | b'(' | b')' | b'!' | b'?' | b'-' | b'+' | b'=' | b'%' | b'$' | b'#' | b'{' | b'}' | b'^')
-}
-
-/// Whether the word that goes on, or one of those that come, is or may become a web address or a character reference.
-fn is_address(before: &[u8], new: &[u8]) -> bool {
-    let from = before.len().saturating_sub(LONGEST_WORD);
-    let begun = before[from..].rsplit(|b| b.is_ascii_whitespace()).next().unwrap_or_default();
-    begun.iter().any(|b| matches!(b, b':' | b'@' | b'&'))
-        || has_www(begun)
-        || has_www(new)
-        || begun.last().is_some_and(|b| matches!(b, b'w' | b'W')) && new.starts_with(b"w")
+        | b' ' | b',' | b'.' | b';' | b':' | b'\'' | b'"' | b'(' | b')' | b'/' | b'!' | b'?' | b'-' | b'+' | b'=' | b'%' | b'$' | b'#' | b'{' | b'}' | b'^')
 }
 
 fn has_www(bytes: &[u8]) -> bool {
-    bytes.windows(3).any(|window| window.eq_ignore_ascii_case(b"www"))
+    bytes.windows(3).any(|three| three.eq_ignore_ascii_case(b"www"))
 }
