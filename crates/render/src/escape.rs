@@ -13,7 +13,7 @@ pub fn escape(text: &str) -> String {
 pub fn visible(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_control(c) || is_bidi(c) || is_zero_width(c) {
+        if is_control(c) || is_bidi(c) || is_zero_width(c) || is_reserved(c) {
             spell(&mut plain, c)
         } else {
             plain.push(c)

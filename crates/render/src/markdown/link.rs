@@ -23,6 +23,10 @@ pub(crate) fn judge(address: &str, text: &str) -> Target {
         return Target::Refer;
     }
     let Ok(url) = Url::parse(address) else { return Target::Refer };
+    // `url` leaves these in some places; no honest address has them there.
+    if url.as_str().contains(['"', '<', '>', '`', '\\']) {
+        return Target::Refer;
+    }
     match url.scheme() {
         "http" | "https" => {
             let Some(real) = url.host_str() else { return Target::Refer };

@@ -1,0 +1,140 @@
+//! Diffs, terminal output and plain text, as a reader sees them.
+
+use liminal_render::{HunkInput, diff, hunks, terminal, terminal_text, text};
+
+#[test]
+fn a_changed_line_marks_the_words_that_changed() {
+    let changed = diff("src/a.rs", Some("a\nlet old = 1;\nc\n"), Some("a\nlet new = 1;\nc\n"));
+    assert_eq!((changed.added, changed.removed), (1, 1));
+    assert!(changed.html.contains("<div class=\"same\" data-old=\"1\" data-new=\"1\">a</div>"));
+    assert!(
+        changed.html.contains("<div class=\"del\" data-old=\"2\">let <mark>old</mark> = 1;</div>")
+    );
+    assert!(
+        changed.html.contains("<div class=\"add\" data-new=\"2\">let <mark>new</mark> = 1;</div>")
+    );
+    assert_eq!(
+        changed.text,
+        "--- src/a.rs\n+++ src/a.rs\n@@ -1,3 +1,3 @@\n a\n-let old = 1;\n+let new = 1;\n c\n"
+    );
+}
+
+#[test]
+fn hunks_have_three_lines_of_context() {
+    let old: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+    let new = old.replace("line 10\n", "ten\n").replace("line 25\n", "");
+    let changed = diff("a", Some(&old), Some(&new));
+    assert!(changed.html.contains("@@ -7,7 +7,7 @@"), "{}", changed.html);
+    assert!(changed.html.contains("@@ -22,7 +22,6 @@"), "{}", changed.html);
+    assert!(
+        !changed.html.contains(">line 6<")
+            && changed.html.contains(">line 7<")
+            && changed.html.contains(">line 13<")
+    );
+}
+
+#[test]
+fn new_and_deleted_files_and_missing_line_ends_are_named() {
+    let new = diff("a", None, Some("one\ntwo"));
+    assert_eq!((new.added, new.removed), (2, 0));
+    assert!(new.html.contains("new file") && new.html.contains("No newline at end of file"));
+    assert!(
+        new.text.starts_with("--- /dev/null\n+++ a\n@@ -0,0 +1,2 @@\n+one\n+two\n\\ No newline")
+    );
+    let gone = diff("a", Some("one\n"), None);
+    assert_eq!((gone.added, gone.removed), (0, 1));
+    assert!(gone.html.contains("deleted"));
+    assert!(diff("a", Some("x\n"), Some("x\n")).html.contains("No change"));
+}
+
+#[test]
+fn an_agents_own_hunks_keep_their_numbers() {
+    let lines = [" a", "-b", "+c", "\\ No newline at end of file"].map(String::from).to_vec();
+    let shown = hunks("a", &[HunkInput { old_start: 41, new_start: 43, lines }]);
+    assert_eq!((shown.added, shown.removed), (1, 1));
+    assert!(shown.html.contains("data-old=\"41\" data-new=\"43\">a<"));
+    assert!(shown.html.contains("data-old=\"42\">b<") && shown.html.contains("data-new=\"44\">c<"));
+    assert!(shown.html.contains("No newline at end of file"));
+}
+
+fn term(output: &str) -> String {
+    terminal(output).replace("<pre class=\"term\">", "").replace("</pre>", "")
+}
+
+#[test]
+fn colours_and_weights_become_classes() {
+    assert_eq!(term("\u{1b}[31mred\u{1b}[0m plain"), "<span class=\"f1\">red</span> plain");
+    assert_eq!(term("\u{1b}[1;4;92;44mx\u{1b}[m"), "<span class=\"f10 b4 bold under\">x</span>");
+    assert_eq!(term("\u{1b}[38;5;208mx"), "<span class=\"f208\">x</span>");
+    assert_eq!(term("\u{1b}[38;2;255;135;0mx"), "<span class=\"f208\">x</span>");
+    assert_eq!(term("\u{1b}[48;2;128;128;128mx"), "<span class=\"b244\">x</span>");
+    assert_eq!(term("\u{1b}[2;3mx\u{1b}[22;23my"), "<span class=\"dim italic\">x</span>y");
+}
+
+#[test]
+fn progress_lines_show_how_they_ended() {
+    assert_eq!(term("10%\r50%\r100%\ndone\n"), "100%\ndone");
+    assert_eq!(term("a long line\rshort\u{1b}[K"), "short");
+    assert_eq!(term("abc\u{8}\u{8}X"), "aXc");
+    assert_eq!(term("one\r\ntwo\r\n"), "one\ntwo");
+}
+
+#[test]
+fn other_sequences_are_dropped_and_links_are_not_activated() {
+    assert_eq!(term("\u{1b}[2J\u{1b}[?25la\u{1b}(Bb\u{1b}7c"), "abc");
+    assert_eq!(term("\u{1b}]8;;https://evil.dev\u{7}text\u{1b}]8;;\u{1b}\\ more"), "text more");
+    assert_eq!(term("\u{1b}]0;title\nnext"), "\nnext");
+    assert_eq!(term("<b>"), "&lt;b&gt;");
+    assert_eq!(terminal_text("\u{1b}[31mred\u{1b}[0m\r\n10%\r20%\n"), "red\n20%");
+}
+
+#[test]
+fn the_plain_text_of_markdown_has_no_marks() {
+    assert_eq!(
+        text(
+            "# Title\n\nSome **bold** [link](https://a.dev) `code`\n\n- one\n- two\n\n```rust\nfn a() {}\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+        ),
+        "Title\nSome bold link code\none\ntwo\nfn a() {}\na\tb\n1\t2"
+    );
+}
+
+#[test]
+fn every_language_is_coloured_and_an_unknown_one_is_plain() {
+    let samples = [
+        ("rust", "pub fn a() {}"),
+        ("typescript", "const a: string = 'b'"),
+        ("tsx", "export const view = <b>text</b>"),
+        ("javascript", "let a = 1"),
+        ("python", "def a(): pass"),
+        ("go", "func a() {}"),
+        ("java", "public class A {}"),
+        ("c", "int a = 1;"),
+        ("c++", "class A {};"),
+        ("c#", "public class A {}"),
+        ("ruby", "def a; end"),
+        ("php", "function a() {}"),
+        ("swift", "func a() {}"),
+        ("kotlin", "fun a() {}"),
+        ("sql", "select a from b"),
+        ("bash", "if true; then echo \"a\"; fi"),
+        ("powershell", "function a { 'b' }"),
+        ("json", "{\"a\": 1234567}"),
+        ("yaml", "abcde: 'fghij'"),
+        ("toml", "abcde = \"fghij\""),
+        ("html", "<div class=\"a\">text text</div>"),
+        ("css", "a { color: red; }"),
+        ("dockerfile", "FROM scratch"),
+        ("makefile", "all: build # note"),
+        ("diff", "+added line"),
+        ("markdown", "# Heading"),
+    ];
+    for (language, source) in samples {
+        let html = liminal_render::code(source, language);
+        assert!(html.contains("<i class="), "{language}: {html}");
+        assert!(
+            html.len() - liminal_render::code("", language).len() <= 4 * source.len(),
+            "{language}: {html}"
+        );
+    }
+    assert!(!liminal_render::code("pub fn a() {}", "no-such").contains("<i "));
+}
