@@ -1,5 +1,7 @@
 //! A text that arrives in pieces: what a reader sees meanwhile, what is sent, and that in the end it is the whole.
 
+#![allow(clippy::expect_used, reason = "a test that fails should say where")]
+
 use liminal_render::{Change, Renderer, markdown};
 use proptest::prelude::*;
 

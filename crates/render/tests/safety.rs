@@ -1,5 +1,7 @@
 //! Nothing an agent writes can load, style, submit or run anything: shown by parsing what comes out.
 
+#![allow(clippy::expect_used, reason = "a test that fails should say where")]
+
 #[path = "support/allowed.rs"]
 mod allowed;
 

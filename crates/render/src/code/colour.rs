@@ -11,8 +11,11 @@ use crate::escape::{Spell, show_into};
 /// A longer line is data (minified, base64): it is shown as it is.
 const LONGEST_LINE: usize = 2_000;
 
-/// HTML per byte of a line, at most; a line that would need more is shown as it is.
+/// HTML per byte of code, at most; a line for which nothing is left is shown as it is.
 const MOST_PER_BYTE: usize = 4;
+
+/// What a short piece of code may cost beyond that.
+const HEAD_START: usize = 64;
 
 /// What `<i class=k>` and `</i>` cost.
 const TAG_COST: usize = 15;
@@ -25,13 +28,17 @@ pub(super) fn write(html: &mut String, code: &str, language: &str) -> bool {
     let Some(grammar) = language::grammar(&GRAMMARS, language) else { return false };
     let mut state = ParseState::new(grammar);
     let mut painter = Painter { scopes: ScopeStack::new(), classes: Vec::new() };
+    let mut allowed = HEAD_START;
     for line in code.split_inclusive('\n') {
         let ops =
             if line.len() > LONGEST_LINE { None } else { state.parse_line(line, &GRAMMARS).ok() };
+        allowed += MOST_PER_BYTE * line.len();
+        let from = html.len();
         match ops {
-            Some(ops) => write_line(html, line, &painter.paint(line, &ops)),
+            Some(ops) => write_line(html, line, &painter.paint(line, &ops), allowed),
             None => show_into(html, line, Spell::Bidi),
         }
+        allowed = allowed.saturating_sub(html.len() - from);
     }
     true
 }
@@ -108,10 +115,10 @@ fn push(tokens: &mut Vec<Token>, line: &str, from: usize, end: usize, class: Cla
     tokens.push(Token { end, class });
 }
 
-fn write_line(html: &mut String, line: &str, tokens: &[Token]) {
+fn write_line(html: &mut String, line: &str, tokens: &[Token], allowed: usize) {
     let coloured = tokens.iter().filter(|token| token.class.is_some()).count();
     let escapes = line.bytes().filter(|b| matches!(b, b'&' | b'<' | b'>')).count() * 4;
-    if coloured * TAG_COST + escapes + line.len() > MOST_PER_BYTE * line.len() {
+    if coloured * TAG_COST + escapes + line.len() > allowed {
         return show_into(html, line, Spell::Bidi);
     }
     let mut from = 0;
