@@ -10,6 +10,9 @@ mod claude;
 #[path = "faces/demo.rs"]
 mod demo;
 #[cfg(test)]
+#[path = "faces/schema.rs"]
+mod schema;
+#[cfg(test)]
 #[path = "faces/support.rs"]
 mod support;
 #[cfg(test)]
