@@ -20,3 +20,6 @@ mod view;
 pub use export::Format;
 pub use service::{Send, SessionService, Surroundings};
 pub use session::{Open, Session};
+
+#[cfg(test)]
+mod tests;

@@ -270,3 +270,30 @@ fn a_deleted_session_leaves_nothing_of_its_words_in_the_file() {
         assert!(!bytes.windows(11).any(|window| window == b"very secret"));
     }
 }
+
+/// A database as each released version of the schema wrote it opens with all its words. A new version adds a file:
+/// `UPDATE_FIXTURES=1 cargo test -p liminal a_journal_of_every_version` writes the one of the current version.
+#[test]
+fn a_journal_of_every_version_opens_with_its_words() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    if std::env::var_os("UPDATE_FIXTURES").is_some() {
+        let home = tempfile::tempdir().unwrap();
+        let journal = Journal::open(home.path()).unwrap().journal;
+        let item = message(0, 1, "words of long ago", ItemStatus::Complete);
+        let ended = turn(2, Some(TurnOutcome::Completed));
+        commit(&journal, 2, vec![Change::Item(Box::new(item)), Change::Turn(Box::new(ended))]);
+        let file = fixtures.join(format!("journal-v{}.db", schema::VERSION));
+        let copy = tempfile::tempdir().unwrap();
+        super::copy(home.path(), copy.path()).unwrap();
+        std::fs::create_dir_all(&fixtures).unwrap();
+        std::fs::copy(copy.path().join(FILE), file).unwrap();
+    }
+    for version in 1..=schema::VERSION {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::copy(fixtures.join(format!("journal-v{version}.db")), home.path().join(FILE))
+            .unwrap();
+        let journal = Journal::open(home.path()).unwrap().journal;
+        let page = read(&journal, |reader| reader.end(&session())).unwrap();
+        assert_eq!(contents(&page), ["words of long ago"], "version {version}");
+    }
+}

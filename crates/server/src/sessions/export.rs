@@ -38,7 +38,8 @@ impl SessionService {
         let title = self.record(session)?.title;
         let mut items = Vec::new();
         loop {
-            let (id, from) = (session.clone(), items.len() as u64);
+            let from = items.last().map_or(0, |item: &Item| item.index + 1);
+            let id = session.clone();
             let page =
                 self.around().journal.read(move |reader| reader.page_from(&id, from)).await?;
             if page.is_empty() {

@@ -161,6 +161,15 @@ impl SessionTask {
                     self.note(&turn, Severity::Warning, text.to_owned(), Vec::new());
                 }
             }
+            SessionFact::Other { kind, value } if kind == "agentRef" => {
+                // The agent calls the session something else from now on.
+                if let Some(agent_ref) = value.as_str().map(str::to_owned) {
+                    self.record.agent_ref = Some(agent_ref.clone());
+                    self.around.sessions.update_later(self.id.clone(), move |record| {
+                        record.agent_ref = Some(agent_ref);
+                    });
+                }
+            }
             fact @ (SessionFact::Modes { .. }
             | SessionFact::Commands(_)
             | SessionFact::Usage(_)

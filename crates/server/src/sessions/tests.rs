@@ -1,0 +1,201 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use liminal_agents::{
+    CliProvider, LoadSession, Metered, NewSession, Output, ProviderError, ProviderRegistry,
+    ProviderSession,
+};
+use liminal_contract::{
+    Answer, CliType, Frame, ItemId, MessageOrigin, OutcomeBy, Policy, ServerMessage, SessionId,
+    TurnId, TurnOrigin, TurnOutcome,
+};
+use liminal_stream::{HistoryMark, NewItem, Payload, SessionFact, StreamEvent};
+use tokio::sync::mpsc;
+
+use super::*;
+use crate::journal::Journal;
+use crate::projects::{ProjectPath, Projects};
+use crate::search::Search;
+use crate::store::SessionsFile;
+use crate::ws::Hub;
+use crate::ws::outbox::{Follow, Outbox};
+use std::sync::{Arc, Mutex};
+
+/// An agent in this process, whose words the test speaks.
+struct Puppet {
+    cli_type: CliType,
+    says: Mutex<Option<mpsc::UnboundedSender<Metered>>>,
+    /// Whether being asked after is more than it can bear.
+    panics: AtomicBool,
+}
+
+impl Puppet {
+    fn say(&self, output: Output) {
+        let says = self.says.lock().unwrap();
+        says.as_ref().unwrap().send(Metered { output, charge: None }).unwrap();
+    }
+
+    fn event(&self, turn: &TurnId, payload: Payload) {
+        self.say(Output::Event(StreamEvent {
+            event_id: "e".into(),
+            timestamp: liminal_contract::Timestamp::from_millis(0),
+            turn_id: turn.clone(),
+            session_id: session(),
+            payload,
+        }));
+    }
+
+    fn output(&self) -> mpsc::UnboundedReceiver<Metered> {
+        let (says, output) = mpsc::unbounded_channel();
+        *self.says.lock().unwrap() = Some(says);
+        output
+    }
+}
+
+fn session() -> SessionId {
+    SessionId::parse("puppet:one").unwrap()
+}
+
+#[async_trait]
+impl CliProvider for Puppet {
+    fn cli_type(&self) -> &CliType {
+        &self.cli_type
+    }
+    async fn create_session(&self, _: NewSession) -> Result<ProviderSession, ProviderError> {
+        let output = self.output();
+        Ok(ProviderSession { session_id: session(), agent_ref: "one".into(), output })
+    }
+    async fn load_session(&self, _: LoadSession) -> Result<ProviderSession, ProviderError> {
+        let output = self.output();
+        self.say(Output::HistoryTold);
+        Ok(ProviderSession { session_id: session(), agent_ref: "one".into(), output })
+    }
+    async fn send_message(&self, _: &SessionId, _: &TurnId, _: &str) -> Result<(), ProviderError> {
+        Ok(())
+    }
+    async fn cancel_turn(&self, _: &SessionId) -> Result<(), ProviderError> {
+        Ok(())
+    }
+    async fn answer(
+        &self,
+        _: &SessionId,
+        _: &ItemId,
+        _: Answer,
+        _: OutcomeBy,
+    ) -> Result<(), ProviderError> {
+        Ok(())
+    }
+    async fn kill_session(&self, _: &SessionId) -> Result<(), ProviderError> {
+        Ok(())
+    }
+    fn is_alive(&self, _: &SessionId) -> bool {
+        assert!(!self.panics.swap(false, Ordering::SeqCst), "more than it can bear");
+        true
+    }
+    async fn reconnect(&self, _: Option<&SessionId>) -> Result<(), ProviderError> {
+        Ok(())
+    }
+    async fn shutdown(&self) {}
+}
+
+async fn next(outbox: &Outbox) -> ServerMessage {
+    let text = tokio::time::timeout(Duration::from_secs(30), outbox.next()).await.unwrap().unwrap();
+    serde_json::from_str::<Frame>(&text).unwrap().message
+}
+
+/// The next message for which `find` finds something.
+async fn sees<T>(outbox: &Outbox, find: impl Fn(ServerMessage) -> Option<T>) -> T {
+    loop {
+        if let Some(found) = find(next(outbox).await) {
+            return found;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_panic_in_one_session_costs_nobody_a_word_and_the_session_goes_on() {
+    let home = tempfile::tempdir().unwrap();
+    let puppet = Arc::new(Puppet {
+        cli_type: CliType::parse("puppet").unwrap(),
+        says: Mutex::default(),
+        panics: AtomicBool::new(false),
+    });
+    let mut registry = ProviderRegistry::new();
+    registry.register(puppet.clone());
+    let journal = Journal::open(home.path()).unwrap().journal;
+    let sessions = Arc::new(SessionsFile::open(home.path()));
+    let projects = Arc::new(Projects::open(home.path()));
+    let hub = Arc::new(Hub::default());
+    let directory = ProjectPath::resolve(home.path().to_str().unwrap()).unwrap();
+    let project = projects.add(directory, |_| {}).await.unwrap();
+    let service = SessionService::start(Surroundings {
+        search: Search::start(home.path(), &journal, sessions.clone()).unwrap(),
+        journal,
+        hub: hub.clone(),
+        projects,
+        sessions,
+        registry,
+        policy: Policy::Ask,
+        patience: Duration::from_secs(60),
+    })
+    .await
+    .unwrap();
+    service.create(&project.id, &puppet.cli_type, None).await.unwrap();
+    let client = hub.join();
+    let open = || Open {
+        outbox: client.outbox.clone(),
+        since: None,
+        around: None,
+        follow: Follow::Whole,
+        request_id: None,
+    };
+    service.open(&session(), open()).await.unwrap();
+    let content = "hello".to_owned();
+    let turn =
+        service.send(super::Send { session: session(), content, request_id: None }).await.unwrap();
+    puppet.event(
+        &turn,
+        Payload::ResponseStart {
+            model_id: String::new(),
+            provider_id: "puppet".into(),
+            origin: TurnOrigin::User,
+        },
+    );
+    puppet.event(
+        &turn,
+        Payload::ItemStart {
+            item_id: ItemId::block(&turn, 0, 0),
+            parent_call_id: None,
+            item: NewItem::Message {
+                initial_content: Some("half an answer".into()),
+                origin: MessageOrigin::Agent,
+            },
+        },
+    );
+    sees(&client.outbox, |message| match message {
+        ServerMessage::SessionUpsert { payload, .. } => {
+            (payload.item_id == ItemId::block(&turn, 0, 0)).then_some(())
+        }
+        _ => None,
+    })
+    .await;
+
+    // The agent keeps a history of its own from now on, so the next opening asks whether its process lives.
+    let mark = HistoryMark { bytes: 1, last_id: "x".into() };
+    puppet.say(Output::Fact(SessionFact::HistoryMark(mark)));
+    puppet.panics.store(true, Ordering::SeqCst);
+    // Whether this very opening is answered depends on when the panic comes; the followers are told in any case.
+    let _may_meet_the_panic = service.open(&session(), open()).await;
+    let turns = sees(&client.outbox, |message| match message {
+        ServerMessage::SessionHistory { turns, entries, .. } => {
+            let interrupted = turns.first().and_then(|turn| turn.outcome);
+            (interrupted == Some(TurnOutcome::Interrupted)).then_some((turns, entries.len()))
+        }
+        _ => None,
+    })
+    .await;
+    assert_eq!((turns.0[0].turn_id.clone(), turns.1), (turn, 2));
+    let content = "and on".to_owned();
+    service.send(super::Send { session: session(), content, request_id: None }).await.unwrap();
+}
