@@ -1,0 +1,72 @@
+// The chat in Chromium: a long history, scrolled; a long answer, streamed. The portlet is the program's, its shell is this script.
+import { chromium } from "@playwright/test"
+import { withLiminal } from "../liminal.mjs"
+
+const at = new Date().toISOString()
+
+/** Runs `measure` in a page that holds one portlet and may `post` frames to it. */
+function inPortlet(binary, measure, given) {
+  return withLiminal(binary, async ({ address }) => {
+    const browser = await chromium.launch({ executablePath: process.env.LIMINAL_TEST_CHROMIUM || "/usr/bin/chromium", args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] })
+    try {
+      const page = await browser.newPage({ viewport: { width: 1200, height: 900 } })
+      await page.route("**/bench.html", (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html><body>" }))
+      await page.goto(`${address}/bench.html`)
+      await page.evaluate(() => new Promise((ready) => {
+        const frame = document.body.appendChild(Object.assign(document.createElement("iframe"), { src: "/portlet/index.html#demo%3A1", width: 1150, height: 850 }))
+        window.post = (message) => frame.contentWindow.postMessage(message, location.origin)
+        window.portlet = frame
+        window.longTasks = []
+        new PerformanceObserver((list) => list.getEntries().forEach(({ duration }) => window.longTasks.push(duration))).observe({ entryTypes: ["longtask"] })
+        window.addEventListener("message", ({ data }) => { if (data.type === "portlet:ready") ready() })
+      }))
+      return await page.evaluate(measure, given)
+    } finally {
+      await browser.close()
+    }
+  })
+}
+
+async function history({ count, at }) {
+  const entries = Array.from({ length: count }, (_, index) => ({
+    turnId: `t${index >> 3}`, sessionId: "s", itemId: `i${index}`, sourceTimestamp: at, emittedAt: at, status: "complete", index, startedAt: at, type: "message",
+    origin: index % 8 === 0 ? "user" : "agent", content: "a", blocks: ["<p>Some words of an answer with <code>code</code>, long enough to fill a line or two of the column.</p>", "<ul><li>one</li><li>two</li></ul>"],
+  }))
+  const turns = [...new Set(entries.map(({ turnId }) => turnId))].map((turnId) => ({ turnId, seq: 1, origin: "user", startedAt: at, endedAt: at, outcome: "completed" }))
+  const view = window.portlet.contentWindow
+  const began = performance.now()
+  window.post({ type: "session:history", sessionId: "demo:1", entries, stream: "s", seq: 1, turns, mode: "snapshot", older: false, policy: "ask" })
+  while (!view.document.querySelector(".message")) await new Promise(view.requestAnimationFrame)
+  await new Promise(view.requestAnimationFrame)
+  const visible = performance.now() - began
+  await new Promise((done) => setTimeout(done, 1000))
+  window.longTasks.length = 0
+  const frames = []
+  const box = view.document.querySelector(".scroller")
+  for (let n = 0; n < 120; n += 1) {
+    const before = performance.now()
+    box.scrollTop -= 300
+    await new Promise(view.requestAnimationFrame)
+    frames.push(performance.now() - before)
+  }
+  frames.sort((a, b) => a - b)
+  return `visible ${Math.round(visible)} ms; scroll frame p95 ${Math.round(frames[114])} ms; longest task ${Math.round(Math.max(0, ...window.longTasks))} ms`
+}
+
+async function answer({ at }) {
+  window.post({ type: "session:history", sessionId: "demo:1", entries: [], stream: "s", seq: 1, turns: [], mode: "snapshot", older: false, policy: "ask" })
+  let blocks = ["<p></p>"]
+  for (let n = 0; n < 5000; n += 1) {
+    blocks = [...blocks.slice(0, -1), `${blocks.at(-1).slice(0, -4)}twenty bytes of text</p>`, ...(n % 40 === 39 ? ["<p></p>"] : [])]
+    if (n % 8 !== 0) continue
+    window.post({ type: "session:upsert", sessionId: "demo:1", seq: n + 2, payload: { turnId: "t", sessionId: "s", itemId: "i", sourceTimestamp: at, emittedAt: at, status: "update", index: 0, startedAt: at, type: "message", origin: "agent", content: "", blocks } })
+    await new Promise((done) => setTimeout(done, 8))
+  }
+  return `longest task ${Math.round(Math.max(0, ...window.longTasks))} ms, ${window.longTasks.filter((task) => task > 50).length} over 50 ms`
+}
+
+export default [
+  { name: "chat: history of 2,000 entries in Chromium", wanted: "visible in 250 ms, then no task over 50 ms", measure: ({ binary }) => inPortlet(binary, history, { count: 2000, at }) },
+  { name: "chat: history of 50,000 entries in Chromium", wanted: "scrolls smoothly", measure: ({ binary }) => inPortlet(binary, history, { count: 50_000, at }) },
+  { name: "chat: a 5,000-piece answer of 100 KB in Chromium", wanted: "no task over 50 ms", measure: ({ binary }) => inPortlet(binary, answer, { at }) },
+]
