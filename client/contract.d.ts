@@ -230,7 +230,11 @@ errorCode?: ErrorCode,
 /**
  * Of a failed turn.
  */
-errorMessage?: string, };
+errorMessage?: string, 
+/**
+ * The evidence of a failed turn.
+ */
+details?: Details, };
 export type TurnEventKind = { "type": "turn_started", 
 /**
  * The model that answers; empty when the agent does not say.

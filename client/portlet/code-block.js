@@ -1,7 +1,7 @@
 /** The bar of a code block: its language, and a button that copies it. */
 
 import { el } from "../shared/dom.js"
-import { copied } from "../shell/failure.js"
+import { copied } from "../shared/failure.js"
 
 /** Gives each code block in there its bar. @param {ParentNode} root */
 export function dressCode(root) {

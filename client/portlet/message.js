@@ -2,7 +2,7 @@
 
 import { el, setAttribute } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
-import { copied } from "../shell/failure.js"
+import { copied } from "../shared/failure.js"
 import { mountBlocks } from "./blocks.js"
 import { exactTime, timeOfDay } from "./words.js"
 

@@ -2,7 +2,7 @@
 
 import { el, setAttribute } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
-import { failureParts } from "../shell/failure.js"
+import { failureParts } from "../shared/failure.js"
 
 /** @import { NoticeAction } from "../contract.js" */
 /** @import { Row } from "./rows.js" */

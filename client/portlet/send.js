@@ -1,7 +1,7 @@
 /** A message on its way: shown at once, marked as sending; when it was refused, why, and what to do. */
 
 import { el, setAttribute } from "../shared/dom.js"
-import { failureParts } from "../shell/failure.js"
+import { failureParts } from "../shared/failure.js"
 
 /** @import { Row } from "./rows.js" */
 /** @import { RowDeps } from "./row.js" */

@@ -1,7 +1,7 @@
 /** What stands below the last row: that the agent starts, that it is in trouble and what to do, or an invitation to begin. */
 
 import { el } from "../shared/dom.js"
-import { failureParts } from "../shell/failure.js"
+import { failureParts } from "../shared/failure.js"
 
 /** @import { ErrorBody } from "../contract.js" */
 /** @import { Trouble } from "./status.js" */

@@ -104,7 +104,7 @@ function lastNotAfter(list, wanted, numberOf) {
 /** @param {ReadonlyMap<string, KnownTurn>} known @param {Turn[]} turns */
 function withTurns(known, turns) {
   const next = new Map(known)
-  for (const turn of turns) next.set(turn.turnId, { turn, details: next.get(turn.turnId)?.details ?? null })
+  for (const turn of turns) next.set(turn.turnId, { turn, details: turn.details ?? next.get(turn.turnId)?.details ?? null })
   return next
 }
 

@@ -2,7 +2,7 @@
 
 import { el } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
-import { failureParts } from "../shell/failure.js"
+import { failureParts } from "../shared/failure.js"
 import { exactTime, timeOfDay, turnFigures, usageInFull } from "./words.js"
 
 /** @import { Row } from "./rows.js" */

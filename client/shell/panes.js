@@ -5,7 +5,7 @@
 
 import { connectPortlet, portletAddress } from "../shared/bridge.js"
 import { el, keyed, setAttribute, setText } from "../shared/dom.js"
-import { failureParts } from "./failure.js"
+import { failureParts } from "../shared/failure.js"
 import { paneId, tabId } from "./tab-bar.js"
 
 /** @import { ErrorBody } from "../contract.js" */

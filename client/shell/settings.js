@@ -3,7 +3,7 @@
 import { agentMark } from "../shared/agents.js"
 import { el } from "../shared/dom.js"
 import { openDialog } from "./dialog.js"
-import { commandLine } from "./failure.js"
+import { commandLine } from "../shared/failure.js"
 
 /** @import { Policy } from "../contract.js" */
 /** @import { ThemeChoice } from "../shared/theme.js" */

@@ -65,6 +65,8 @@ pub trait CliProvider: Send + Sync {
 pub struct NewSession {
     /// Canonical and absolute.
     pub project_dir: PathBuf,
+    /// Our id of a session that its agent has forgotten and that starts anew with it. Absent: a new id.
+    pub session_id: Option<SessionId>,
 }
 
 /// Which session to take up, and what of it to tell.

@@ -97,6 +97,9 @@ pub struct Turn {
     /// Of a failed turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_message: Option<String>,
+    /// The evidence of a failed turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Details>,
 }
 
 /// A turn began or ended.

@@ -21,7 +21,7 @@ pub(crate) async fn make(
     new: NewSession,
 ) -> Result<ProviderSession, ProviderError> {
     let request = NewSessionRequest::new(new.project_dir.clone());
-    let made = link.make_session(&request, new.project_dir, link.shared.patience.session).await;
+    let made = link.make_session(&request, new, link.shared.patience.session).await;
     let Made { session, output, answer } = made.map_err(|error| {
         let refused = |words| ProviderError::SessionRefused { words, stderr_tail: String::new() };
         failed(link, error, refused)

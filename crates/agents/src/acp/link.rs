@@ -4,7 +4,6 @@
 //! it. What takes time (files, commands) runs elsewhere and answers by itself.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -26,7 +25,7 @@ use super::serve;
 use super::session::{Began, Session};
 use super::shared::Shared;
 use crate::process::{Budget, Lines, Noise, ReadError, Stdin};
-use crate::{Charge, Metered};
+use crate::{Charge, Metered, NewSession};
 
 /// Updates of sessions that are being made are kept up to this many.
 const EARLY: usize = 256;
@@ -37,7 +36,7 @@ pub(crate) enum Waiter {
     /// Somebody who asked for a value.
     Value(oneshot::Sender<Result<Value, NoAnswer>>),
     /// Somebody who wants a session. It must be known before the next line is read.
-    Session { project_dir: PathBuf, reply: oneshot::Sender<Result<Made, NoAnswer>> },
+    Session { new: NewSession, reply: oneshot::Sender<Result<Made, NoAnswer>> },
     /// A turn.
     Prompt { session: Arc<Session>, turn: TurnId },
 }
@@ -147,12 +146,12 @@ impl Link {
     pub async fn make_session(
         &self,
         params: &impl Serialize,
-        project_dir: PathBuf,
+        new: NewSession,
         limit: Duration,
     ) -> Result<Made, NoAnswer> {
         let (reply, answer) = oneshot::channel();
         self.early().making += 1;
-        match self.send("session/new", params, Waiter::Session { project_dir, reply }) {
+        match self.send("session/new", params, Waiter::Session { new, reply }) {
             Ok(id) => self.await_answer(id, answer, limit).await,
             Err(error) => {
                 self.made();
@@ -309,9 +308,9 @@ impl Link {
             Waiter::Value(reply) => {
                 let _asker_left = reply.send(result.map_err(NoAnswer::Refused));
             }
-            Waiter::Session { project_dir, reply } => {
+            Waiter::Session { new, reply } => {
                 let made = result.map_err(NoAnswer::Refused);
-                let made = made.and_then(|answer| self.new_session(answer, project_dir));
+                let made = made.and_then(|answer| self.new_session(answer, new));
                 self.made();
                 if let Err(Ok(unwanted)) = reply.send(made) {
                     // Who asked gave up meanwhile: nothing is left that was not there before.
@@ -326,17 +325,13 @@ impl Link {
         }
     }
 
-    fn new_session(
-        self: &Arc<Self>,
-        answer: Value,
-        project_dir: PathBuf,
-    ) -> Result<Made, NoAnswer> {
+    fn new_session(self: &Arc<Self>, answer: Value, new: NewSession) -> Result<Made, NoAnswer> {
         let agent_ref = answer.get("sessionId").and_then(Value::as_str).map(str::to_owned);
         let agent_ref = agent_ref.ok_or_else(|| {
             NoAnswer::Nonsense("its answer to session/new names no session".to_owned())
         })?;
-        let id = self.shared.session_id(&agent_ref);
-        let (session, output) = self.shared.add(id, agent_ref, project_dir);
+        let id = new.session_id.unwrap_or_else(|| self.shared.session_id(&agent_ref));
+        let (session, output) = self.shared.add(id, agent_ref, new.project_dir);
         session.attach(self.generation, Arc::clone(&self.connection), None);
         session.told_at_start(&answer);
         let early = {

@@ -98,9 +98,13 @@ impl CliProvider for ClaudeProvider {
     async fn create_session(&self, new: NewSession) -> Result<ProviderSession, ProviderError> {
         check_directory(&new.project_dir)?;
         let agent_ref = Uuid::new_v4().to_string();
-        let session_id = SessionId::new(self.cli_type(), &agent_ref).map_err(|error| {
-            ProviderError::SessionRefused { words: error.to_string(), stderr_tail: String::new() }
-        })?;
+        let session_id = match new.session_id {
+            Some(ours) => ours,
+            None => SessionId::new(self.cli_type(), &agent_ref).map_err(|error| {
+                let words = error.to_string();
+                ProviderError::SessionRefused { words, stderr_tail: String::new() }
+            })?,
+        };
         let (sender, output) = mpsc::unbounded_channel();
         let session = Session::new(
             Arc::clone(&self.shared),

@@ -95,7 +95,7 @@ impl App {
     }
 
     pub async fn try_create(&self) -> Result<Chat, ProviderError> {
-        let new = NewSession { project_dir: self.project() };
+        let new = NewSession { project_dir: self.project(), session_id: None };
         let made = timeout(TOO_LONG, self.provider.create_session(new)).await.unwrap()?;
         Ok(Chat::of(&self.provider, made))
     }

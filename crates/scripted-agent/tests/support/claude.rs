@@ -161,7 +161,7 @@ impl Stage {
     }
 
     pub async fn create(&self) -> Result<Talk, ProviderError> {
-        let new = NewSession { project_dir: self.place.project() };
+        let new = NewSession { project_dir: self.place.project(), session_id: None };
         let session = self.provider.create_session(new).await?;
         Ok(Talk::new(self, session.session_id, session.output))
     }

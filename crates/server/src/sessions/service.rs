@@ -118,7 +118,7 @@ impl SessionService {
     ) -> Result<SessionListItem, Failure> {
         let provider = self.around.registry.resolve(cli_type)?;
         let project = self.around.projects.get(project)?;
-        let new = NewSession { project_dir: PathBuf::from(&project.path) };
+        let new = NewSession { project_dir: PathBuf::from(&project.path), session_id: None };
         let made = provider.create_session(new).await?;
         let now = Timestamp::from(SystemTime::now());
         let id = made.session_id;

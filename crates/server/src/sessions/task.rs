@@ -100,11 +100,15 @@ enum Reason {
     Message,
     /// To read a history the journal does not have (all).
     History,
+    /// To send a message to an agent that has forgotten the session.
+    Anew,
 }
 
 struct Prompt {
     turn: TurnId,
     content: String,
+    /// It may be given to the agent.
+    is_on_disk: bool,
 }
 
 /// A change that is on its way to disk, and what to do when it is there.
@@ -164,7 +168,7 @@ impl SessionTask {
             seen: row.is_some() || made.is_some(),
             mark: row.and_then(|row| row.mark),
             attachment: made.map_or(Attachment::None, Attachment::Made),
-            transcript: Transcript::new(seq, next_index),
+            transcript: Transcript::new(seq, next_index, &around.project_dir(&record.project_id)),
             id: record.id.clone(),
             record,
             around,
@@ -272,6 +276,9 @@ impl SessionTask {
             match change.then {
                 Some(Then::Deliver { reply, turn }) => {
                     let _asker_left = reply.send(Ok(turn));
+                    if let Some(prompt) = &mut self.prompt {
+                        prompt.is_on_disk = true;
+                    }
                     self.deliver_prompt();
                 }
                 None => {}

@@ -3,6 +3,7 @@
 //! Memory holds only these; everything older is in the journal. Pure but for rendering.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use base64::Engine;
@@ -19,6 +20,8 @@ pub struct Transcript {
     seq: u64,
     next_index: u64,
     open: HashMap<ItemId, Open>,
+    /// The project's directory with a slash behind it: paths below it are shown without it.
+    below: String,
 }
 
 struct Open {
@@ -40,8 +43,14 @@ pub struct Applied {
 
 impl Transcript {
     /// Goes on after what the journal has.
-    pub fn new(seq: u64, next_index: u64) -> Self {
-        Self { seq, next_index, open: HashMap::new() }
+    pub fn new(seq: u64, next_index: u64, project_dir: &Path) -> Self {
+        let below = format!("{}/", project_dir.display());
+        Self { seq, next_index, open: HashMap::new(), below }
+    }
+
+    /// Whether there is anything besides the message just sent.
+    pub fn holds_more_than_one(&self) -> bool {
+        self.next_index > 1
     }
 
     /// The number of the last change.
@@ -58,7 +67,10 @@ impl Transcript {
     /// Takes an item's new state.
     pub fn apply(&mut self, mut upsert: Upsert, request_id: Option<String>) -> Applied {
         let mut changes = Vec::new();
-        keep_images(&mut upsert, &mut changes);
+        if let Some(parts) = parts_of(&mut upsert) {
+            keep_images(parts, &mut changes);
+            shorten_paths(parts, &self.below);
+        }
         let seq = self.next_seq();
         let is_final = matches!(upsert.status, ItemStatus::Complete | ItemStatus::Error);
         let next_index = &mut self.next_index;
@@ -176,16 +188,30 @@ fn grown(before: &Upsert, after: &Upsert) -> Option<String> {
     }
 }
 
-/// Takes pictures out of an item: they are kept beside it, under a name that stands in for the data (`@name`).
-fn keep_images(upsert: &mut Upsert, changes: &mut Vec<Change>) {
-    let parts = match &mut upsert.source {
-        Source::ToolCall(call) => &mut call.parts,
-        Source::Permission(ask) => &mut ask.parts,
+fn parts_of(upsert: &mut Upsert) -> Option<&mut [SourcePart]> {
+    match &mut upsert.source {
+        Source::ToolCall(call) => Some(&mut call.parts),
+        Source::Permission(ask) => Some(&mut ask.parts),
         Source::Message { .. }
         | Source::Thinking { .. }
         | Source::Plan { .. }
-        | Source::Notice(_) => return,
-    };
+        | Source::Notice(_) => None,
+    }
+}
+
+/// A changed file is named as the user names it: by its place in the project.
+fn shorten_paths(parts: &mut [SourcePart], below: &str) {
+    for part in parts {
+        if let SourcePart::Diff { path, .. } | SourcePart::Hunks { path, .. } = part
+            && let Some(short) = path.strip_prefix(below)
+        {
+            *path = short.to_owned();
+        }
+    }
+}
+
+/// Takes pictures out of an item: they are kept beside it, under a name that stands in for the data (`@name`).
+fn keep_images(parts: &mut [SourcePart], changes: &mut Vec<Change>) {
     for part in parts {
         let SourcePart::Image { mime_type, data } = part else { continue };
         if data.starts_with('@') {

@@ -59,6 +59,7 @@ pub fn turn(row: TurnRow) -> Turn {
         usage: row.usage,
         error_code: row.error_code,
         error_message: row.error_message,
+        details: row.details,
     }
 }
 

@@ -179,3 +179,37 @@ async fn nothing_of_an_agent_is_left_after_a_stop() {
     app.ended().await;
     crate::support::are_gone(&children).await;
 }
+
+#[tokio::test]
+async fn a_session_its_agent_has_forgotten_starts_anew_under_its_own_id() {
+    // Without a place to keep histories the agent forgets everything when it ends.
+    let app = Launch::new()
+        .forgetful_agent(script().on_any_prompt().say("You said: ").say_prompt().stop("end_turn"))
+        .start()
+        .await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let never_used = browser.creates_session(&project, "scripted").await;
+    let used = browser.creates_session(&project, "scripted").await;
+    browser.opens(&used).await;
+    let turn = browser.says_to(&used, "one").await;
+    browser.sees_end(&turn).await;
+
+    let app = app.restart().await;
+    let mut browser = app.browser().await;
+    browser.opens(&never_used).await;
+    let turn = browser.says_to(&never_used, "first").await;
+    assert!(matches!(browser.sees_end(&turn).await, TurnEventKind::TurnComplete { .. }));
+    let history = browser.opens(&never_used).await;
+    assert_eq!(history.texts(), ["first", "You said: first"]);
+    assert_eq!(history.entries.len(), 2, "nothing was lost, so nothing is said about it");
+
+    browser.opens(&used).await;
+    let turn = browser.says_to(&used, "two").await;
+    browser.sees_item(&used, "notice", |_| Some(())).await;
+    assert!(matches!(browser.sees_end(&turn).await, TurnEventKind::TurnComplete { .. }));
+    let texts = browser.opens(&used).await.texts();
+    assert_eq!(texts, ["one", "You said: one", "two", "You said: two"]);
+    let turn = browser.says_to(&used, "three").await;
+    assert!(matches!(browser.sees_end(&turn).await, TurnEventKind::TurnComplete { .. }));
+}

@@ -120,9 +120,9 @@ fn create(
     provider: &AcpProvider,
 ) -> tokio::task::JoinHandle<Result<crate::ProviderSession, ProviderError>> {
     let provider = provider.clone();
-    tokio::spawn(
-        async move { provider.create_session(NewSession { project_dir: "/".into() }).await },
-    )
+    tokio::spawn(async move {
+        provider.create_session(NewSession { project_dir: "/".into(), session_id: None }).await
+    })
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,8 @@
 //! What the task asks of the agent. Each takes time, so each runs elsewhere and comes back.
 
-use liminal_agents::{History, LoadSession, ProviderError, ProviderSession, auto_answer};
+use liminal_agents::{
+    History, LoadSession, NewSession, ProviderError, ProviderSession, auto_answer,
+};
 use liminal_contract::{
     Answer, Details, ItemId, ItemStatus, NoticeAction, OutcomeBy, Severity, TurnId,
 };
@@ -24,7 +26,7 @@ impl SessionTask {
             return;
         }
         let history = match (reason, &self.mark) {
-            (Reason::Message, _) => History::Known,
+            (Reason::Message | Reason::Anew, _) => History::Known,
             (Reason::History, None) => History::All,
             (Reason::History, Some(mark)) => History::After(mark.clone()),
         };
@@ -43,13 +45,53 @@ impl SessionTask {
         });
     }
 
+    /// The agent does not know the session any more, or never kept it: it goes on under the same id of ours with a
+    /// new one of the agent's.
+    fn start_anew(&mut self) {
+        self.attachment = Attachment::Making(Reason::Anew);
+        let new = NewSession {
+            project_dir: self.around.project_dir(&self.record.project_id),
+            session_id: Some(self.id.clone()),
+        };
+        let (provider, back) = (self.provider.clone(), self.back.clone());
+        tokio::spawn(async move {
+            let result = provider.create_session(new).await;
+            let _task_ended = back.send(Done::Attached(result));
+        });
+    }
+
+    /// Remembers what the agent calls the session now, and says so when there is something it does not remember.
+    fn started_anew(&mut self, agent_ref: String) {
+        self.record.agent_ref = Some(agent_ref.clone());
+        self.mark = None;
+        self.around.sessions.update_later(self.id.clone(), move |record| {
+            record.agent_ref = Some(agent_ref);
+        });
+        if let Some(turn) = self.turn.id().cloned()
+            && self.transcript.holds_more_than_one()
+        {
+            let text = "The agent no longer has this session, so it starts anew: it does not remember what was said above.";
+            self.note(&turn, Severity::Warning, text.to_owned(), Vec::new());
+        }
+    }
+
     pub(super) fn attached(&mut self, result: Result<ProviderSession, ProviderError>) {
+        let made_for = match self.attachment {
+            Attachment::Making(reason) => Some(reason),
+            Attachment::None | Attachment::Made(_) => None,
+        };
         match result {
+            Err(ProviderError::SessionUnknown { .. })
+                if made_for == Some(Reason::Message) && self.prompt.is_some() =>
+            {
+                self.start_anew();
+            }
             Ok(session) => {
-                self.attachment = Attachment::Made(session.output);
-                if self.prompt.is_some() && self.uncommitted.is_empty() {
-                    self.deliver_prompt();
+                if made_for == Some(Reason::Anew) {
+                    self.started_anew(session.agent_ref.clone());
                 }
+                self.attachment = Attachment::Made(session.output);
+                self.deliver_prompt();
             }
             Err(error) => {
                 self.attachment = Attachment::None;
@@ -64,7 +106,7 @@ impl SessionTask {
 
     /// Gives the agent what the user said, now that it is on disk.
     pub(super) fn deliver_prompt(&mut self) {
-        if self.prompt.is_none() {
+        if !self.prompt.as_ref().is_some_and(|prompt| prompt.is_on_disk) {
             return;
         }
         if let Turn::Starting { id, stop: true } = &self.turn {

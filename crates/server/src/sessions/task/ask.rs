@@ -194,7 +194,8 @@ impl SessionTask {
         self.turns.insert(turn.clone(), row.clone());
         self.turn = Turn::Starting { id: turn.clone(), stop: false };
         self.failed = false;
-        self.prompt = Some(Prompt { turn: turn.clone(), content: content.clone() });
+        self.prompt =
+            Some(Prompt { turn: turn.clone(), content: content.clone(), is_on_disk: false });
 
         let mut changes = applied.changes;
         changes.push(Change::Turn(Box::new(row)));

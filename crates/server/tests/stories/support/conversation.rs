@@ -15,18 +15,30 @@ impl Launch {
         self.agents(&[("scripted", script)])
     }
 
+    /// The same, but the agent remembers nothing when it is started again.
+    pub fn forgetful_agent(self, script: ScriptBuilder) -> Self {
+        self.playing(&[("scripted", script)], false)
+    }
+
     /// With several agents that play these.
-    pub fn agents(mut self, scripts: &[(&str, ScriptBuilder)]) -> Self {
+    pub fn agents(self, scripts: &[(&str, ScriptBuilder)]) -> Self {
+        self.playing(scripts, true)
+    }
+
+    fn playing(mut self, scripts: &[(&str, ScriptBuilder)], remembers: bool) -> Self {
         let mut agents = Vec::new();
         for (id, script) in scripts {
             let file = format!("{id}.json");
             self = self.file(&file, &script.clone().build().to_json());
             let (script, history) =
                 (self.data_dir().join(file), self.home().join(format!("{id}-history")));
+            let mut args = vec![json!("demo-agent"), json!("--script"), json!(script)];
+            if remembers {
+                args.extend([json!("--history"), json!(history)]);
+            }
             agents.push(json!({
                 "id": id, "name": format!("The {id} agent"),
-                "command": env!("CARGO_BIN_EXE_liminal"),
-                "args": ["demo-agent", "--script", script, "--history", history],
+                "command": env!("CARGO_BIN_EXE_liminal"), "args": args,
             }));
         }
         self.file("agents.json", &json!({ "agents": agents }).to_string())

@@ -1,7 +1,7 @@
 /** How a failure looks: what happened, what to do next, and the evidence folded away. */
 
-import { el } from "../shared/dom.js"
-import { icon } from "../shared/icons.js"
+import { el } from "./dom.js"
+import { icon } from "./icons.js"
 
 /** @import { ErrorBody } from "../contract.js" */
 
