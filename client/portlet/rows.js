@@ -94,12 +94,20 @@ export function runRows(run, known, live) {
     else inner.set(item.parentCallId, [item])
     return false
   })
-  const rows = itemRows(outer, inner, live)
+  const rows = itemRows(outer.map((item) => withoutEcho(item, known)), inner, live)
   if (known?.turn.outcome !== undefined && !run.late) {
     const prompt = run.items.find((item) => item.type === "message" && item.origin === "user")
     rows.push({ kind: "end", key: `end:${run.turnId}`, index: run.items.at(-1)?.index ?? 0, known, prompt: prompt?.type === "message" ? prompt.content : null })
   }
   return rows
+}
+
+/** Why a turn failed is said once, at its end; an item that only says the same says nothing.
+ * @param {UpsertObject} item @param {KnownTurn | undefined} known @returns {UpsertObject} */
+function withoutEcho(item, known) {
+  if (item.errorMessage === undefined || item.errorMessage !== known?.turn.errorMessage) return item
+  const { errorMessage: _said, ...rest } = item
+  return /** @type {UpsertObject} */ (rest)
 }
 
 /** @param {UpsertObject[]} items @param {Map<string, UpsertObject[]>} inner @param {boolean} live @returns {Row[]} */

@@ -122,8 +122,9 @@ async fn what_a_killed_wrapper_leaves_is_ended() {
 
 #[tokio::test]
 async fn what_an_agent_that_ended_by_itself_leaves_is_ended() {
-    let Started { process, stdout, .. } = hostile("leaver").spawn(&guard()).await.unwrap();
+    let Started { process, stdin, stdout } = hostile("leaver").spawn(&guard()).await.unwrap();
     let [agent, left] = pids(stdout, ["agent", "left"]).await;
+    stdin.write(b"you may go\n".to_vec()).await.unwrap();
     assert_eq!(process.exited().await, Exit::Code(3));
     process.gone().await;
     assert!(!lives(agent) && !lives(left));

@@ -36,9 +36,10 @@ fn main() -> Outcome {
             Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(1))?))
         }
         ["leaver"] => {
-            // Ends at once and leaves what it started.
+            // Ends when it is told to and leaves what it started.
             orphan("left")?;
             say("agent")?;
+            std::io::stdin().read_line(&mut String::new())?;
             Ok(ExitCode::from(3))
         }
         ["parent", name] => {

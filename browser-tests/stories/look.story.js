@@ -1,0 +1,59 @@
+import { createRequire } from "node:module"
+import { readFile } from "node:fs/promises"
+import { expect, test } from "../support/story.js"
+
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+/** What an audit finds wrong, as words. The portlets have their own. */
+async function faults(page) {
+  await page.evaluate(axe)
+  const { violations } = await page.evaluate(() => globalThis.axe.run({ exclude: [["iframe"]] }, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa"] }))
+  return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")}: ${node.failureSummary}`))
+}
+
+for (const theme of ["dark", "light"]) {
+  for (const width of [390, 1600]) {
+    test(`in the ${theme} theme at ${width} px everything is readable, named and within the window`, async ({ shell, page }) => {
+      test.slow()
+      const path = await shell.hasProject("web")
+      await shell.hasSession(path, "A title longer than a sidebar has room for")
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" })
+      await page.setViewportSize({ width, height: 844 })
+      await expect(page.locator("html")).toHaveAttribute("data-theme", theme)
+      const check = async () => {
+        expect(await faults(page)).toEqual([])
+        expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+      }
+      await check()
+      if (width === 390) await page.getByRole("button", { name: "Show the sidebar" }).click()
+      await check()
+      await page.getByRole("button", { name: "New session in web", exact: true }).click()
+      await check()
+      await page.keyboard.press("Escape")
+      await page.getByRole("button", { name: "Settings" }).click()
+      await expect(page.locator(".settings-about code")).toBeVisible()
+      await check()
+      await page.keyboard.press("Escape")
+      await page.getByRole("button", { name: "Search everything" }).click()
+      await page.keyboard.type("longer")
+      await expect(page.locator(".palette-hit").first()).toBeVisible()
+      await check()
+      await page.keyboard.press("Escape")
+      if (width === 390) await page.getByRole("button", { name: "Show the sidebar" }).click()
+      await shell.session("A title longer").locator(".session-open").click()
+      await expect(shell.activePane).toHaveCount(1)
+      await check()
+    })
+  }
+}
+
+test("the ways in are readable and named, in both themes", async ({ page, liminal, complaints }) => {
+  void complaints
+  await page.goto(liminal.origin)
+  for (const colorScheme of ["dark", "light"]) {
+    await page.emulateMedia({ colorScheme })
+    await page.reload()
+    await expect(page.getByLabel("Token")).toBeVisible()
+    expect(await faults(page)).toEqual([])
+  }
+})
