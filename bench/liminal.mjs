@@ -1,6 +1,6 @@
 // Starts the program for a row, in a data directory of its own, and ends it again.
 import { spawn } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -25,15 +25,21 @@ export function ended(child) {
   return gone
 }
 
-/** Runs `use({address, token, pid})` with a fresh server. */
-export async function withLiminal(binary, use) {
+/** Runs `use({address, token, pid, home, data, stopped})` with a fresh server; `prepare(data)` may put files there first.
+ * `stopped(look)` ends the server and then looks, for figures that are true only then. */
+export async function withLiminal(binary, use, prepare = () => {}) {
   const home = mkdtempSync(join(tmpdir(), "liminal-bench-"))
-  const { child, line } = await started(binary, ["--port", "0", "--no-open", "--data-dir", join(home, "data")])
+  const data = join(home, "data")
+  mkdirSync(data, { mode: 0o700 })
+  prepare(data)
+  const { child, line } = await started(binary, ["--port", "0", "--no-open", "--data-dir", data])
+  let gone = null
+  const end = () => gone ??= ended(child)
   try {
     const [address, token] = line.replace(/^.* at /, "").split("/#token=")
-    return await use({ address, token, pid: child.pid })
+    return await use({ address, token, pid: child.pid, home, data, stopped: async (look) => { await end(); return look() } })
   } finally {
-    await ended(child)
+    await end()
     rmSync(home, { recursive: true })
   }
 }

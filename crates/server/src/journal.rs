@@ -80,6 +80,11 @@ impl Journal {
             self.writer.send(write::Order::Interrupt { session: session.clone(), committed });
     }
 
+    /// Folds the log into the database, for a tidy end.
+    pub fn fold(&self, committed: Committed) {
+        let _writer_ended = self.writer.send(write::Order::Fold { committed });
+    }
+
     /// Whether commits succeed.
     pub fn health(&self) -> watch::Receiver<Health> {
         self.health.clone()

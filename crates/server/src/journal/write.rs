@@ -26,6 +26,11 @@ pub enum Order {
         /// What to do then.
         committed: Committed,
     },
+    /// Fold the whole log into the database: nothing more is expected.
+    Fold {
+        /// What to do then.
+        committed: Committed,
+    },
     /// Remove a session.
     Delete {
         /// Which.
@@ -105,10 +110,22 @@ impl Writer {
                         committed();
                         self.tell(&session);
                     }
+                    Order::Fold { committed } => {
+                        self.fold();
+                        committed();
+                    }
                     Order::Delete { committed, .. } => committed(),
                 }
             }
             self.checkpoints.committed();
+        }
+    }
+
+    /// A log that can't be folded now is folded at the next start; nothing of it is lost.
+    fn fold(&self) {
+        let folded = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        if let Err(error) = folded {
+            tracing::warn!(%error, "the journal's log could not be folded at the end");
         }
     }
 
@@ -127,6 +144,7 @@ impl Writer {
                     let session = session_row(&transaction, session)?;
                     close_open_turns(&transaction, Some(session))?;
                 }
+                Order::Fold { .. } => {}
                 Order::Delete { session, .. } => delete_session(&transaction, session)?,
             }
         }

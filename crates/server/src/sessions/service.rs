@@ -19,11 +19,14 @@ use super::session::{Open, Session};
 use super::task::SessionTask;
 use super::title::NEW_SESSION;
 use crate::failure::Failure;
-use crate::journal::Journal;
+use crate::journal::{Committed, Journal};
 use crate::projects::Projects;
 use crate::search::Search;
 use crate::store::{SessionRecord, SessionsFile, TitleBy};
 use crate::ws::Hub;
+
+/// How long the journal may take with the last words when we stop.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// What sessions live among.
 pub struct Surroundings {
@@ -242,14 +245,7 @@ impl SessionService {
             provider.kill_session(session).await?;
         }
         self.around.sessions.remove(session.clone()).await?;
-        let (done, wait) = tokio::sync::oneshot::channel();
-        self.around.journal.delete(
-            session,
-            Box::new(move || {
-                let _asker_left = done.send(());
-            }),
-        );
-        let _journal_ended = wait.await;
+        self.written(|journal, committed| journal.delete(session, committed)).await;
         self.around.search.forget(session).await;
         Ok(())
     }
@@ -303,27 +299,36 @@ impl SessionService {
             .collect())
     }
 
-    /// Puts everything on disk, closes what runs as interrupted, and ends every agent.
+    /// Puts everything on disk, closes what runs as interrupted, and ends every agent. A disk that takes nothing does
+    /// not keep us: what it did not take is closed at the next start.
     pub async fn stop(&self) {
-        let sessions: Vec<Session> = self.running.lock().await.values().cloned().collect();
-        for session in sessions {
-            if let Err(failure) = session.rest().await {
-                tracing::warn!(message = failure.message, "a session could not be put to rest");
+        let at_rest = async {
+            let sessions: Vec<Session> = self.running.lock().await.values().cloned().collect();
+            for session in sessions {
+                if let Err(failure) = session.rest().await {
+                    tracing::warn!(message = failure.message, "a session could not be put to rest");
+                }
+                self.interrupted(session.id()).await;
             }
-            self.interrupted(session.id()).await;
-        }
+        };
+        let _disk_is_full = tokio::time::timeout(LAST_WORDS, at_rest).await;
         self.around.registry.shutdown().await;
+        let folded = self.written(|journal, committed| journal.fold(committed));
+        let _disk_is_full = tokio::time::timeout(LAST_WORDS, folded).await;
     }
 
     /// Closes what runs in a session, in the journal.
     async fn interrupted(&self, id: &SessionId) {
+        self.written(|journal, committed| journal.interrupt(id, committed)).await;
+    }
+
+    /// Waits until the journal has done something.
+    async fn written(&self, ask: impl FnOnce(&Journal, Committed)) {
         let (done, wait) = tokio::sync::oneshot::channel();
-        self.around.journal.interrupt(
-            id,
-            Box::new(move || {
-                let _waiter_left = done.send(());
-            }),
-        );
+        let committed = Box::new(move || {
+            let _waiter_left = done.send(());
+        });
+        ask(&self.around.journal, committed);
         let _journal_ended = wait.await;
     }
 

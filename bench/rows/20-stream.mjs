@@ -1,0 +1,102 @@
+// From an agent's line to a browser's socket: what it costs in time, bytes and memory.
+import { statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { resident, withLiminal } from "../liminal.mjs"
+import { connected } from "../socket.mjs"
+
+/** Runs `use(socket, make, server)` with an agent that plays these rules; `make()` gives an opened session. */
+function withAgent(binary, rules, use) {
+  const prepare = (data) => {
+    const script = join(data, "script.json")
+    writeFileSync(script, JSON.stringify({ rules }))
+    writeFileSync(join(data, "agents.json"), JSON.stringify({ agents: [{ id: "bench", name: "Bench", command: binary, args: ["demo-agent", "--script", script] }] }))
+  }
+  return withLiminal(binary, async (server) => {
+    const socket = await connected(server)
+    const { project } = await socket.ask({ type: "project:add", path: server.home })
+    const make = async () => {
+      const { sessionId } = await socket.ask({ type: "session:create", projectId: project.id, cliType: "bench" })
+      await socket.ask({ type: "session:open", sessionId, tails: true })
+      return sessionId
+    }
+    try {
+      return await use(socket, make, server)
+    } finally {
+      socket.close()
+    }
+  }, prepare)
+}
+
+const turnEnd = (socket, sessionId) => socket.sees((frame) => frame.type === "session:turn" && frame.sessionId === sessionId && frame.payload.type !== "turn_started")
+
+const SIZE = 100_000, PIECES = 5000
+const upTo = (piece) => Array.from({ length: Math.ceil(SIZE / piece(0).length) }, (_, n) => piece(n)).join("").slice(0, SIZE)
+const TEXTS = {
+  paragraphs: upTo((n) => `Paragraph ${n} says a few words about something that matters to nobody, and then it ends here.\n\n`),
+  list: upTo((n) => `- item ${n} of a list that goes on for a very long time\n`),
+  table: `| a | b |\n| --- | --- |\n${upTo((n) => `| cell ${n} | and what stands beside it |\n`)}`.slice(0, SIZE),
+  fence: `\`\`\`rust\n${upTo((n) => `    let line_${n} = compute(${n}, "text"); // and so on\n`)}`.slice(0, SIZE),
+}
+
+export default [
+  {
+    name: "stream: 20,000 chunks of 20 bytes at once",
+    wanted: "under 0.5 s, under 4 MB, under 100 messages",
+    measure: ({ binary }) => withAgent(binary, [{ on: "any", steps: [{ flood: { count: 20_000, text: "twenty bytes of text" } }] }], async (socket, make) => {
+      const sessionId = await make()
+      const { frames, bytes } = { ...socket.counts }
+      const began = performance.now()
+      await socket.ask({ type: "session:send", sessionId, content: "go" })
+      await turnEnd(socket, sessionId)
+      return `${((performance.now() - began) / 1000).toFixed(2)} s, ${((socket.counts.bytes - bytes) / 1e6).toFixed(2)} MB, ${socket.counts.frames - frames} messages`
+    }),
+  },
+  {
+    name: "stream: 100 KB in 5,000 pieces over 60 s, bytes per byte",
+    wanted: "socket at most 10x each; journal at most 5x",
+    measure: async ({ binary }) => {
+      // All four at once: one after the other would only take longer.
+      const figures = await Promise.all(Object.entries(TEXTS).map(([kind, text]) => withAgent(binary, [{ on: "any", steps: [{ say_chopped: { text, size: SIZE / PIECES, every_ms: 12 } }] }], async (socket, make, server) => {
+        const sessionId = await make()
+        const journal = () => statSync(join(server.data, "journal.db")).size
+        const [before, bytes] = [journal(), socket.counts.bytes]
+        await socket.ask({ type: "session:send", sessionId, content: "go" })
+        await turnEnd(socket, sessionId)
+        const sent = (socket.counts.bytes - bytes) / SIZE
+        return server.stopped(() => `${kind} ${sent.toFixed(1)}x/${((journal() - before) / SIZE).toFixed(1)}x`)
+      })))
+      return figures.join(", ")
+    },
+  },
+  {
+    name: "stream: resident memory, ten sessions in five languages",
+    wanted: "at most 40 MB",
+    measure: ({ binary }) => {
+      const say = (language, code) => ({ on: { exact: language }, steps: [{ say_chopped: { text: `Some ${language}:\n\n\`\`\`${language}\n${code.repeat(40)}\`\`\`\n`.repeat(5), size: 40, every_ms: 5 } }] })
+      const rules = [say("rust", "fn main() { println!(\"{}\", 1 + 1); }\n"), say("typescript", "export const a: number = f(1) // one\n"), say("python", "def f(x):\n    return [y for y in x if y]\n"), say("go", "func f(x int) string { return \"a\" }\n"), say("sql", "SELECT a, b FROM t WHERE c = 'd';\n")]
+      return withAgent(binary, rules, async (socket, make, server) => {
+        const sessions = []
+        for (let n = 0; n < 10; n += 1) sessions.push(await make())
+        await Promise.all(sessions.map((sessionId, n) => socket.ask({ type: "session:send", sessionId, content: rules[n % 5].on.exact })))
+        await Promise.all(sessions.map((sessionId) => turnEnd(socket, sessionId)))
+        return `${resident(server.pid).toFixed(1)} MB`
+      })
+    },
+  },
+  {
+    name: "stream: history of 2,000 entries, asked to received",
+    wanted: "20 ms",
+    measure: ({ binary }) => withAgent(binary, [{ on: "any", steps: [{ repeat: [2000, ["new_message", { say: "Some **words** of an answer with `code`.\n\n- one\n- two\n" }]] }] }], async (socket, make) => {
+      const sessionId = await make()
+      await socket.ask({ type: "session:send", sessionId, content: "go" })
+      await turnEnd(socket, sessionId)
+      const took = []
+      for (let n = 0; n < 11; n += 1) {
+        const began = performance.now()
+        await socket.ask({ type: "session:open", sessionId })
+        took.push(performance.now() - began)
+      }
+      return `${took.toSorted((a, b) => a - b)[5].toFixed(1)} ms`
+    }),
+  },
+]

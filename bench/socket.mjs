@@ -1,0 +1,66 @@
+// A page's end of the socket, without a page: asks, waits, and counts what arrived.
+import { randomBytes } from "node:crypto"
+import { request } from "node:http"
+
+/** @returns {Promise<{ask: (message: object) => Promise<any>, send: (message: object) => void, sees: (find: (frame: any) => any) => Promise<any>, counts: {frames: number, bytes: number}, close: () => void}>} */
+export function connected({ address, token }) {
+  const { host } = new URL(address)
+  return new Promise((resolve, reject) => {
+    const upgrade = request(`${address}/ws`, { headers: { Host: host, Origin: address, Connection: "Upgrade", Upgrade: "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": randomBytes(16).toString("base64"), "Sec-WebSocket-Protocol": `liminal.1, ${token}` } })
+    upgrade.on("error", reject).on("upgrade", (_answer, socket, head) => resolve(speaking(socket, head))).end()
+  })
+}
+
+function speaking(socket, head) {
+  const counts = { frames: 0, bytes: 0 }
+  const unseen = []
+  let waiting = [], buffer = Buffer.alloc(0), parts = [], requests = 0
+
+  function take(frame) {
+    const waiter = waiting.find(({ find }) => find(frame))
+    if (waiter) {
+      waiting = waiting.filter((other) => other !== waiter)
+      waiter.resolve(frame)
+    } else unseen.push(frame)
+  }
+
+  socket.on("data", function read(piece) {
+    counts.bytes += piece.length
+    buffer = buffer.length === 0 ? piece : Buffer.concat([buffer, piece])
+    for (;;) {
+      if (buffer.length < 2) return
+      const short = buffer[1] & 127
+      const start = short === 127 ? 10 : short === 126 ? 4 : 2
+      if (buffer.length < start) return
+      const length = short === 127 ? Number(buffer.readBigUInt64BE(2)) : short === 126 ? buffer.readUInt16BE(2) : short
+      if (buffer.length < start + length) return
+      const [code, last] = [buffer[0] & 15, (buffer[0] & 128) !== 0]
+      const body = buffer.subarray(start, start + length)
+      buffer = buffer.subarray(start + length)
+      if (code > 2) continue
+      parts.push(body)
+      if (!last) continue
+      counts.frames += 1
+      take(JSON.parse(Buffer.concat(parts).toString()))
+      parts = []
+    }
+  })
+  if (head.length > 0) socket.emit("data", head)
+
+  function send(message) {
+    const text = Buffer.from(JSON.stringify(message))
+    const length = text.length < 126 ? Buffer.from([128 | text.length]) : Buffer.from([128 | 126, text.length >> 8, text.length & 255])
+    socket.write(Buffer.concat([Buffer.from([129]), length, Buffer.alloc(4), text]))
+  }
+  function sees(find) {
+    const at = unseen.findIndex((frame) => find(frame))
+    if (at >= 0) return Promise.resolve(unseen.splice(at, 1)[0])
+    return new Promise((resolve) => waiting.push({ find, resolve }))
+  }
+  function ask(message) {
+    const requestId = `r${requests += 1}`
+    send({ ...message, requestId })
+    return sees((frame) => frame.requestId === requestId)
+  }
+  return { ask, send, sees, counts, close: () => socket.destroy() }
+}
