@@ -147,6 +147,7 @@ export function startApp(document) {
     post: (sessionId, message) => panes.post(sessionId, message),
     theme: () => view.theme(),
     isLookedAt,
+    focused: () => document.activeElement,
     onShortcut: (name) => actions.shortcut(name),
     onFocus: () => view.closeDrawer(),
     lost: (text) => toasts.show({ kind: "error", text }),

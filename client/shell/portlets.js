@@ -14,6 +14,7 @@
  * @property {(sessionId: string, message: ToPortlet) => void} post
  * @property {() => Theme} theme
  * @property {() => boolean} isLookedAt
+ * @property {() => Element | null} focused  What has the focus now.
  * @property {(name: string) => void} onShortcut
  * @property {() => void} onFocus
  * @property {(text: string) => void} lost  Something the user asked for can't be shown. */
@@ -21,15 +22,15 @@
 /** @typedef {ReturnType<typeof createPortlets>} Portlets */
 
 /** @param {PortletsDeps} deps */
-export function createPortlets({ shell, socket, post, theme, isLookedAt, onShortcut, onFocus, lost }) {
+export function createPortlets({ shell, socket, post, theme, isLookedAt, focused, onShortcut, onFocus, lost }) {
   /** Those that listen, and what they were told last. @type {Map<string, ShellState>} */
   const told = new Map()
   /** Items to go to once the next history is there. @type {Map<string, string>} */
   const reveals = new Map()
   /** Items whose surroundings were asked for: when they are lacking still, they are gone. @type {Map<string, string>} */
   const asked = new Map()
-  /** Portlets to give the caret once they listen. @type {Set<string>} */
-  const focusing = new Set()
+  /** Portlets to give the caret once they listen, and what had the focus when that was wished. @type {Map<string, Element | null>} */
+  const focusing = new Map()
 
   /** @param {string} sessionId @returns {ShellState} */
   function stateOf(sessionId) {
@@ -57,7 +58,14 @@ export function createPortlets({ shell, socket, post, theme, isLookedAt, onShort
     const reveal = reveals.get(sessionId)
     if (reveal !== undefined) asked.set(sessionId, reveal)
     socket.follow(sessionId, reveal)
-    if (focusing.delete(sessionId)) post(sessionId, { type: "shell:focus" })
+    if (focusing.has(sessionId) && isStillWished(focusing.get(sessionId) ?? null)) post(sessionId, { type: "shell:focus" })
+    focusing.delete(sessionId)
+  }
+
+  /** A portlet may take its time to load; whoever has gone elsewhere meanwhile keeps the focus there. @param {Element | null} before */
+  function isStillWished(before) {
+    const now = focused()
+    return now === before || now === null || now === document.body || now instanceof HTMLIFrameElement
   }
 
   /** A reply that is this portlet's alone; what everybody gets comes through `onFrame`. @param {string} sessionId @param {Frame} frame */
@@ -137,7 +145,7 @@ export function createPortlets({ shell, socket, post, theme, isLookedAt, onShort
     /** Puts the caret into a session's composer, now or when it is there. @param {string} sessionId */
     focus(sessionId) {
       if (told.has(sessionId)) post(sessionId, { type: "shell:focus" })
-      else focusing.add(sessionId)
+      else focusing.set(sessionId, focused())
     },
 
     /** Its tab is gone. @param {string} sessionId */
