@@ -64,6 +64,8 @@ export class Shell {
   async open(title) {
     await this.session(title).locator(".session-open").click()
     await expect(this.activeTab).toHaveText(title)
+    // The caret goes to the composer once the session is there; what a story does next must not be overtaken by that.
+    await expect(this.composer).toBeFocused()
   }
 
   get composer() { return this.portlet.locator("textarea") }

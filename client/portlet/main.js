@@ -145,7 +145,8 @@ function receive(message) {
       for (const each of message.sends) sends = withSend(sends, each, new Date().toISOString())
       sends = stillUnderWay(sends, transcript)
       return showSoon()
-    case "shell:focus": return composer.focus()
+    // A question that has the focus keeps it.
+    case "shell:focus": return document.querySelector(".ask:focus-within") ? undefined : composer.focus()
     case "shell:reveal": return reveal(message.itemId)
     case "error": return fail(message)
     case "ok":
