@@ -30,18 +30,6 @@ test("the card takes the focus from an empty composer, and digits answer it", as
   await expect(chat.composer).toHaveValue("")
 })
 
-test("Escape says no", async ({ chat }) => {
-  await chat.say("clean")
-  await expect(chat.ask).toBeFocused()
-  await expect(async () => {
-    // Only while the question stands: Escape twice at working agents stops them.
-    if (await chat.ask.isVisible()) await chat.page.keyboard.press("Escape")
-    await expect(chat.ask).toBeHidden({ timeout: 500 })
-  }).toPass()
-  await expect(chat.said).toHaveText(/Then not\./)
-  await expect(chat.answered).toContainText("Deny")
-})
-
 test("who is typing keeps the focus, and digits are text", async ({ chat }) => {
   await chat.composer.fill("clean")
   await chat.composer.press("Enter")
