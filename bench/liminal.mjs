@@ -53,3 +53,8 @@ export function resident(pid) {
 export function median(figures) {
   return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)]
 }
+
+/** A row's outcome that is one size, wanted to be at most `limit`. */
+export function megabytes(size, limit) {
+  return { figure: `${size.toFixed(1)} MB`, pass: size <= limit, values: { megabytes: size } }
+}

@@ -1,7 +1,7 @@
 // How quickly the page is there, and what the program weighs while nothing happens.
 import { statSync } from "node:fs"
 
-import { ended, median, resident, started, withLiminal } from "../liminal.mjs"
+import { ended, median, megabytes, resident, started, withLiminal } from "../liminal.mjs"
 
 const RUNS = 15
 const BARE = `require("http").createServer((_, answer) => answer.end("<p>")).listen(0, "127.0.0.1",
@@ -37,13 +37,14 @@ async function coldStart({ binary }) {
     nodes.push(await bareNode())
   }
   const [us, node] = [median(ours), median(nodes)]
-  return `${(us / node).toFixed(2)}x (${us.toFixed(0)} ms against ${node.toFixed(0)} ms)`
+  const figure = `${(us / node).toFixed(2)}x (${us.toFixed(0)} ms against ${node.toFixed(0)} ms)`
+  return { figure, pass: us / node <= 0.5, values: { ratio: us / node, oursMs: us, nodeMs: node } }
 }
 
 function idle({ binary }) {
   return withLiminal(binary, async ({ address, pid }) => {
     await page(address)
-    return `${resident(pid).toFixed(1)} MB`
+    return megabytes(resident(pid), 15)
   })
 }
 
@@ -53,6 +54,6 @@ export default [
   {
     name: "start: binary, stripped",
     wanted: "under 20 MB",
-    measure: async ({ binary }) => `${(statSync(binary).size / 1e6).toFixed(1)} MB`,
+    measure: async ({ binary }) => megabytes(statSync(binary).size / 1e6, 20),
   },
 ]

@@ -1,7 +1,7 @@
 // From an agent's line to a browser's socket: what it costs in time, bytes and memory.
 import { statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { resident, withLiminal } from "../liminal.mjs"
+import { median, megabytes, resident, withLiminal } from "../liminal.mjs"
 import { connected } from "../socket.mjs"
 
 /** Runs `use(socket, make, server)` with an agent that plays these rules; `make()` gives an opened session. */
@@ -48,7 +48,12 @@ export default [
       const began = performance.now()
       await socket.ask({ type: "session:send", sessionId, content: "go" })
       await turnEnd(socket, sessionId)
-      return `${((performance.now() - began) / 1000).toFixed(2)} s, ${((socket.counts.bytes - bytes) / 1e6).toFixed(2)} MB, ${socket.counts.frames - frames} messages`
+      const [seconds, megabytes, messages] = [(performance.now() - began) / 1000, (socket.counts.bytes - bytes) / 1e6, socket.counts.frames - frames]
+      return {
+        figure: `${seconds.toFixed(2)} s, ${megabytes.toFixed(2)} MB, ${messages} messages`,
+        pass: seconds < 0.5 && megabytes < 4 && messages < 100,
+        values: { seconds, megabytes, messages },
+      }
     }),
   },
   {
@@ -63,9 +68,13 @@ export default [
         await socket.ask({ type: "session:send", sessionId, content: "go" })
         await turnEnd(socket, sessionId)
         const sent = (socket.counts.bytes - bytes) / SIZE
-        return server.stopped(() => `${kind} ${sent.toFixed(1)}x/${((journal() - before) / SIZE).toFixed(1)}x`)
+        return server.stopped(() => ({ kind, sent, kept: (journal() - before) / SIZE }))
       })))
-      return figures.join(", ")
+      return {
+        figure: figures.map(({ kind, sent, kept }) => `${kind} ${sent.toFixed(1)}x/${kept.toFixed(1)}x`).join(", "),
+        pass: figures.every(({ sent, kept }) => sent <= 10 && kept <= 5),
+        values: Object.fromEntries(figures.map(({ kind, sent, kept }) => [kind, { sent, kept }])),
+      }
     },
   },
   {
@@ -79,7 +88,7 @@ export default [
         for (let n = 0; n < 10; n += 1) sessions.push(await make())
         await Promise.all(sessions.map((sessionId, n) => socket.ask({ type: "session:send", sessionId, content: rules[n % 5].on.exact })))
         await Promise.all(sessions.map((sessionId) => turnEnd(socket, sessionId)))
-        return `${resident(server.pid).toFixed(1)} MB`
+        return megabytes(resident(server.pid), 40)
       })
     },
   },
@@ -96,7 +105,8 @@ export default [
         await socket.ask({ type: "session:open", sessionId })
         took.push(performance.now() - began)
       }
-      return `${took.toSorted((a, b) => a - b)[5].toFixed(1)} ms`
+      const ms = median(took)
+      return { figure: `${ms.toFixed(1)} ms`, pass: ms <= 20, values: { ms } }
     }),
   },
 ]

@@ -69,7 +69,8 @@ async function stop(binary, command, args) {
 
 async function idle({ binary }) {
   const { took, left, guard } = await stop(binary, binary, ["demo-agent"])
-  return `${took.toFixed(2)} s, ${left} left; a guard has ${guard.toFixed(1)} MB`
+  const figure = `${took.toFixed(2)} s, ${left} left; a guard has ${guard.toFixed(1)} MB`
+  return { figure, pass: took < 1 && left === 0 && guard < 6, values: { seconds: took, left, guardMB: guard } }
 }
 
 /** Each behind a wrapper that hears neither the end of its stdin nor SIGTERM, with a child
@@ -77,7 +78,7 @@ async function idle({ binary }) {
 async function stubborn({ binary }) {
   const script = 'trap "" TERM; setsid sleep 600 & "$0" demo-agent; while :; do sleep 1; done'
   const { took, left, processes } = await stop(binary, "/bin/sh", ["-c", script, binary])
-  return `${took.toFixed(2)} s, ${left} of ${processes} left`
+  return { figure: `${took.toFixed(2)} s, ${left} of ${processes} left`, pass: took < 4 && left === 0, values: { seconds: took, left, processes } }
 }
 
 export default [
