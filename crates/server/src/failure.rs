@@ -23,6 +23,11 @@ impl Failure {
         Self { code, message: message.into(), session_id: None, details: None }
     }
 
+    /// A request that is not of the contract's shape; `what` names the field and what is wrong with it.
+    pub fn invalid(what: impl std::fmt::Display) -> Self {
+        Self::new(ErrorCode::InvalidMessage, format!("Invalid request payload: {what}."))
+    }
+
     /// The same, with evidence.
     pub fn with_details(self, details: Details) -> Self {
         Self { details: Some(Box::new(details)), ..self }

@@ -15,4 +15,3 @@ pub use connection::{MOST_DRAINED, serve};
 pub use hub::{Client, Hub};
 pub use outbox::{Closing, Outbox};
 pub use reply::Reply;
-pub use sessions::blank;

@@ -5,7 +5,6 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use liminal_contract::ErrorCode;
 use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
@@ -33,17 +32,12 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
             } else {
                 "the body could not be read"
             };
-            (status, Json(invalid(what).into_body())).into_response()
+            (status, Json(Failure::invalid(what).into_body())).into_response()
         })?;
         // An absent body is an empty object, so that a call whose fields are all optional needs none.
         let bytes = if bytes.is_empty() { Bytes::from_static(b"{}") } else { bytes };
         serde_json::from_slice(&bytes)
             .map(Self)
-            .map_err(|error| invalid(&error.to_string()).into_response())
+            .map_err(|error| Failure::invalid(error).into_response())
     }
-}
-
-/// A request that is not of the contract's shape.
-pub fn invalid(what: &str) -> Failure {
-    Failure::new(ErrorCode::InvalidMessage, format!("Invalid request payload: {what}."))
 }

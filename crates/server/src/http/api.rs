@@ -9,7 +9,7 @@ use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use liminal_contract::{About, ErrorCode, Health, Login, Proof, Token};
 
-use super::answer::{JsonBody, invalid};
+use super::answer::JsonBody;
 use super::guard::{Host, unauthorized};
 use crate::app::App;
 use crate::failure::Failure;
@@ -32,7 +32,7 @@ pub async fn prove(
     // Plain characters alone, so that it needs no decoding and can't be taken for another message.
     let is_plain = nonce.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
     if !is_plain || !(16..=128).contains(&nonce.len()) {
-        return Err(invalid("`nonce` must be 16 to 128 letters, digits, '-' and '_'"));
+        return Err(Failure::invalid("`nonce` must be 16 to 128 letters, digits, '-' and '_'"));
     }
     let origin = app.addresses.origin_of(&host).ok_or_else(unauthorized)?;
     Ok(Json(Proof { proof: app.credential.prove(nonce, origin) }))
@@ -46,7 +46,9 @@ pub async fn login(
     let is_good = match (&login.code, &login.token) {
         (Some(code), None) => app.codes.redeem(code, Instant::now()),
         (None, Some(token)) => app.credential.matches(token),
-        (Some(_), Some(_)) | (None, None) => return Err(invalid("give either `code` or `token`")),
+        (Some(_), Some(_)) | (None, None) => {
+            return Err(Failure::invalid("give either `code` or `token`"));
+        }
     };
     if is_good { Ok(Json(Token { token: app.credential.reveal() })) } else { Err(unauthorized()) }
 }
@@ -76,5 +78,6 @@ pub async fn code(State(app): State<Arc<App>>) -> String {
 
 /// What nobody answers.
 pub async fn unknown() -> Response {
-    (StatusCode::NOT_FOUND, Json(invalid("there is no such call").into_body())).into_response()
+    (StatusCode::NOT_FOUND, Json(Failure::invalid("there is no such call").into_body()))
+        .into_response()
 }

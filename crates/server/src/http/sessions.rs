@@ -18,7 +18,6 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::projects::ProjectPath;
 use crate::sessions::{Format, Send};
-use crate::ws::blank;
 
 type Answer = Result<Response, Failure>;
 
@@ -50,7 +49,7 @@ async fn create(State(app): State<Arc<App>>, JsonBody(body): JsonBody<CreateSess
             app.projects.at(&path).map_err(Failure::from)?
         }
         (None, None) => {
-            let message = "projectId: is missing. Name the project by projectId or projectDir.";
+            let message = "`projectId` is missing. Name the project by it or by `projectDir`.";
             return Err(Failure::new(ErrorCode::ProjectIdRequired, message));
         }
     };
@@ -79,7 +78,7 @@ struct InProject {
 
 async fn list(State(app): State<Arc<App>>, Query(query): Query<InProject>) -> Answer {
     let Some(project) = query.project_id.filter(|id| !id.is_empty()) else {
-        let message = "projectId: is missing. Ask for the sessions of one project.";
+        let message = "`projectId` is missing. Ask for the sessions of one project.";
         return Err(Failure::new(ErrorCode::ProjectIdRequired, message));
     };
     let sessions = app.service.attached(&ProjectId::new(project)).await?;
@@ -96,9 +95,6 @@ async fn send(
     JsonBody(SendMessage { content, request_id }): JsonBody<SendMessage>,
 ) -> Answer {
     let session = session_id(&id)?;
-    if let Some(failure) = blank(&content) {
-        return Err(failure);
-    }
     let turn_id = app.service.send(Send { session, content, request_id }).await?;
     Ok((StatusCode::ACCEPTED, Json(SendAccepted { turn_id })).into_response())
 }
@@ -126,10 +122,7 @@ async fn export(
     let (format, mime_type, extension) = match query.format.as_deref() {
         None | Some("md") => (Format::Markdown, "text/markdown; charset=utf-8", "md"),
         Some("json") => (Format::Json, "application/json", "json"),
-        Some(_) => {
-            let message = "format: is md or json.";
-            return Err(Failure::new(ErrorCode::InvalidMessage, message));
-        }
+        Some(_) => return Err(Failure::invalid("`format` is md or json")),
     };
     let text = app.service.export(&session_id(&id)?, format).await?;
     Ok(download(mime_type, &format!("session.{extension}"), text))

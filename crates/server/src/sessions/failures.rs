@@ -30,8 +30,8 @@ pub fn not_found(session: &SessionId) -> Failure {
 
 /// The same `requestId` came with other words.
 pub fn other_content(session: &SessionId) -> Failure {
-    let message = "requestId: was used before with other content. Send with a new one.";
-    Failure::new(ErrorCode::InvalidMessage, message).about(session.clone())
+    Failure::invalid("`requestId` was used before with other content; send with a new one")
+        .about(session.clone())
 }
 
 /// The task of a session ended under a request. It is made anew by the next one.

@@ -171,6 +171,10 @@ impl SessionService {
     /// Says something to the agent. The same UUID `requestId` again is answered again and not sent again.
     pub async fn send(self: &Arc<Self>, send: Send) -> Result<TurnId, Failure> {
         let session = self.session(&send.session).await?;
+        if send.content.trim().is_empty() {
+            let what = "`content` is blank; write something to send";
+            return Err(Failure::invalid(what).about(send.session));
+        }
         if let Some(request_id) = send.request_id.clone().filter(|id| Uuid::try_parse(id).is_ok()) {
             let id = send.session.clone();
             let before =

@@ -3,7 +3,7 @@
 //! A browser's mistake costs it an `INVALID_MESSAGE` and nothing else. The id is looked for first and by itself, so
 //! that even a request we can't read is answered under its own id.
 
-use liminal_contract::{ClientMessage, ErrorCode, Request};
+use liminal_contract::{ClientMessage, Request, SessionId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -28,12 +28,22 @@ pub struct Refused {
     pub failure: Failure,
 }
 
+impl Refused {
+    /// The same, about the session it names, when that could be found.
+    fn about(mut self, session: Option<SessionId>) -> Self {
+        self.failure.session_id = session;
+        self
+    }
+}
+
 /// Reads one text message.
 pub fn read(text: &str) -> Result<Request, Refused> {
     #[derive(Deserialize)]
     struct Envelope<'a> {
         #[serde(borrow, default, rename = "requestId")]
         request_id: Option<&'a RawValue>,
+        #[serde(borrow, default, rename = "sessionId")]
+        session_id: Option<&'a RawValue>,
     }
     // Skipping over what it does not want, this takes any depth without recursion.
     let envelope = match serde_json::from_str::<Envelope<'_>>(text) {
@@ -58,7 +68,10 @@ pub fn read(text: &str) -> Result<Request, Refused> {
     }
     serde_json::from_str::<ClientMessage>(text)
         .map(|message| Request { request_id: request_id.clone(), message })
-        .map_err(|error| refused(request_id, &explain(text, &error)))
+        .map_err(|error| {
+            let session = envelope.session_id.and_then(|raw| serde_json::from_str(raw.get()).ok());
+            refused(request_id, &explain(text, &error)).about(session)
+        })
 }
 
 /// A message that is not text.
@@ -67,8 +80,7 @@ pub fn refuse_binary() -> Refused {
 }
 
 fn refused(request_id: Option<String>, what: &str) -> Refused {
-    let message = format!("Invalid request payload: {what}.");
-    Refused { request_id, failure: Failure::new(ErrorCode::InvalidMessage, message) }
+    Refused { request_id, failure: Failure::invalid(what) }
 }
 
 /// How deep brackets nest, those in strings apart.
@@ -153,6 +165,8 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use liminal_contract::ErrorCode;
+
     use super::*;
 
     /// The id that is answered under, and the sentence.
@@ -212,6 +226,15 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn a_refusal_is_about_the_session_that_was_named() {
+        let about = |text| read(text).unwrap_err().failure.session_id;
+        let named = r#"{"type":"session:older","sessionId":"a:b","before":-1}"#;
+        assert_eq!(about(named), SessionId::parse("a:b").ok());
+        assert_eq!(about(r#"{"type":"session:older","sessionId":"none","before":1}"#), None);
+        assert_eq!(about(r#"{"type":"session:older","sessionId":[[]],"before":1}"#), None);
     }
 
     #[test]

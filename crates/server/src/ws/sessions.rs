@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use liminal_contract::{
-    Answer, ClientMessage, ErrorCode, Policy, ServerMessage, SessionId, SessionListItem,
-};
+use liminal_contract::{Answer, ClientMessage, Policy, ServerMessage, SessionId, SessionListItem};
 
 use super::outbox::Follow;
 use super::{Client, Reply};
@@ -39,14 +37,8 @@ pub async fn dispatch(app: Arc<App>, client: Client, message: ClientMessage, rep
             }
         }
         ClientMessage::SessionSend { session_id, content } => {
-            let turn = match blank(&content) {
-                None => {
-                    app.service
-                        .send(Send { session: session_id.clone(), content, request_id })
-                        .await
-                }
-                Some(failure) => Err(failure),
-            };
+            let send = Send { session: session_id.clone(), content, request_id };
+            let turn = app.service.send(send).await;
             turn.map(|turn_id| ServerMessage::SessionAccepted { session_id, turn_id })
         }
         ClientMessage::SessionCancel { session_id } => {
@@ -120,8 +112,8 @@ async fn rename(
 ) -> Result<ServerMessage, Failure> {
     let title = liminal_render::visible(title.trim());
     if title.is_empty() || title.chars().count() > LONGEST_TITLE {
-        let message = format!("title: give it 1 to {LONGEST_TITLE} characters.");
-        return Err(Failure::new(ErrorCode::InvalidMessage, message).about(session_id));
+        let what = format!("`title` must have 1 to {LONGEST_TITLE} characters");
+        return Err(Failure::invalid(what).about(session_id));
     }
     app.service.rename(&session_id, title.clone()).await?;
     Ok(to_all(app, client, ServerMessage::SessionTitleUpdated { session_id, title }))
@@ -145,11 +137,4 @@ fn to_all(app: &App, client: &Client, message: ServerMessage) -> ServerMessage {
 
 fn ok((): ()) -> ServerMessage {
     ServerMessage::Ok {}
-}
-
-/// A message without words is not sent to anyone.
-pub fn blank(content: &str) -> Option<Failure> {
-    content.trim().is_empty().then(|| {
-        Failure::new(ErrorCode::InvalidMessage, "content: is blank. Write something to send.")
-    })
 }

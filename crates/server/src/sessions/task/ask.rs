@@ -259,8 +259,7 @@ impl SessionTask {
         };
         let known = |chosen: &String| ask.options.iter().any(|option| option.option_id == *chosen);
         if answer.option_id.as_ref().is_some_and(|chosen| !known(chosen)) {
-            let failure =
-                Failure::new(ErrorCode::InvalidMessage, "optionId: not one of those offered.");
+            let failure = Failure::invalid("`optionId` is not one of those offered");
             let _asker_left = reply.send(Err(failure.about(self.id.clone())));
             return;
         }
