@@ -12,6 +12,11 @@ export default defineConfig({
   timeout: 60_000,
   expect: { timeout: 10_000 },
   reporter: [["list"]],
+  // The real agents take seconds to start on a small machine; what they then do is waited for like everything else.
+  projects: [
+    { name: "stories", testIgnore: "real-*.story.js" },
+    { name: "real agents", testMatch: "real-*.story.js", timeout: 180_000, expect: { timeout: 40_000 } },
+  ],
   use: {
     viewport: { width: 1024, height: 768 },
     colorScheme: "dark",

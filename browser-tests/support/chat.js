@@ -18,6 +18,8 @@ export class Chat {
   get working() { return this.frame.locator(".composer-work") }
   get own() { return this.frame.locator('.message[data-origin="user"]') }
   get said() { return this.frame.locator('.message[data-origin="agent"]') }
+  /** What the agent's messages say, without what stands beside them. */
+  get words() { return this.said.locator(".rendered") }
   get thoughts() { return this.frame.locator(".thinking") }
   get tools() { return this.frame.locator(".tool") }
   tool(title) { return this.frame.locator(".tool").filter({ has: this.frame.locator(".line", { hasText: title }) }).last() }

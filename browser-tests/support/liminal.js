@@ -10,7 +10,9 @@ import { fileURLToPath } from "node:url"
 import { gate, writeAgents } from "./agents.js"
 
 const root = resolve(fileURLToPath(import.meta.url), "../../..")
-const binary = process.env.LIMINAL_TEST_BINARY || join(process.env.CARGO_TARGET_DIR || join(root, "target"), "debug/liminal")
+/** Where cargo puts a program. @param {string} name */
+export const built = (name) => join(process.env.CARGO_TARGET_DIR || join(root, "target"), "debug", name)
+const binary = process.env.LIMINAL_TEST_BINARY || built("liminal")
 /** While one works on the page: its files from the checkout, so that nothing needs to be built. */
 const fromDisk = Boolean(process.env.LIMINAL_TEST_FROM_DISK)
 

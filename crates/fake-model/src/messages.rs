@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use crate::http::{Reply, Request, Sse};
-use crate::script::{Act, Tool, long, pieces};
+use crate::script::{Act, Tool, heard, long, pieces};
 
 /// Longest part of a tool's answer that is said again.
 const QUOTED: usize = 120;
@@ -61,44 +61,60 @@ pub(crate) fn answer(request: &Request, reply: Reply) -> io::Result<()> {
             }
             return stream.events.break_off();
         }
-        Act::Fail(_) | Act::Hang => "end_turn",
+        Act::Heard | Act::Fail(_) | Act::Hang => "end_turn",
     };
     stream.end(stop_reason)
 }
 
-/// What is to be done: with the answer of a tool, to say it; else what the last prompt says. Claude Code wraps
-/// reminders around what the user typed; those are not read.
+/// What is to be done: with the answer of a tool, to say it; else what the last prompt says.
 fn act(body: &Value) -> Act {
-    let last = body["messages"]
-        .as_array()
-        .and_then(|messages| messages.iter().rfind(|message| message["role"] == "user"));
-    let Some(last) = last else { return Act::Say(String::new()) };
-    let blocks = match &last["content"] {
-        Value::String(text) => vec![json!({"type": "text", "text": text})],
-        Value::Array(blocks) => blocks.clone(),
-        _ => Vec::new(),
-    };
-    let answers: Vec<String> = blocks
+    let mut users = messages_of_the_user(body);
+    let Some(last) = users.next_back() else { return Act::Say(String::new()) };
+    let answers: Vec<String> = blocks(last)
         .iter()
         .filter(|block| block["type"] == "tool_result")
         .map(|block| text_of(&block["content"]))
         .collect();
-    let typed: Vec<&str> = blocks
-        .iter()
-        .filter(|block| block["type"] == "text")
-        .filter_map(|block| block["text"].as_str())
-        .filter(|text| {
-            !text.trim_start().starts_with('<') && !text.starts_with("[Request interrupted")
-        })
-        .collect();
-    match (typed.last(), answers.is_empty()) {
-        (Some(prompt), _) => Act::of(prompt),
+    match (typed(last).pop(), answers.is_empty()) {
+        (Some(prompt), _) => match Act::of(&prompt) {
+            Act::Heard => {
+                let prompts: Vec<String> = messages_of_the_user(body).flat_map(typed).collect();
+                Act::Say(heard(&prompts))
+            }
+            act => act,
+        },
         (None, false) => {
             let said: String = answers.join(" | ").chars().take(QUOTED).collect();
             Act::Say(format!("The tool answered: {said}"))
         }
         (None, true) => Act::Say("Hello from the fake model.".to_owned()),
     }
+}
+
+fn messages_of_the_user(body: &Value) -> impl DoubleEndedIterator<Item = &Value> {
+    let messages = body["messages"].as_array().into_iter().flatten();
+    messages.filter(|message| message["role"] == "user")
+}
+
+fn blocks(message: &Value) -> Vec<Value> {
+    match &message["content"] {
+        Value::String(text) => vec![json!({"type": "text", "text": text})],
+        Value::Array(blocks) => blocks.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// What the user typed. Claude Code wraps reminders around it; those are not read.
+fn typed(message: &Value) -> Vec<String> {
+    let blocks = blocks(message);
+    let texts = blocks.iter().filter(|block| block["type"] == "text");
+    let texts = texts.filter_map(|block| block["text"].as_str());
+    texts
+        .filter(|text| {
+            !text.trim_start().starts_with('<') && !text.starts_with("[Request interrupted")
+        })
+        .map(str::to_owned)
+        .collect()
 }
 
 fn text_of(content: &Value) -> String {
@@ -157,7 +173,7 @@ fn whole(model: &str, act: Act) -> Value {
             }));
             (Value::Array(blocks), "tool_use")
         }
-        Act::Fail(_) | Act::Hang => (text(String::new()), "end_turn"),
+        Act::Heard | Act::Fail(_) | Act::Hang => (text(String::new()), "end_turn"),
     };
     message(model, &content, &json!(stop_reason), 20)
 }

@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use crate::http::{Reply, Request, Sse};
-use crate::script::{Act, Tool, long, pieces};
+use crate::script::{Act, Tool, heard, long, pieces};
 
 /// Answers `POST /v1/responses`.
 pub(crate) fn answer(request: &Request, reply: Reply) -> io::Result<()> {
@@ -54,34 +54,41 @@ pub(crate) fn answer(request: &Request, reply: Reply) -> io::Result<()> {
             }
             return stream.events.break_off();
         }
-        Act::Fail(_) | Act::Hang => {}
+        Act::Heard | Act::Fail(_) | Act::Hang => {}
     }
     stream.end()
 }
 
-/// What is to be done: with the answer of a tool, to say it; else what the last prompt says. What codex tells about
-/// itself and its surroundings comes as messages of the user's in angle brackets; those are not read.
+/// What is to be done: with the answer of a tool, to say it; else what the last prompt says.
 fn act(body: &Value) -> Act {
     let items = body["input"].as_array().map(Vec::as_slice).unwrap_or_default();
-    for item in items.iter().rev() {
-        match item["type"].as_str() {
-            Some("function_call_output") => {
-                let output = &item["output"];
-                let words = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
-                return Act::Say(format!("The tool answered: {words}"));
-            }
-            Some("message") | None if item["role"] == "user" => {
-                let typed = item["content"].as_array().into_iter().flatten();
-                let typed: Vec<&str> = typed.filter_map(|block| block["text"].as_str()).collect();
-                let typed = typed.join("\n");
-                if !typed.trim_start().starts_with(['<', '#']) {
-                    return Act::of(&typed);
+    for (at, item) in items.iter().enumerate().rev() {
+        if let Some("function_call_output" | "custom_tool_call_output") = item["type"].as_str() {
+            let output = &item["output"];
+            let words = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
+            return Act::Say(format!("The tool answered: {words}"));
+        }
+        if let Some(prompt) = typed(item) {
+            return match Act::of(&prompt) {
+                Act::Heard => {
+                    Act::Say(heard(&items[..=at].iter().filter_map(typed).collect::<Vec<_>>()))
                 }
-            }
-            _ => {}
+                act => act,
+            };
         }
     }
     Act::Say("Hello from the fake model.".to_owned())
+}
+
+/// What the user typed, if the item is that. What codex tells about itself and its surroundings comes as messages of the
+/// user's in angle brackets; those are not read.
+fn typed(item: &Value) -> Option<String> {
+    if !matches!(item["type"].as_str(), Some("message") | None) || item["role"] != "user" {
+        return None;
+    }
+    let blocks = item["content"].as_array().into_iter().flatten();
+    let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
+    Some(texts.join("\n")).filter(|text| !text.trim_start().starts_with(['<', '#']))
 }
 
 /// An id that no other has.
@@ -141,11 +148,17 @@ impl Stream {
     }
 
     fn call(&mut self, tool: &Tool) -> io::Result<()> {
-        let (name, arguments) = call(tool);
-        self.done(&json!({
-            "type": "function_call", "id": unique("fc"), "call_id": unique("call"),
-            "name": name, "arguments": arguments,
-        }))
+        let (id, call_id) = (unique("fc"), unique("call"));
+        self.done(&match call(tool) {
+            Call::Function(name, arguments) => json!({
+                "type": "function_call", "id": id, "call_id": call_id,
+                "name": name, "arguments": arguments.to_string(),
+            }),
+            Call::Patch(patch) => json!({
+                "type": "custom_tool_call", "id": id, "call_id": call_id, "status": "completed",
+                "name": "apply_patch", "input": patch,
+            }),
+        })
     }
 
     fn done(&mut self, item: &Value) -> io::Result<()> {
@@ -164,22 +177,32 @@ impl Stream {
     }
 }
 
+/// A call as codex's tools want it: arguments, or the text of a patch.
+enum Call {
+    Function(String, Value),
+    Patch(String),
+}
+
 /// A call in the words of codex's tools.
-fn call(tool: &Tool) -> (String, String) {
-    let shell = |command: &str| ("exec_command".to_owned(), json!({"cmd": command}).to_string());
+fn call(tool: &Tool) -> Call {
+    let shell = |command: &str| Call::Function("exec_command".into(), json!({"cmd": command}));
+    let patch = |change: String| Call::Patch(format!("*** Begin Patch\n{change}\n*** End Patch\n"));
     match tool {
         Tool::Bash(command) => shell(command),
         Tool::Read(path) => shell(&format!("cat '{path}'")),
-        Tool::Write(path) => shell(&format!("echo 'written by the fake model' > '{path}'")),
-        Tool::Edit(path) => shell(&format!("sed -i s/alpha/beta/ '{path}'")),
+        Tool::Write(path) => patch(format!("*** Add File: {path}\n+written by the fake model")),
+        Tool::Edit(path) => patch(format!("*** Update File: {path}\n@@\n-alpha\n+beta")),
         Tool::Plan => {
             let plan = json!([
                 {"step": "Look", "status": "completed"},
                 {"step": "Change", "status": "in_progress"},
             ]);
-            ("update_plan".to_owned(), json!({"plan": plan}).to_string())
+            Call::Function("update_plan".into(), json!({"plan": plan}))
         }
         Tool::Ask | Tool::Task(_) => shell("echo not in codex"),
-        Tool::Named { name, arguments } => (name.clone(), arguments.clone()),
+        Tool::Named { name, arguments } => Call::Function(
+            name.clone(),
+            serde_json::from_str(arguments).unwrap_or_else(|_| json!({})),
+        ),
     }
 }

@@ -29,6 +29,8 @@ pub enum Act {
         /// Between two of them.
         pause: Duration,
     },
+    /// `FAKE:HEARD`: says what the user wrote before in this conversation, which shows what the agent remembers.
+    Heard,
     /// `FAKE:STALL words`: says these words and then nothing more, without ending.
     Stall(String),
     /// `FAKE:HANG`: does not answer at all.
@@ -103,6 +105,7 @@ impl Act {
                 words: number(0).unwrap_or(50) as usize,
                 pause: Duration::from_millis(number(1).unwrap_or(10)),
             },
+            "HEARD" => Self::Heard,
             "STALL" => Self::Stall(rest),
             "HANG" => Self::Hang,
             "ERR" => {
@@ -112,6 +115,12 @@ impl Act {
             _ => Self::Say(format!("The fake model does not know FAKE:{word}.")),
         }
     }
+}
+
+/// Answers `FAKE:HEARD`: the prompts so far, without the one that asks.
+pub(crate) fn heard(prompts: &[String]) -> String {
+    let before = prompts.len().saturating_sub(1);
+    format!("You said before: {}", prompts[..before].join(" | "))
 }
 
 /// A text in the pieces it is streamed in.
@@ -135,6 +144,7 @@ mod tests {
             ("Do it. FAKE:TEXT yes sir", Act::Say("yes sir".to_owned())),
             ("FAKE:ERR 529", Act::Fail(529)),
             ("FAKE:HANG", Act::Hang),
+            ("FAKE:HEARD", Act::Heard),
             (
                 "FAKE:TASK FAKE:TEXT inner",
                 Act::Call {
