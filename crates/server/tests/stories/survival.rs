@@ -1,6 +1,6 @@
 //! What is left after the worst: nothing said is ever lost.
 
-use liminal_contract::{ServerMessage, TurnEventKind, TurnOutcome};
+use liminal_contract::{ServerMessage, TurnEventKind, TurnOutcome, TurnStatus};
 use liminal_scripted_agent::{Steps, act, script};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -212,4 +212,36 @@ async fn a_session_its_agent_has_forgotten_starts_anew_under_its_own_id() {
     assert_eq!(texts, ["one", "You said: one", "two", "You said: two"]);
     let turn = browser.says_to(&used, "three").await;
     assert!(matches!(browser.sees_end(&turn).await, TurnEventKind::TurnComplete { .. }));
+}
+
+#[tokio::test]
+async fn a_stop_need_not_wait_for_an_agent_that_is_still_starting() {
+    let gate = tempfile::tempdir().unwrap();
+    let may_start = gate.path().join("may-start");
+    std::fs::write(&may_start, "").unwrap();
+    let (_app, mut browser, session) = App::with_session(
+        script()
+            .wait_for_file(may_start.to_string_lossy())
+            .on_prompt("crash")
+            .crash(1, "gone")
+            .on_any_prompt()
+            .say("here again"),
+    )
+    .await;
+    std::fs::remove_file(&may_start).unwrap();
+    let crashed = browser.says_to(&session, "crash").await;
+    browser.sees_end(&crashed).await;
+
+    let waiting = browser.says_to(&session, "never mind").await;
+    browser.cancels(&session).await;
+    let end = browser.sees_end(&waiting).await;
+    assert!(matches!(end, TurnEventKind::TurnComplete { status: TurnStatus::Cancelled, .. }));
+
+    std::fs::write(&may_start, "").unwrap();
+    let turn = browser.says_to(&session, "hello").await;
+    browser.sees_end(&turn).await;
+    assert_eq!(
+        browser.opens(&session).await.texts(),
+        ["crash", "never mind", "hello", "here again"]
+    );
 }

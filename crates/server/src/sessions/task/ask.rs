@@ -244,6 +244,8 @@ impl SessionTask {
         match self.turn.stop() {
             Stop::TellAgent => self.tell_agent_to_stop(Some(reply)),
             Stop::Nothing => {
+                // A message that the agent does not have yet need not wait for it to start.
+                self.deliver_prompt();
                 let _asker_left = reply.send(Ok(()));
             }
         }
