@@ -6,7 +6,11 @@ const options = [{ id: "yes", name: "Allow once", kind: "allow_once" }, { id: "a
 const command = { ask: { tool: "c", title: "make clean", options, then: { yes: [done("c", "cleaned"), { say: "Clean." }], always: [done("c", "cleaned"), { say: "Always clean." }] }, otherwise: [{ tool_end: { id: "c", failed: true } }, { say: "Then not." }] } }
 const asks = [tool("c", "make clean", "execute", { input: { command: "make clean && rm -rf build" } }), command]
 
-test.use({ script: script(on("clean", ...asks), on("leave", tool("c", "make clean", "execute"), { ask: { ...command.ask, withdraw_on_file: "gone" } }, { crash: { code: 1, stderr: "bye" } })) })
+const slowly = { ask: { ...command.ask, otherwise: [{ wait_for_file: "go" }, { tool_end: { id: "c", failed: true } }, { say: "Then not." }] } }
+
+const touch = (liminal, name) => writeFile(join(liminal.home, "work", name), "")
+
+test.use({ script: script(on("clean", ...asks), on("later", { wait_for_file: "ask" }, ...asks), on("careful", asks[0], slowly), on("leave", tool("c", "make clean", "execute"), { ask: { ...command.ask, withdraw_on_file: "gone" } }, { crash: { code: 1, stderr: "bye" } })) })
 
 test("a permission shows what is asked, and the agent's own options", async ({ chat }) => {
   await chat.say("clean")
@@ -30,13 +34,39 @@ test("the card takes the focus from an empty composer, and digits answer it", as
   await expect(chat.composer).toHaveValue("")
 })
 
-test("who is typing keeps the focus, and digits are text", async ({ chat }) => {
-  await chat.composer.fill("clean")
-  await chat.composer.press("Enter")
+test("Escape says no, and never stops the turn, however often it is pressed", async ({ chat, liminal }) => {
+  await chat.say("careful")
+  await expect(chat.ask).toBeFocused()
+  // The first few fall into the instant in which the card takes no keys; the last ones come after the answer.
+  while (await chat.ask.count() > 0) await chat.page.keyboard.press("Escape")
+  for (let n = 0; n < 3; n += 1) await chat.page.keyboard.press("Escape")
+  await expect(chat.answered).toContainText("Deny")
+  await touch(liminal, "go")
+  await expect(chat.said).toHaveText(/Then not\./)
+  await expect(chat.ends).not.toContainText("Stopped")
+})
+
+test("from a composer with a draft, Escape goes to the question", async ({ chat, liminal }) => {
+  await chat.say("later")
+  await chat.composer.pressSequentially("afterwards")
+  await touch(liminal, "ask")
+  await expect(chat.ask).toBeVisible()
+  await expect(chat.composer).toBeFocused()
+  await chat.composer.press("Escape")
+  await expect(chat.ask).toBeFocused()
+  await expect(chat.composer).toHaveValue("afterwards")
+  while (await chat.ask.count() > 0) await chat.page.keyboard.press("3")
+  await expect(chat.said).toHaveText(/Then not\./)
+  await expect(chat.composer).toHaveValue("afterwards")
+})
+
+test("who is typing keeps the focus, and digits are text", async ({ chat, liminal }) => {
+  await chat.say("later")
   await chat.composer.pressSequentially("12")
+  await touch(liminal, "ask")
   await expect(chat.ask).toBeVisible()
   await chat.composer.pressSequentially("3")
-  await expect(chat.composer).toHaveValue(/123$/)
+  await expect(chat.composer).toHaveValue("123")
   await expect(chat.ask).toBeVisible()
 })
 

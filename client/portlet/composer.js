@@ -20,6 +20,7 @@ import { clock } from "./words.js"
  * @property {(text: string) => void} keepDraft
  * @property {(text: string) => void} send
  * @property {() => void} stop
+ * @property {() => void} toQuestion  Puts the focus on what the agent asks.
  * @property {(pages: number) => void} scroll */
 
 /** How soon a second Escape must follow the first to stop the turn. */
@@ -43,6 +44,8 @@ export function mountComposer(root, deps) {
   /** Which of the user's earlier messages is shown; -1 is none. */
   let recalled = -1
   let escapedAt = -Infinity
+  /** When an Escape was last meant for a question of the agent. */
+  let answeredAt = -Infinity
 
   const canSend = () => state.work === "idle" && input.value.trim() !== ""
 
@@ -116,9 +119,17 @@ export function mountComposer(root, deps) {
     }
   }, { signal })
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || event.isComposing || event.defaultPrevented || state.work !== "working") return
-    if (event.timeStamp - escapedAt < TWICE) deps.stop()
-    escapedAt = event.timeStamp
+    // A key held down is pressed once.
+    if (event.key !== "Escape" || event.isComposing || event.repeat || state.work !== "working") return
+    if (state.waits) {
+      // With a question open, Escape is an answer and never half of a stop: not this one, nor one more in the same breath.
+      answeredAt = event.timeStamp
+      escapedAt = -Infinity
+      if (event.target === input) deps.toQuestion()
+    } else if (event.timeStamp - answeredAt >= TWICE) {
+      if (event.timeStamp - escapedAt < TWICE) deps.stop()
+      escapedAt = event.timeStamp
+    }
     show()
   }, { signal })
   send.addEventListener("click", submit, { signal })
@@ -137,6 +148,8 @@ export function mountComposer(root, deps) {
   return {
     /** @param {ComposerState} next */
     update(next) {
+      // What was pressed before a question came was not about what comes after it.
+      if (next.waits) escapedAt = -Infinity
       state = next
       show()
     },

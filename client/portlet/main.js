@@ -36,7 +36,7 @@ let shell = null
 let failures = { open: null, last: null }
 /** The turn the user asked to stop. */
 let stopping = ""
-/** What is asked of the server, to tell whose an error is. @type {Map<string, "older" | "other">} */
+/** What is asked of the server, and what a refusal of it undoes. @type {Map<string, { what: "older" | "other", undo(): void }>} */
 const asked = new Map()
 
 const bridge = connectShell(receive, signal)
@@ -44,10 +44,10 @@ const pictures = createPictures((url) => api(url), signal)
 const agent = () => shell?.agent?.name ?? agentName(agentOf(sessionId))
 const isBusy = () => isSending(sends) || runningTurn(transcript) !== null
 
-/** @param {"older" | "other"} what */
-function ask(what) {
+/** @param {"older" | "other"} what @param {() => void} [undo] so that what was asked for may be asked for again */
+function ask(what, undo = () => {}) {
   const requestId = uuid()
-  asked.set(requestId, what)
+  asked.set(requestId, { what, undo })
   return requestId
 }
 
@@ -65,7 +65,7 @@ function stop() {
   const turn = runningTurn(transcript)
   if (!turn || stopping === turn.turnId) return
   stopping = turn.turnId
-  bridge.post({ type: "session:cancel", requestId: ask("other") })
+  bridge.post({ type: "session:cancel", requestId: ask("other", () => { stopping = "" }) })
   show()
 }
 
@@ -79,13 +79,14 @@ const composer = mountComposer(need(document, "#composer", HTMLElement), {
   keepDraft: (text) => keepDraft(localStorage, sessionId, text),
   send,
   stop,
+  toQuestion: () => /** @type {HTMLElement | null} */ (document.querySelector(".ask:not([aria-busy])"))?.focus(),
   scroll: (pages) => conversation.page(pages),
 })
 const conversation = mountConversation(need(document, "#conversation", HTMLElement), {
   open: new Map(),
   agentName: agent,
-  answer(itemId, optionId, answers) {
-    bridge.post({ type: "session:permission", itemId, ...(optionId === undefined ? {} : { optionId }), ...(answers === undefined ? {} : { answers }), requestId: ask("other") })
+  answer(itemId, optionId, answers, onFailure) {
+    bridge.post({ type: "session:permission", itemId, ...(optionId === undefined ? {} : { optionId }), ...(answers === undefined ? {} : { answers }), requestId: ask("other", onFailure) })
   },
   act(action) {
     if (action === "cancel") stop()
@@ -109,7 +110,7 @@ const conversation = mountConversation(need(document, "#conversation", HTMLEleme
   picture: pictures.address,
   focusComposer: composer.focus,
   composerIsIdle: composer.isIdle,
-  loadOlder: (before) => bridge.post({ type: "session:older", before, requestId: ask("older") }),
+  loadOlder: (before) => bridge.post({ type: "session:older", before, requestId: ask("older", () => conversation.olderFailed()) }),
 })
 const standing = mountStanding(conversation.below, {
   reconnect,
@@ -159,11 +160,12 @@ function receive(message) {
 /** Each failure is shown where it belongs. @param {Extract<Frame, {type: "error"}>} error */
 function fail(error) {
   const { requestId = "" } = error
-  const what = asked.get(requestId)
+  const request = asked.get(requestId)
   asked.delete(requestId)
+  request?.undo()
   if (sends.some((each) => each.requestId === requestId)) sends = withRefusal(sends, requestId, error)
-  else if (what === "older") conversation.olderFailed()
-  else if (what === undefined && !transcript.known) failures = { ...failures, open: error }
+  else if (request?.what === "older") return
+  else if (request === undefined && !transcript.known) failures = { ...failures, open: error }
   else failures = { ...failures, last: error }
   // A stop that failed may be asked for again.
   if (error.code === "INTERRUPT_FAILED") stopping = ""

@@ -31,13 +31,18 @@ export function mountPermission(first, deps) {
   let settled = false
   let shownAt = performance.now()
 
+  /** @param {boolean} isSettled */
+  function setSettled(isSettled) {
+    settled = isSettled
+    setAttribute(element, "aria-busy", isSettled ? "true" : null)
+    element.inert = isSettled
+  }
+
   /** @param {AskOption | null} option @param {Record<string, string>} [answers] */
   function settle(option, answers) {
     if (settled) return
-    settled = true
-    setAttribute(element, "aria-busy", "true")
-    for (const button of element.querySelectorAll("button, input")) setAttribute(button, "disabled", true)
-    deps.answer(item.itemId, option?.optionId, answers)
+    setSettled(true)
+    deps.answer(item.itemId, option?.optionId, answers, () => setSettled(false))
     deps.focusComposer()
   }
 
@@ -67,11 +72,10 @@ export function mountPermission(first, deps) {
     settle(option)
   }, { signal: ending.signal })
 
+  element.addEventListener("focus", () => { shownAt = performance.now() }, { signal: ending.signal })
   // The card takes the focus from an empty composer, never from someone who types, and only when it is in front.
   queueMicrotask(() => {
-    if (!element.isConnected || !deps.isVisible() || !document.hasFocus() || !deps.composerIsIdle()) return
-    shownAt = performance.now()
-    element.focus({ preventScroll: true })
+    if (element.isConnected && deps.isVisible() && document.hasFocus() && deps.composerIsIdle()) element.focus({ preventScroll: true })
   })
 
   const view = {

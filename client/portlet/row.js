@@ -17,7 +17,7 @@ import { mountWork } from "./work.js"
  * @property {(row: Row) => RowView} mountRow  For rows within rows.
  * @property {Map<string, boolean>} open  What the user opened and closed, by key; outlives the rows.
  * @property {() => string} agentName
- * @property {(itemId: string, optionId: string | undefined, answers: Record<string, string> | undefined) => void} answer
+ * @property {(itemId: string, optionId: string | undefined, answers: Record<string, string> | undefined, onFailure: () => void) => void} answer
  * @property {(action: NoticeAction) => void} act
  * @property {(content: string) => void} resend  Sends a message again, as a new one.
  * @property {(requestId: string) => void} takeBack  Puts a message that was refused back into the composer.
