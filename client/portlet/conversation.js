@@ -23,8 +23,8 @@ const FAR = 5000
 /** The height of a row nobody has measured yet. */
 const GUESS = 64
 
-/** Segments to fill in one go, so that no task is long; the others follow in the next frame. */
-const AT_ONCE = 3
+/** Rows to make in one go, so that no task is long: what a screen shows at first, the others frame by frame. */
+const AT_ONCE = 16
 
 /** @typedef {Omit<RowDeps, "change" | "mountRow"> & { loadOlder(before: number): void }} ConversationDeps */
 
@@ -42,8 +42,10 @@ export function mountConversation(root, deps) {
   root.append(scroller, toEnd)
 
   const segmentsOf = createSegmenter()
-  /** @type {Map<string, ReturnType<typeof mountSegment>>} */
+  /** @type {Map<string, SegmentView>} */
   const views = new Map()
+  /** The views as they stand on the page; the map has them in the order they came. @type {SegmentView[]} */
+  let ordered = []
   /** @type {Transcript | null} */
   let shown = null
   /** The last item the reader was at the end for. */
@@ -60,7 +62,7 @@ export function mountConversation(root, deps) {
     const edge = scroller.getBoundingClientRect().top
     /** @type {Element[]} */
     const found = []
-    for (const { element, isFilled } of views.values()) {
+    for (const { element, isFilled } of ordered) {
       if (!isFilled() || element.getBoundingClientRect().bottom <= edge) continue
       for (const row of element.children) {
         if (row.getBoundingClientRect().bottom <= edge) continue
@@ -75,17 +77,27 @@ export function mountConversation(root, deps) {
   /** Fills what is near the view and empties what is far. Returns whether more is to be done. */
   function fill() {
     const { top, bottom } = scroller.getBoundingClientRect()
-    /** @type {ReturnType<typeof mountSegment>[]} */
+    /** @type {SegmentView[]} */
     const wanted = []
-    for (const view of views.values()) {
+    for (const view of ordered) {
       const box = view.element.getBoundingClientRect()
       const away = Math.max(top - box.bottom, box.top - bottom)
       if (!view.isFilled() && away < NEAR) wanted.push(view)
       else if (view.isFilled() && away > FAR && !holdsUser(view.element)) view.empty()
     }
-    const now = place.isFollowing() ? wanted.slice(-AT_ONCE) : wanted.slice(0, AT_ONCE)
-    for (const view of now) view.fill()
-    return wanted.length > now.length
+    if (place.isFollowing()) wanted.reverse()
+    return fillSome(wanted)
+  }
+
+  /** Returns whether some are left. @param {SegmentView[]} wanted those that matter most first */
+  function fillSome(wanted) {
+    let made = 0
+    for (const view of wanted) {
+      if (made >= AT_ONCE) return true
+      view.fill()
+      made += view.count()
+    }
+    return false
   }
 
   function fillSoon() {
@@ -141,7 +153,8 @@ export function mountConversation(root, deps) {
       place.change(() => {
         above.hidden = !transcript.older
         keyed(column, views, segments, ({ key }) => String(key), (segment) => mountSegment(segment, rowDeps))
-        if (place.isFollowing()) [...views.values()].slice(-2).forEach((view) => view.fill())
+        ordered = segments.flatMap(({ key }) => views.get(String(key)) ?? [])
+        if (place.isFollowing()) fillSome(ordered.slice(-AT_ONCE).reverse())
       })
       if (isFirst) place.toEnd()
       showNew()
@@ -151,7 +164,7 @@ export function mountConversation(root, deps) {
     olderFailed() { asked = -1 },
     /** Scrolls to an item and marks it. False when it is not on the page. @param {string} itemId @param {number} index */
     reveal(itemId, index) {
-      const view = [...views.values()].findLast((each) => each.first() <= index)
+      const view = ordered.findLast((each) => each.first() <= index)
       if (!view) return
       place.change(() => view.fill())
       const target = column.querySelector(`[data-item="${CSS.escape(itemId)}"]`)
@@ -177,6 +190,8 @@ function holdsUser(element) {
   return element.contains(document.activeElement) || (selection !== null && !selection.isCollapsed && selection.containsNode(element, true))
 }
 
+/** @typedef {ReturnType<typeof mountSegment>} SegmentView */
+
 /** @param {Segment} first @param {RowDeps} deps */
 function mountSegment(first, deps) {
   const element = el("div", { class: "segment" })
@@ -193,6 +208,7 @@ function mountSegment(first, deps) {
     element,
     isFilled: () => filled,
     first: () => segment.rows[0]?.index ?? 0,
+    count: () => segment.rows.length,
     fill() {
       if (filled) return
       filled = true

@@ -18,6 +18,7 @@ import { isSending, stillUnderWay, withoutSend, withRefusal, withSend } from "./
 import { mountStanding } from "./standing.js"
 import { isLaunching, statusOf, troubleOf } from "./status.js"
 import { applyFrame, itemById, lastModel, nothingYet, openAsks, ownMessages, runningTurn } from "./transcript.js"
+import { exactTime, timeOfDay } from "./words.js"
 
 /** @import { ErrorBody, Frame } from "../contract.js" */
 /** @import { ShellState, ToPortlet } from "../shared/bridge.js" */
@@ -248,3 +249,5 @@ window.addEventListener("pagehide", () => ending.abort(), { signal })
 
 show()
 bridge.post({ type: "portlet:ready" })
+// The first time a browser writes a time takes it tens of milliseconds: they are spent while the history is on its way.
+setTimeout(() => [timeOfDay, exactTime].forEach((format) => format(new Date().toISOString())))

@@ -33,7 +33,7 @@ import { isLive, isOpenAsk } from "./transcript.js"
 /** @typedef {{ key: number, rows: Row[] }} Segment */
 
 /** Items of so many neighbouring indexes share a segment: enough to make few, few enough to show one quickly. */
-const SEGMENT = 32
+const SEGMENT = 16
 
 /** So many finished calls in a row become one line. */
 const FOLD = 3

@@ -68,11 +68,21 @@ export function usageInFull(usage, model) {
   ].filter((line) => line !== "").join("\n")
 }
 
-/** The time of day, as the user's place writes it. @param {string} at */
-export const timeOfDay = (at) => new Date(at).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" })
+/** Made once and when first needed: making one takes as long as a thousand uses. @param {Intl.DateTimeFormatOptions} options */
+function formatter(options) {
+  /** @type {Intl.DateTimeFormat | undefined} */
+  let made
+  return (/** @type {string} */ at) => {
+    const date = new Date(at)
+    return Number.isNaN(date.getTime()) ? "" : (made ??= new Intl.DateTimeFormat(undefined, options)).format(date)
+  }
+}
 
-/** To the second. @param {string} at */
-export const exactTime = (at) => new Date(at).toLocaleString(undefined, { dateStyle: "full", timeStyle: "medium" })
+/** The time of day, as the user's place writes it. @type {(at: string) => string} */
+export const timeOfDay = formatter({ hour: "2-digit", minute: "2-digit" })
+
+/** To the second. @type {(at: string) => string} */
+export const exactTime = formatter({ dateStyle: "full", timeStyle: "medium" })
 
 /** The day, by its nearness. @param {string} at @param {number} now */
 export function dayName(at, now) {
