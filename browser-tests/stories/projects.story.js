@@ -94,6 +94,17 @@ test("removing asks in a dialog of ours that holds the focus; Escape keeps the p
   await expect(shell.sidebar.getByText("No projects yet")).toBeVisible()
 })
 
+test("folding a project hides its sessions, and unfolding shows them", async ({ shell }) => {
+  const path = await shell.hasProject("web")
+  await shell.hasSession(path, "Inside")
+  await expect(shell.session("Inside")).toBeVisible()
+  const fold = shell.project("web").locator(".project-fold")
+  await fold.click()
+  await expect(shell.session("Inside")).toBeHidden()
+  await fold.click()
+  await expect(shell.session("Inside")).toBeVisible()
+})
+
 test("a folded project stays folded after a reload, and folds in other windows too", async ({ shell, page, context, liminal }) => {
   await shell.hasProject("one")
   await shell.hasProject("two")

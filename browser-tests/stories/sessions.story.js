@@ -7,6 +7,7 @@ test("a new session: the agents with their state, one click, its tab and row", a
   await page.getByRole("button", { name: "New session in web" }).click()
   const menu = page.getByRole("menu", { name: "New session in web" })
   await expect(menu.getByRole("menuitem", { name: /^Helper/ })).toContainText("ready")
+  for (const agent of ["Claude Code", "Codex", "OpenCode", "Demo"]) await expect(menu.getByRole("menuitem", { name: new RegExp(`^${agent}`) })).toHaveCount(1)
   await expect(menu.getByRole("menuitem", { name: /^Gemini/ })).toContainText("not installed")
   await expect(menu.getByRole("menuitem", { name: /^Gemini/ }).locator(".menu-note")).not.toBeEmpty()
   await menu.getByRole("menuitem", { name: /^Helper/ }).click()

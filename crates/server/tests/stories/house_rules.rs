@@ -1,36 +1,14 @@
 //! Rules of this code base that a reader can rely on, because a test does.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use liminal_contract::ErrorCode;
 
+use crate::support::{checkout, files};
+
 /// Longer files are hard to hold in one's head.
 const MOST_LINES: usize = 500;
-
-fn checkout() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
-
-/// Every file below `directory` with one of these extensions, what was built or installed apart.
-fn files(directory: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.is_dir() {
-            if !name.starts_with('.')
-                && !matches!(name.as_str(), "target" | "node_modules" | "test-results")
-            {
-                files(&path, extensions, found);
-            }
-        } else if path
-            .extension()
-            .is_some_and(|extension| extensions.iter().any(|known| extension == *known))
-        {
-            found.push(path);
-        }
-    }
-}
 
 fn is_test(path: &Path) -> bool {
     let text = path.to_string_lossy();

@@ -1,5 +1,6 @@
 //! The session routes, as scripts use them.
 
+use liminal_contract::{TurnEventKind, TurnStatus};
 use liminal_scripted_agent::{Steps, script};
 use serde_json::json;
 
@@ -86,4 +87,61 @@ async fn what_cannot_be_done_is_refused_with_the_contracts_code() {
     }
     app.get("/api/session/scripted:none/status").await.is_refused_with(404, "SESSION_NOT_FOUND");
     app.get("/api/session/nonsense/status").await.is_refused_with(404, "SESSION_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_script_lists_stops_and_ends_what_it_began() {
+    let (app, directory) = app().await;
+    let mut browser = app.browser().await;
+    let web = browser.projects().await.remove(0);
+    let other = browser.adds_project(&app.directory("other")).await;
+    let mut made = Vec::new();
+    for directory in [&directory, &directory, &other.path] {
+        let body = json!({"cliType": "scripted", "projectDir": directory});
+        let answer = app.post("/api/session/create", &body).await.json();
+        made.push(answer["sessionId"].as_str().unwrap().to_owned());
+    }
+    let listed = async || {
+        let answer = app.get(&format!("/api/session/list?projectId={}", web.id)).await;
+        assert_eq!(answer.status, 200);
+        let sessions = answer.json()["sessions"].as_array().unwrap().clone();
+        for session in &sessions {
+            assert_eq!(session["projectId"], web.id.as_str());
+            assert_eq!(
+                (&session["cliType"], &session["status"]),
+                (&json!("scripted"), &json!("open"))
+            );
+        }
+        let mut ids: Vec<String> =
+            sessions.iter().map(|each| each["sessionId"].as_str().unwrap().to_owned()).collect();
+        ids.sort();
+        ids
+    };
+    let mut of_web = made[..2].to_vec();
+    of_web.sort();
+    assert_eq!(listed().await, of_web);
+
+    // The turn that `send` names is the one that is stopped, and everything said in it carries its id.
+    let session = liminal_contract::SessionId::parse(&made[0]).unwrap();
+    browser.opens(&session).await;
+    let sent =
+        app.post(&format!("/api/session/{session}/send"), &json!({"content": "wait"})).await.json();
+    let turn = liminal_contract::TurnId::new(sent["turnId"].as_str().unwrap());
+    let cancelled = app.post(&format!("/api/session/{session}/cancel"), &json!({})).await;
+    assert_eq!(cancelled.status, 200);
+    let end = browser.sees_end(&turn).await;
+    assert!(
+        matches!(end, TurnEventKind::TurnComplete { status: TurnStatus::Cancelled, .. }),
+        "{end:?}"
+    );
+    let history = browser.opens(&session).await;
+    assert!(!history.entries.is_empty());
+    assert!(history.entries.iter().all(|entry| entry.turn_id == turn));
+
+    // Ended, it is no longer in this list; it stays in the sidebar, and its neighbours stay with their agent.
+    assert_eq!(app.post(&format!("/api/session/{session}/kill"), &json!({})).await.status, 200);
+    assert_eq!(listed().await, made[1..2]);
+    let status = app.get(&format!("/api/session/{session}/status")).await.json();
+    assert_eq!((&status["isAlive"], &status["state"]), (&json!(false), &json!("dead")));
+    assert_eq!(browser.sessions(&web).await.len(), 2);
 }

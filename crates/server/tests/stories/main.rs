@@ -6,6 +6,8 @@
 // Stories fail by panicking; what a helper unwraps is part of the story.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod acceptance;
+mod agents;
 mod commands;
 mod damaged_files;
 mod door;
@@ -14,6 +16,7 @@ mod http_sessions;
 mod malformed_messages;
 mod page;
 mod projects;
+mod session_list;
 mod sessions;
 mod starting_and_stopping;
 mod support;

@@ -9,6 +9,7 @@ mod call;
 mod conversation;
 mod ended;
 mod processes;
+mod sources;
 
 use std::future::Future;
 use std::time::Duration;
@@ -18,6 +19,7 @@ pub use browser::Browser;
 pub use call::{Answer, Call};
 pub use ended::{Ended, run};
 pub use processes::{are_gone, descendants};
+pub use sources::{checkout, files};
 
 /// Far more than anything takes; only a story that fails waits so long.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -186,6 +186,20 @@ async fn the_end_of_the_agent_is_the_answer_to_everything_that_waits() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn initialize_says_who_we_are_and_what_we_can() {
+    let (provider, mut agent) = fake();
+    let _unanswered = create(&provider);
+    let mut said = agent.hears_call("initialize").await["params"].take();
+    assert_eq!(said["clientInfo"]["version"].take(), json!(env!("CARGO_PKG_VERSION")));
+    assert_eq!(said["protocolVersion"], 1);
+    let (name, title) = (&said["clientInfo"]["name"], &said["clientInfo"]["title"]);
+    assert_eq!((name, title), (&json!("liminal"), &json!("Liminal Builder")));
+    let can = &said["clientCapabilities"];
+    assert_eq!(can["fs"], json!({"readTextFile": true, "writeTextFile": true}));
+    assert_eq!(can["terminal"], json!(true));
+}
+
+#[tokio::test(start_paused = true)]
 async fn another_version_of_the_protocol_is_refused() {
     let (provider, mut agent) = fake();
     let creating = create(&provider);

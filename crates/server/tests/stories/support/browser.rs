@@ -132,6 +132,11 @@ impl Browser {
         }
     }
 
+    /// Every frame it was sent so far.
+    pub fn everything_seen(&self) -> impl Iterator<Item = &Value> {
+        self.seen.iter()
+    }
+
     /// The answer to a request.
     pub async fn sees_reply(&mut self, request_id: &str) -> ServerMessage {
         let what = format!("the reply to {request_id}");

@@ -25,6 +25,15 @@ impl Launch {
         self.playing(scripts, true)
     }
 
+    /// With a Claude Code that plays this.
+    pub fn claude(self, script: ScriptBuilder) -> Self {
+        let launch = self.file("claude-script.json", &script.build().to_json());
+        let (program, script) =
+            (env!("CARGO_BIN_EXE_liminal"), launch.data_dir().join("claude-script.json"));
+        let command = format!("{program} demo-agent --face claude --script {}", script.display());
+        launch.variable("CLAUDE_CMD", &command)
+    }
+
     fn playing(mut self, scripts: &[(&str, ScriptBuilder)], remembers: bool) -> Self {
         let mut agents = Vec::new();
         for (id, script) in scripts {

@@ -1,0 +1,191 @@
+//! `docs/acceptance.md` is whole and true: it has every case once, and every test it names exists.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::{checkout, files};
+
+/// Every case of the five documents. `000/TC- 1.1ab` stands for `000/TC-1.1a` and `000/TC-1.1b`.
+const CASES: &str = "
+000/AC- 1.1 1.2 1.3 1.4 2.1 2.2 2.3 2.4 2.4b 2.5 3.1 3.2 3.2b 3.3 3.4 3.5 3.6 3.7 4.1 4.2 4.3 4.4 4.5 4.6 4.7 5.1 5.2
+000/AC- 5.3 5.4 5.5 5.6
+000/TC- 1.1ab 1.2abcd 1.3ab 1.4ab 2.1abc 2.2abcdef 2.3ab 2.4abc 2.5ab 3.1ab 3.2ab 3.3abc 3.4a 3.5ab 3.6abc 3.7abc
+000/TC- 4.1ab 4.2ab 4.3ab 4.4abc 4.5ab 4.6ab 4.7a 5.1ab 5.2abcd 5.3a 5.4a 5.5ab 5.6ab
+000/test- 1 2 3 4
+000/fault- 1 2 3 4 5 6
+000/NFR- 1 2 3 4 5
+000/threat- 1 2 3 4 5
+000/error- INVALID_MESSAGE PROJECT_PATH_INVALID PROJECT_DUPLICATE SESSION_NOT_FOUND AGENT_UNAVAILABLE
+000/error- AGENT_PROTOCOL_ERROR INTERNAL_ERROR
+001/ 1 2 3 4 5 6 7 8 9 10 11 12 13
+001/AC- 5.1 5.3 5.5
+001/TC- 5.1b
+002/AC- 1.1 1.2 1.3 2.1 2.2 3.1 3.2 3.3 3.4 4.1 4.2 5.1 5.2 5.3 5.4 6.1 6.2 6.3 6.4 7.1 7.2 7.3 7.4 8.1 8.2 8.3 2.1a
+002/TC- 1.1abcdef 1.2abc 1.3ab 2.1abc 2.2ab 3.1abc 3.2abc 3.3abcdefg 3.4abc 4.1abc 4.2abc 5.1abcd 5.2abcdef 5.3ab
+002/TC- 5.4abcdef 6.1abcdef 6.2abcd 6.3ab 6.4abc 7.1abc 7.2abc 7.3ab 7.4a 8.1abc 8.2ab 8.3ab
+002/NFR- 1 2 3 4 5 6 7 8 9 10
+002/error- UNSUPPORTED_CLI_TYPE SESSION_NOT_FOUND PROJECT_ID_REQUIRED
+003/ 1 2 3 4 5 6 7 8 9 10 11 12 13 14
+004/AC- 1.1 1.2 1.3 2.1 2.2 3.1 3.2 3.3 3.4 4.1 4.2 5.1 5.2 5.3 5.4 6.1 6.2 6.3 6.4 7.1 7.2 7.3 7.4 8.1 8.2 8.3 5.4f
+004/AC- 6.1ae 6.2cd 6.4abc
+004/NFR- 1 2 3 4 5
+004/error- UNSUPPORTED_CLI_TYPE SESSION_NOT_FOUND PROCESS_CRASH PROTOCOL_ERROR INVALID_STREAM_EVENT INTERRUPT_FAILED
+004/error- SESSION_CREATE_FAILED
+";
+
+fn cases() -> BTreeSet<String> {
+    let mut cases = BTreeSet::new();
+    for line in CASES.lines().filter(|line| !line.is_empty()) {
+        let (kind, numbers) = line.split_once(' ').unwrap();
+        for number in numbers.split(' ') {
+            let letters = number.trim_start_matches(|each: char| !each.is_ascii_lowercase());
+            let number = &number[..number.len() - letters.len()];
+            if letters.is_empty() {
+                cases.insert(format!("{kind}{number}"));
+            }
+            cases.extend(letters.chars().map(|letter| format!("{kind}{number}{letter}")));
+        }
+    }
+    cases
+}
+
+/// A row of the tables: its case, and what is said about it.
+fn rows() -> Vec<(String, String)> {
+    let text = fs::read_to_string(checkout().join("docs/acceptance.md")).unwrap();
+    text.lines()
+        .filter_map(|line| line.strip_prefix("| `"))
+        .map(|row| {
+            let (case, rest) = row.split_once("` | ").unwrap();
+            let (_what, shown) = rest.split_once(" | ").unwrap();
+            (case.to_owned(), shown.to_owned())
+        })
+        .collect()
+}
+
+/// What stands between back-ticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// The names of the tests, stories or bench rows of a file.
+fn tests_of(path: &Path, text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut is_test = false;
+    let bench = path.parent().is_some_and(|parent| parent.ends_with("bench/rows"));
+    for line in text.lines().map(str::trim_start) {
+        if line.starts_with("#[test]") || line.starts_with("#[tokio::test") {
+            is_test = true;
+        } else if let Some((before, name)) = line.split_once("fn ")
+            && (before.is_empty() || before == "async ")
+        {
+            if std::mem::take(&mut is_test) {
+                let end = name.find(|each: char| !each.is_alphanumeric() && each != '_').unwrap();
+                found.insert(name[..end].to_owned());
+            }
+        } else if let Some(title) = line.strip_prefix("test(\"") {
+            found.extend(title.split_once("\",").map(|(title, _)| title.to_owned()));
+        } else if bench && let Some((_, name)) = line.split_once("name: \"") {
+            found.extend(name.split_once("\",").map(|(name, _)| name.to_owned()));
+        }
+    }
+    found
+}
+
+/// Every file that has tests, and their names.
+fn tests() -> BTreeMap<PathBuf, BTreeSet<String>> {
+    let mut found = vec![];
+    files(&checkout(), &["rs", "js", "mjs"], &mut found);
+    found
+        .into_iter()
+        .map(|path| {
+            let tests = tests_of(&path, &fs::read_to_string(&path).unwrap());
+            (path, tests)
+        })
+        .filter(|(_, tests)| !tests.is_empty())
+        .collect()
+}
+
+#[test]
+fn every_case_is_there_once() {
+    let mut listed = BTreeSet::new();
+    let twice: Vec<_> =
+        rows().into_iter().map(|row| row.0).filter(|case| !listed.insert(case.clone())).collect();
+    assert!(twice.is_empty(), "docs/acceptance.md has these twice: {twice:#?}");
+    let cases = cases();
+    let missing: Vec<_> = cases.difference(&listed).collect();
+    let unknown: Vec<_> = listed.difference(&cases).collect();
+    assert!(missing.is_empty(), "docs/acceptance.md lacks these: {missing:#?}");
+    assert!(
+        unknown.is_empty(),
+        "docs/acceptance.md has these, which no document has: {unknown:#?}"
+    );
+}
+
+#[test]
+fn every_case_is_shown_by_tests_that_exist_or_says_why_not() {
+    let (rows, tests) = (rows(), tests());
+    assert!(tests.values().map(BTreeSet::len).sum::<usize>() > 500, "the tests were not found");
+    let known: BTreeSet<_> = rows.iter().map(|(case, _)| case.as_str()).collect();
+    let mut wrong = vec![];
+    for (case, shown) in &rows {
+        let mut holds = shown.starts_with("Differently: ") && shown.len() > 50;
+        for quoted in quoted(shown) {
+            if let Some((file, test)) = quoted.split_once("::") {
+                let end = format!("/{file}");
+                let at: Vec<_> = tests
+                    .iter()
+                    .filter(|(path, _)| path.to_string_lossy().ends_with(&end))
+                    .collect();
+                match at[..] {
+                    [(_, tests)] if tests.contains(test) => holds = true,
+                    [_] => wrong.push(format!("{case}: {file} has no test {test:?}")),
+                    [] => wrong.push(format!("{case}: there is no file {file} with tests")),
+                    _ => wrong.push(format!("{case}: {file} could be any of {}", at.len())),
+                }
+            } else if known.contains(quoted) && quoted != case {
+                holds = true;
+            }
+        }
+        if shown.starts_with("Its cases below.") {
+            let of_it = case.replace("/AC-", "/TC-");
+            holds = known.iter().any(|case| case.len() > of_it.len() && case.starts_with(&of_it));
+        }
+        if !holds {
+            wrong.push(format!("{case}: nothing shows it, and no reason is given"));
+        }
+    }
+    assert!(wrong.is_empty(), "docs/acceptance.md is not true:\n  {}", wrong.join("\n  "));
+}
+
+#[test]
+fn nobody_speaks_the_family_of_messages_that_was_replaced() {
+    let mut found = vec![];
+    files(&checkout().join("client"), &["js", "ts"], &mut found);
+    files(&checkout().join("crates/contract/src"), &["rs"], &mut found);
+    for path in found {
+        let text = fs::read_to_string(&path).unwrap();
+        for old in ["update", "chunk", "complete", "cancelled", "hello"] {
+            let quoted = format!("\"session:{old}\"");
+            assert!(!text.contains(&quoted), "{} says {quoted}", path.display());
+        }
+    }
+}
+
+#[test]
+fn only_providers_know_what_an_agent_speaks() {
+    let server = checkout().join("crates/server/src");
+    let mut found = vec![];
+    files(&server, &["rs"], &mut found);
+    assert!(found.len() > 30, "the files were not found");
+    for path in found {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("agent_client_protocol"), "{} speaks ACP", path.display());
+        let inside = path.strip_prefix(&server).unwrap();
+        if ["http", "journal", "sessions", "ws"].iter().any(|part| inside.starts_with(part)) {
+            for wire in ["agents::acp", "agents::claude", "acp::", "claude::"] {
+                assert!(!text.contains(wire), "{} reaches into {wire}", path.display());
+            }
+        }
+    }
+}
