@@ -10,6 +10,7 @@ mod acceptance;
 mod agents;
 mod commands;
 mod damaged_files;
+mod dependencies;
 mod door;
 mod house_rules;
 mod http_sessions;
