@@ -86,3 +86,27 @@ test("after the server was killed in the middle of a turn, the composer is right
   await chat.say("go on")
   await expect(chat.ends).toHaveCount(2)
 })
+
+test("a stop that the connection broke under can be asked for again", async ({ line, chat, complaints }) => {
+  complaints.expectLostServer()
+  await chat.say("hang")
+  await expect(chat.said).toContainText("Working on it.")
+  line.cutAt("session:cancel")
+  await chat.stopButton.click()
+  await expect(chat.trouble).toContainText("Not connected")
+  await expect(chat.working).toContainText("Working")
+  await expect(chat.status).toHaveText("connected")
+  await chat.stopButton.click()
+  await expect(chat.ends).toContainText("Stopped")
+  await expect(chat.sendButton).toBeVisible()
+})
+
+test("a message that the connection broke under is sent once, by itself", async ({ line, chat, complaints }) => {
+  complaints.expectLostServer()
+  line.cutAt("session:send")
+  await chat.say("hello")
+  await expect(chat.ends).toHaveCount(1)
+  await expect(chat.own).toHaveCount(1)
+  await expect(chat.own.getByText("Sending")).toHaveCount(0)
+  await chat.askAndWait("and again")
+})

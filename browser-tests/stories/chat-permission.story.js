@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises"
+import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { done, expect, on, script, test, tool } from "../support/chat.js"
 
@@ -8,9 +8,11 @@ const asks = [tool("c", "make clean", "execute", { input: { command: "make clean
 
 const slowly = { ask: { ...command.ask, otherwise: [{ wait_for_file: "go" }, { tool_end: { id: "c", failed: true } }, { say: "Then not." }] } }
 
+const edit = { ask: { tool: "e", title: "Edit main.rs", options, then: { yes: [done("e")] }, otherwise: [] } }
+
 const touch = (liminal, name) => writeFile(join(liminal.home, "work", name), "")
 
-test.use({ script: script(on("clean", ...asks), on("later", { wait_for_file: "ask" }, ...asks), on("careful", asks[0], slowly), on("leave", tool("c", "make clean", "execute"), { ask: { ...command.ask, withdraw_on_file: "gone" } }, { crash: { code: 1, stderr: "bye" } })) })
+test.use({ script: script(on("clean", ...asks), on("edit", tool("e", "Edit main.rs", "edit"), { diff: { id: "e", path: "src/main.rs", old: "a\nb\n", new: "a\nc\n" } }, edit), on("number", { spawn: { command: "echo $PPID > pid" } }, ...asks), on("later", { wait_for_file: "ask" }, ...asks), on("careful", asks[0], slowly), on("leave", tool("c", "make clean", "execute"), { ask: { ...command.ask, withdraw_on_file: "gone" } }, { crash: { code: 1, stderr: "bye" } })) })
 
 test("a permission shows what is asked, and the agent's own options", async ({ chat }) => {
   await chat.say("clean")
@@ -104,4 +106,36 @@ test("a session that acts without asking does, and says so", async ({ chat }) =>
   await chat.say("clean")
   await expect(chat.said).toHaveText(/Clean\./)
   await expect(chat.answered).toContainText("by your setting")
+})
+
+test("an answer that the connection broke under can be given again", async ({ line, chat, complaints }) => {
+  complaints.expectLostServer()
+  await chat.say("clean")
+  await expect(chat.ask).toBeVisible()
+  line.cutAt("session:permission")
+  await chat.ask.getByRole("button", { name: "Allow once" }).click()
+  await expect(chat.trouble).toContainText("Not connected")
+  await expect(chat.status).toHaveText("connected")
+  await chat.ask.getByRole("button", { name: "Allow once" }).click()
+  await expect(chat.said).toHaveText(/Clean\./)
+})
+
+test("a permission whose agent died is void, says so, and nothing waits any more", async ({ chat, liminal }) => {
+  await chat.say("number")
+  await expect(chat.ask).toBeVisible()
+  const pid = async () => Number(await readFile(join(liminal.home, "work", "pid"), "utf8").catch(() => ""))
+  await expect.poll(pid).toBeGreaterThan(1)
+  process.kill(await pid(), "SIGKILL")
+  await expect(chat.ask).toHaveCount(0)
+  await expect(chat.answered).toContainText("the agent left before an answer")
+  await expect(chat.working).toBeHidden()
+})
+
+test("what is asked about is shown once, whole: the diff in the card, then in the call", async ({ chat }) => {
+  await chat.say("edit")
+  await expect(chat.ask.locator(".diff")).toBeVisible()
+  await expect(chat.frame.locator(".diff:visible")).toHaveCount(1)
+  await chat.ask.getByRole("button", { name: "Allow once" }).click()
+  await expect(chat.ends).toHaveCount(1)
+  await expect(chat.tool("Edit main.rs").locator(".diff")).toBeVisible()
 })

@@ -25,6 +25,9 @@ export class Chat {
   tool(title) { return this.frame.locator(".tool").filter({ has: this.frame.locator(".line", { hasText: title }) }).last() }
   get ask() { return this.frame.locator(".ask") }
   get answered() { return this.frame.locator(".answered") }
+  get notices() { return this.frame.locator(".notice") }
+  get trouble() { return this.frame.locator(".trouble") }
+  get launching() { return this.frame.locator(".launching") }
   get plan() { return this.frame.locator(".plan") }
   get ends() { return this.frame.locator(".turn-end") }
   get status() { return this.frame.locator(".status-word") }
@@ -53,18 +56,36 @@ export const test = base.extend({
   script: [{ rules: [] }, { option: true }],
   /** Environment and entry of the agent, likewise. */
   agent: [{}, { option: true }],
+  /** Which agent plays the script: `Scripted` over ACP, or `Claude Code` in its own tongue. */
+  player: ["Scripted", { option: true }],
 
-  liminal: async ({ env, script, agent }, use) => {
-    const app = await Liminal.start(env, (fresh) => fresh.hasAgent("Scripted", script, agent))
+  liminal: async ({ env, script, agent, player }, use) => {
+    const app = await Liminal.start(env, (fresh) => player === "Scripted" ? fresh.hasAgent(player, script, agent) : fresh.isClaude(script))
     await use(app)
     await app.remove()
   },
 
   /** A session with that agent, in front and ready. */
-  chat: async ({ shell }, use) => {
+  chat: async ({ shell, player }, use) => {
     await shell.hasProject("work")
-    await newChat(shell)
+    await newChat(shell, "work", player)
     await use(new Chat(shell))
+  },
+
+  /** The page's line to the server, which the story can cut: `line.cutAt(type)` drops the next request of that type and all after it
+   * with the connection; the page then comes back by itself. */
+  line: async ({ page }, use) => {
+    let cutting = ""
+    await page.routeWebSocket(/\/ws$/, (socket) => {
+      const server = socket.connectToServer()
+      socket.onMessage((message) => {
+        if (cutting === "" || JSON.parse(String(message)).type !== cutting) return server.send(message)
+        cutting = ""
+        server.close()
+        socket.close()
+      })
+    })
+    await use({ cutAt: (type) => { cutting = type } })
   },
 
   /** The same session in a second browser. */

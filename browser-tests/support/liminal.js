@@ -21,6 +21,8 @@ export class Liminal {
   #env
   #child = null
   #agents = []
+  /** How each scripted agent is started, as a shell reads it. */
+  #starts = new Map()
   #port = 0
   /** Directories of this story: `home` is also HOME. */
   constructor(home, env) {
@@ -67,8 +69,32 @@ export class Liminal {
     const file = join(this.#home, `${id}.script.json`)
     await writeFile(file, JSON.stringify(script))
     this.#agents = [...this.#agents.filter((agent) => agent.id !== id), { id, name, command: binary, args: ["demo-agent", "--script", file, "--history", join(this.#home, `${id}-history`)], ...more }]
+    this.#starts.set(id, [binary, "demo-agent", "--script", file, "--history", join(this.#home, `${id}-history`)].join(" "))
+    await this.#writeAgents()
+  }
+
+  async #writeAgents() {
     await mkdir(this.dataDir, { recursive: true, mode: 0o700 })
     await writeFile(join(this.dataDir, "agents.json"), JSON.stringify({ agents: this.#agents }), { mode: 0o600 })
+  }
+
+  /** Has the script played by what is started as Claude Code. */
+  async isClaude(script) {
+    const file = join(this.#home, "claude.script.json")
+    await writeFile(file, JSON.stringify(script))
+    this.#env = { ...this.#env, CLAUDE_CMD: `${binary} demo-agent --face claude --script ${file}` }
+  }
+
+  /** Environment of the next start. */
+  hasEnvironment(env) { this.#env = { ...this.#env, ...env } }
+
+  /** Starts the program again, its agents' entries changed by `change(the command that started one)`. */
+  async restartsWith(complaints, change) {
+    complaints.expectLostServer()
+    await this.stop()
+    this.#agents = this.#agents.map((agent) => ({ ...agent, ...change(`exec ${this.#starts.get(agent.id)}`) }))
+    await this.#writeAgents()
+    await this.up()
   }
 
   get dataDir() { return join(this.#home, "data") }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { iconOf, newsOf, titleOf } from "../../client/shell/attention.js"
-import { applyFrame, emptyModel, moodOf, sessionsByProject, withLogin } from "../../client/shell/model.js"
+import { applyFrame, emptyModel, moodOf, sessionsByProject, withLogin, withStatus } from "../../client/shell/model.js"
 import { isUnread, look, notice, seenFrom } from "../../client/shell/seen.js"
 
 const at = (minute) => `2026-01-01T00:${String(minute).padStart(2, "0")}:00Z`
@@ -21,6 +21,11 @@ test("a list replaces what was known of its project and nothing else", () => {
 test("a removed project takes its sessions from view", () => {
   const model = after(...two, { type: "project:removed", projectId: "p" })
   assert.deepEqual([model.projects.map(({ id }) => id), [...model.sessions.keys()], [...model.listed]], [["q"], ["c"], ["q"]])
+})
+test("what a lost server said of its agents is void when one is there again", () => {
+  const before = after({ type: "agent:status", cliType: "demo", status: "connected" })
+  assert.equal(withStatus(before, { connection: "lost", stranger: false }).agentStates.size, 1)
+  assert.equal(withStatus(before, { connection: "open", stranger: false }).agentStates.size, 0)
 })
 test("archived and deleted sessions leave, restored ones return", () => {
   const gone = after(...two, { type: "session:archived", sessionId: "a" }, { type: "session:deleted", sessionId: "c" })

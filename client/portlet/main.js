@@ -17,7 +17,7 @@ import { createPictures } from "./pictures.js"
 import { isSending, stillUnderWay, withoutSend, withRefusal, withSend } from "./sends.js"
 import { mountStanding } from "./standing.js"
 import { isLaunching, statusOf, troubleOf } from "./status.js"
-import { applyFrame, itemById, lastModel, nothingYet, openAsks, ownMessages, runningTurn } from "./transcript.js"
+import { applyFrame, itemById, lastFailure, lastModel, nothingYet, openAsks, ownMessages, runningTurn } from "./transcript.js"
 import { exactTime, timeOfDay } from "./words.js"
 
 /** @import { ErrorBody, Frame } from "../contract.js" */
@@ -200,7 +200,7 @@ function show() {
   showStatus()
   standing.update({
     launching: isLaunching(shell),
-    trouble: troubleOf(shell, failures.open, agent()),
+    trouble: troubleOf(shell, failures.open, agent(), lastFailure(transcript) === "AUTH_REQUIRED"),
     failure: failures.last,
     transcript: !transcript.known ? "loading" : transcript.runs.length === 0 && sends.length === 0 ? "empty" : "some",
     agent: agent(),

@@ -23,8 +23,7 @@ export function mountParts(root, itemId, deps) {
   return {
     /** @param {Item<"tool_call">} item @param {boolean} runs */
     update(item, runs) {
-      showParts(list, shown, item.parts, deps)
-      if (shown !== item.parts && runs) for (const terminal of list.querySelectorAll(".term")) terminal.scrollTop = terminal.scrollHeight
+      showParts(list, shown, item.parts, deps, runs)
       shown = item.parts
       problem.hidden = !item.errorMessage
       setText(problem, item.errorMessage ?? "")
@@ -36,8 +35,9 @@ export function mountParts(root, itemId, deps) {
   }
 }
 
-/** Replaces the parts that changed. @param {HTMLElement} list @param {Part[]} before @param {Part[]} parts @param {RowDeps} deps */
-export function showParts(list, before, parts, deps) {
+/** Replaces the parts that changed. @param {HTMLElement} list @param {Part[]} before @param {Part[]} parts @param {RowDeps} deps
+ * @param {boolean} [grows] output that grows is shown at its end */
+export function showParts(list, before, parts, deps, grows = false) {
   while (list.childElementCount > parts.length) list.lastElementChild?.remove()
   parts.forEach((part, at) => {
     const old = before[at]
@@ -51,9 +51,19 @@ export function showParts(list, before, parts, deps) {
       for (const box of next.querySelectorAll(".term, .rows, .table")) box.setAttribute("tabindex", "0")
     }
     const current = list.children[at]
+    const follow = following(current?.querySelector(".term") ?? null, grows)
     if (current) current.replaceWith(next)
     else list.append(next)
+    follow(next.querySelector(".term"))
   })
+}
+
+/** How the next state of some output is to be scrolled: to its end while the reader is there, else to where they read.
+ * @param {Element | null} box @param {boolean} grows @returns {(next: Element | null) => void} */
+function following(box, grows) {
+  const top = box?.scrollTop ?? 0
+  const toEnd = box ? box.scrollHeight - box.clientHeight - top <= 4 && box.scrollHeight > box.clientHeight || grows && top === 0 && box.scrollHeight <= box.clientHeight : grows
+  return (next) => { if (next) next.scrollTop = toEnd ? next.scrollHeight : top }
 }
 
 /** @param {Part} part */

@@ -21,11 +21,11 @@ export function mountPermission(first, deps) {
   const titleId = `ask-${item.index}`
   const parts = el("div", { class: "parts" })
   const questions = item.questions && item.questions.length > 0
-    ? mountQuestions(item.questions, item.itemId, (answers) => settle(acceptingOption(item.options), answers))
+    ? mountQuestions(item.questions, item.title, item.itemId, (answers) => settle(acceptingOption(item.options), answers))
     : null
-  const buttons = el("div", { class: "actions" })
+  const buttons = questions?.actions ?? el("div", { class: "actions" })
   const element = el("section", { class: "ask", "data-item": item.itemId, role: "group", "aria-labelledby": titleId, tabindex: -1 },
-    el("h3", { class: "ask-title", id: titleId }, icon(questions ? "help" : "lock"), el("span", { text: item.title })), parts, questions?.element ?? null, buttons)
+    el("h3", { class: "ask-title", id: titleId }, icon(questions ? "help" : "lock"), el("span", { text: item.title })), parts, questions?.element ?? buttons)
   /** @type {Part[]} */
   let held = []
   let settled = false
@@ -49,7 +49,7 @@ export function mountPermission(first, deps) {
   const shown = questions ? item.options.filter(({ kind }) => kind.startsWith("reject")) : item.options
   shown.forEach((option, at) => {
     const button = el("button", { class: "button", type: "button", "data-kind": at === 0 && option.kind.startsWith("allow") ? "main" : null, "data-answer": option.kind },
-      option.name, !questions && at < 9 ? el("kbd", { text: String(at + 1) }) : null)
+      option.name, questions ? el("kbd", { text: "Esc" }) : at < 9 ? el("kbd", { text: String(at + 1) }) : null)
     button.addEventListener("click", () => settle(option))
     buttons.append(button)
   })

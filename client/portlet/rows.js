@@ -14,7 +14,7 @@ import { isLive, isOpenAsk } from "./transcript.js"
 
 /** @typedef {(
  *   | { kind: "thinking", key: string, item: Item<"thinking">, live: boolean }
- *   | { kind: "tool", key: string, item: Item<"tool_call">, live: boolean, inner: Row[] }
+ *   | { kind: "tool", key: string, item: Item<"tool_call">, live: boolean, asked: boolean, inner: Row[] }
  *   | { kind: "answered", key: string, item: Item<"permission"> }
  *   | { kind: "fold", key: string, entries: WorkEntry[] }
  * )} WorkEntry */
@@ -114,13 +114,18 @@ function withoutEcho(item, known) {
 function itemRows(items, inner, live) {
   /** @type {Row[]} */
   const rows = []
+  /** What is asked about stands in the card. @type {Map<string, Item<"permission">>} */
+  const asks = new Map(live ? items.flatMap((item) => item.type === "permission" && isOpenAsk(item) && item.callId !== undefined ? [[item.callId, item]] : []) : [])
   for (const item of items) {
+    const ask = item.type === "tool_call" ? asks.get(item.callId) : undefined
+    // A call that is nothing but a question is its card.
+    if (ask?.questions?.length) continue
     const row = standing(item, live)
     if (row) {
       rows.push(row)
       continue
     }
-    const entry = workEntry(item, inner, live)
+    const entry = workEntry(item, inner, live, ask !== undefined)
     if (!entry) continue
     const last = rows.at(-1)
     if (last?.kind === "work") last.entries.push(entry)
@@ -143,12 +148,12 @@ function standing(item, live) {
   }
 }
 
-/** @param {UpsertObject} item @param {Map<string, UpsertObject[]>} inner @param {boolean} live @returns {WorkEntry | null} */
-function workEntry(item, inner, live) {
+/** @param {UpsertObject} item @param {Map<string, UpsertObject[]>} inner @param {boolean} live @param {boolean} asked @returns {WorkEntry | null} */
+function workEntry(item, inner, live, asked) {
   switch (item.type) {
     case "thinking": return { kind: "thinking", key: item.itemId, item, live }
     case "permission": return { kind: "answered", key: item.itemId, item }
-    case "tool_call": return { kind: "tool", key: item.itemId, item, live, inner: itemRows(inner.get(item.callId) ?? [], inner, live) }
+    case "tool_call": return { kind: "tool", key: item.itemId, item, live, asked, inner: itemRows(inner.get(item.callId) ?? [], inner, live) }
     default: return null
   }
 }

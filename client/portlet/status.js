@@ -36,20 +36,22 @@ function reconnecting(state, now) {
 export const isLaunching = (shell) => shell?.connection === "open" && (shell.agentState?.status ?? shell.agent?.status) === "starting"
 
 /** What the user has to do something about, or null.
- * @param {ShellState | null} shell @param {ErrorBody | null} openError why the session could not be opened @param {string} name of the agent @returns {Trouble | null} */
-export function troubleOf(shell, openError, name) {
+ * @param {ShellState | null} shell @param {ErrorBody | null} openError why the session could not be opened @param {string} name of the agent
+ * @param {boolean} [wantsLogin] its last turn failed for want of one @returns {Trouble | null} */
+export function troubleOf(shell, openError, name, wantsLogin = false) {
   if (openError) return { title: "This session could not be opened", text: openError.message, details: openError.details ?? null, action: "reopen", label: "Retry" }
   if (!shell || shell.connection !== "open") return null
   const details = shell.agentState?.details ?? null
   if (shell.agentState?.status === "disconnected") {
     if (shell.agent?.ready === "missing") return missing(shell, name)
-    const login = details?.authMethods ? details.command ?? shell.agent?.login : undefined
-    if (login !== undefined || details?.authMethods) {
+    if (wantsLogin || details?.authMethods || (details?.command !== undefined && details.command === shell.agent?.login)) {
+      const login = details?.command ?? shell.agent?.login
       return { title: `${name} wants you to log in`, text: login === undefined ? "Log in to it in a terminal, then try again." : "Type this in a terminal, then try again:", details: withCommand(details, login), action: "reconnect", label: "Retry" }
     }
     return { title: `${name} is disconnected`, text: details?.hint ?? "Its process ended. What was said is kept; the next message starts it again.", details: details && without(details, "hint"), action: "reconnect", label: "Reconnect" }
   }
-  return shell.agent?.ready === "missing" ? missing(shell, name) : null
+  // The list of agents may be older than their installation; one that runs is there.
+  return shell.agent?.ready === "missing" && (shell.agentState?.status ?? "idle") === "idle" ? missing(shell, name) : null
 }
 
 /** @param {ShellState} shell @param {string} name @returns {Trouble} */

@@ -45,7 +45,7 @@ export function mountToolCall(first, deps) {
 
   /** @param {Extract<WorkEntry, {kind: "tool"}>} next */
   function update(next) {
-    const isSame = next.item === entry.item && next.live === entry.live && next.inner.length === 0 && shownState !== ""
+    const isSame = next.item === entry.item && next.live === entry.live && next.asked === entry.asked && next.inner.length === 0 && shownState !== ""
     entry = next
     if (isSame) return
     const { item, live } = entry
@@ -71,12 +71,12 @@ export function mountToolCall(first, deps) {
   return { element, update, destroy: () => { parts.destroy(); rows.forEach((row) => row.destroy?.()) } }
 }
 
-/** Failures, and edits one can take in at a glance, are open until the user closes them.
+/** Failures, and edits one can take in at a glance, are open until the user closes them; not while the same is asked about in full.
  * @param {Extract<WorkEntry, {kind: "tool"}>} entry */
-function opensItself({ item, live }) {
+function opensItself({ item, live, asked }) {
   const state = toolState(item, live)
   if (state === "failed") return true
-  return state !== "refused" && item.parts.some((part) => part.kind === "diff") && item.parts.every((part) => part.kind === "image" || part.html.length < SMALL_DIFF)
+  return !asked && state !== "refused" && item.parts.some((part) => part.kind === "diff") && item.parts.every((part) => part.kind === "image" || part.html.length < SMALL_DIFF)
 }
 
 /** The file, where the title does not name it already. @param {Item<"tool_call">} item */

@@ -161,6 +161,9 @@ export function runningTurn(now) {
   return last && !now.turns.has(last.turnId) ? { turnId: last.turnId, startedAt: last.items[0]?.startedAt ?? "" } : null
 }
 
+/** Why the last turn failed, if it did. @param {Transcript} now @returns {string | undefined} */
+export const lastFailure = (now) => now.turns.get(now.runs.at(-1)?.turnId ?? "")?.turn.errorCode
+
 /** The model that answered last. @param {Transcript} now @returns {string} */
 export function lastModel(now) {
   let found = ""

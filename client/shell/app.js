@@ -14,7 +14,7 @@ import { mountAttention, newsOf, withMoods } from "./attention.js"
 import { mountConnectionBar } from "./connection-bar.js"
 import { loadDefaults } from "./defaults.js"
 import { createLook } from "./look.js"
-import { applyFrame, emptyModel, sessionsByProject } from "./model.js"
+import { applyFrame, emptyModel, sessionsByProject, withStatus } from "./model.js"
 import { mountPanes } from "./panes.js"
 import { createPortlets } from "./portlets.js"
 import { isUnread, look, notice, seenFrom } from "./seen.js"
@@ -103,7 +103,7 @@ export function startApp(document) {
     isHidden: () => document.hidden,
     sends: sendsFromStore(),
     keepSends: (sends) => save(sessionStorage, keys.sends, sends),
-    onStatus: (status) => set({ model: { ...shell.model, status } }),
+    onStatus: (status) => set({ model: withStatus(shell.model, status) }),
     onOpen() {
       const ask = (/** @type {import("../contract.js").ClientMessage} */ message) => socket.request(message).catch(() => {}) // a lost connection asks again when it is back
       ask({ type: "project:list" })

@@ -72,6 +72,12 @@ function withSession(now, id, change) {
   return session ? { ...now, sessions: new Map(now.sessions).set(id, { ...session, ...change }) } : now
 }
 
+/** How the connection is. A server one has just come to tells of every agent anew: what the last one said of them is void.
+ * @param {Model} now @param {Status} status @returns {Model} */
+export function withStatus(now, status) {
+  return status.connection === "open" ? { ...now, status, agentStates: new Map() } : { ...now, status }
+}
+
 /** @param {Model} now @param {AgentState} frame @returns {Model} */
 function withAgentStatus(now, frame) {
   const agentStates = new Map(now.agentStates).set(frame.sessionId ?? frame.cliType, frame)
