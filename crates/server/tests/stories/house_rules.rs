@@ -1,7 +1,7 @@
 //! Rules of this code base that a reader can rely on, because a test does.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use liminal_contract::ErrorCode;
 
@@ -87,4 +87,41 @@ fn every_module_says_what_it_owns() {
         silent.is_empty(),
         "these begin without `//!` (what they own, what they deliberately do not): {silent:#?}"
     );
+}
+
+/// Whether a file or directory of the checkout has this path, or one that ends with it.
+fn is_there(root: &Path, named: &str, known: &[PathBuf]) -> bool {
+    root.join(named).exists() || known.iter().any(|path| path.ends_with(named))
+}
+
+#[test]
+fn the_map_and_the_links_lead_to_places_that_exist() {
+    let root = checkout();
+    let mut known = vec![];
+    files(&root, &["rs", "js", "mjs", "css", "md", "ts"], &mut known);
+    let folders: Vec<PathBuf> =
+        known.iter().filter_map(|path| path.parent().map(Path::to_owned)).collect();
+    known.extend(folders);
+
+    let map = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let quoted = map.split('`').skip(1).step_by(2).filter(|quoted| !quoted.contains([' ', '\n']));
+    let places: Vec<&str> = quoted
+        .filter(|quoted| {
+            quoted.contains('/')
+                || [".rs", ".js", ".md", ".ts"].iter().any(|end| quoted.ends_with(end))
+        })
+        .collect();
+    assert!(places.len() > 30, "the places were not found: {places:?}");
+    let gone: Vec<_> = places.iter().filter(|place| !is_there(&root, place, &known)).collect();
+    assert!(gone.is_empty(), "ARCHITECTURE.md names what is not there: {gone:#?}");
+
+    let documents = known.iter().filter(|path| path.extension().is_some_and(|end| end == "md"));
+    for document in documents {
+        let text = fs::read_to_string(document).unwrap();
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for link in links.filter(|link| !link.contains("://") && !link.starts_with('#')) {
+            let target = document.parent().unwrap().join(link.split('#').next().unwrap());
+            assert!(target.exists(), "{} links to {link}", document.display());
+        }
+    }
 }

@@ -232,7 +232,8 @@ async fn a_stop_that_nobody_hears_ends_the_turn_after_ten_seconds() {
     let stopped = provider.cancel_turn(&session.session_id).await;
     assert_eq!(stopped, Err(ProviderError::InterruptUnanswered { name: "Fake".into() }));
     assert_eq!(before.elapsed(), Duration::from_secs(10));
-    agent.hears_call("session/cancel").await;
+    let cancel = agent.hears_call("session/cancel").await;
+    assert_eq!(cancel.get("id"), None, "it is a notification");
     assert_eq!(
         agent.hears_call("$/cancel_request").await["params"],
         json!({"requestId": prompt["id"]})
