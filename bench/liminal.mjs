@@ -19,25 +19,28 @@ export function started(command, args) {
 }
 
 /** Ends a child and waits until it is gone. */
-export function ended(child) {
+export function ended(child, signal = "SIGTERM") {
   const gone = new Promise((resolve) => child.once("exit", resolve))
-  child.kill("SIGTERM")
+  child.kill(signal)
   return gone
 }
 
-/** Runs `use({address, token, pid, home, data, stopped})` with a fresh server; `prepare(data)` may put files there first.
- * `stopped(look)` ends the server and then looks, for figures that are true only then. */
+/** Runs `use({address, token, pid, home, data, stopped, killed, back})` with a fresh server; `prepare(data)` may put files there first.
+ * `stopped(look)` ends the server and then looks, for figures that are true only then. `killed()` ends it as `kill -9` does, `back()`
+ * starts it again at the same address. */
 export async function withLiminal(binary, use, prepare = () => {}) {
   const home = mkdtempSync(join(tmpdir(), "liminal-bench-"))
   const data = join(home, "data")
   mkdirSync(data, { mode: 0o700 })
   prepare(data)
-  const { child, line } = await started(binary, ["--port", "0", "--no-open", "--data-dir", data])
+  const start = (port) => started(binary, ["--port", port, "--no-open", "--data-dir", data])
+  let { child, line } = await start("0")
   let gone = null
-  const end = () => gone ??= ended(child)
+  const end = (signal) => gone ??= ended(child, signal)
   try {
     const [address, token] = line.replace(/^.* at /, "").split("/#token=")
-    return await use({ address, token, pid: child.pid, home, data, stopped: async (look) => { await end(); return look() } })
+    const back = async () => { ({ child } = await start(new URL(address).port)); gone = null }
+    return await use({ address, token, pid: child.pid, home, data, stopped: async (look) => { await end(); return look() }, killed: () => end("SIGKILL"), back })
   } finally {
     await end()
     rmSync(home, { recursive: true })

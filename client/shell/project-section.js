@@ -62,6 +62,8 @@ export function mountProjectSection(section, deps) {
       setAttribute(head, "data-mood", urgent ?? null)
       setText(count, collapsed && rows.length > 0 ? String(rows.length) : "")
       list.hidden = collapsed
+      element.style.setProperty("--rows", String(collapsed ? 0 : Math.max(1, rows.length)))
+      setAttribute(element, "data-listed", listed)
       empty.hidden = collapsed || !listed || rows.length > 0
       keyed(list, views, rows, (row) => row.session.id, (row) => mountSessionRow(row, deps))
     },
