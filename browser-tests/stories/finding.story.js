@@ -1,17 +1,69 @@
 import { expect, test } from "../support/story.js"
 
-test("what was said anywhere is found as one types, and opening a hit goes to it", async ({ shell, page }) => {
+/** Searches for words said in a conversation and opens the first hit. */
+async function openHit(shell, words) {
+  await shell.page.getByRole("button", { name: "Search everything" }).click()
+  await shell.page.keyboard.type(words)
+  const hit = shell.page.locator(".palette-hit").first()
+  await expect(hit.locator("mark").first()).toHaveText(new RegExp(words, "i"))
+  await hit.click()
+}
+
+test("what was said anywhere is found as one types; opening a hit goes to the item and marks it", async ({ shell, liminal }) => {
   const path = await shell.hasProject("web")
-  await shell.hasSession(path, "The walrus knows")
+  const id = await shell.hasSession(path, "The walrus knows")
+  // Far above the end: two long answers follow it.
+  for (const _ of ["one", "two"]) {
+    await liminal.say(id, "Please be long")
+    await expect(shell.session("The walrus knows")).not.toHaveAttribute("data-mood", "running")
+  }
   await shell.hasSession(path, "Something else")
   await shell.open("Something else")
-  await page.getByRole("button", { name: "Search everything" }).click()
-  await page.keyboard.type("walrus")
-  const hit = page.locator(".palette-hit").first()
-  await expect(hit.locator("mark").first()).toHaveText(/walrus/i)
-  await hit.click()
-  await expect(shell.activeTab).toHaveText("The walrus knows")
-  await expect(shell.portlet.getByText("walrus").first()).toBeVisible()
+  for (const state of ["the tab is new", "the tab is there, at its end"]) {
+    await openHit(shell, "walrus")
+    await expect(shell.activeTab, state).toHaveText("The walrus knows")
+    const marked = shell.portlet.locator(".revealed")
+    await expect(marked, state).toContainText("walrus")
+    await expect(marked, state).toBeInViewport()
+    await shell.portlet.locator(".to-end").click()
+    await expect(marked, state).not.toBeInViewport()
+    await shell.open("Something else")
+  }
+})
+
+test("a hit in an archived session opens without restoring it, says so, and its tab survives a reload", async ({ shell, page, context, liminal }) => {
+  const path = await shell.hasProject("web")
+  await shell.hasSession(path, "The old walrus")
+  await shell.sessionMenu("The old walrus", "Archive")
+  await expect(shell.sessions("web")).toHaveCount(0)
+  await openHit(shell, "walrus")
+  await expect(shell.activeTab).toHaveText("The old walrus")
+  await expect(shell.activePane).toContainText("This session is archived.")
+  await page.reload()
+  await expect(shell.activeTab).toHaveText("The old walrus")
+  await expect(shell.portlet.getByText("You said: The old walrus")).toBeVisible()
+  await expect(shell.sessions("web")).toHaveCount(0)
+  await shell.activePane.getByRole("button", { name: "Restore" }).click()
+  await expect(shell.sessions("web")).toHaveText(["The old walrus"])
+  await expect(shell.activePane.getByText("This session is archived.")).toBeHidden()
+
+  await shell.sessionMenu("The old walrus", "Archive")
+  await expect(shell.tabs).toHaveCount(0)
+  await shell.projectMenu("web", "Archived sessions…")
+  await page.getByRole("dialog").getByRole("button", { name: "Open The old walrus" }).click()
+  await expect(shell.activeTab).toHaveText("The old walrus")
+  await page.goto("about:blank")
+  const elsewhere = await context.newPage()
+  await elsewhere.goto(liminal.origin)
+  await elsewhere.locator(".project").hover()
+  await elsewhere.getByRole("button", { name: "Actions for web" }).click()
+  await elsewhere.getByRole("menuitem", { name: "Archived sessions…" }).click()
+  await elsewhere.getByRole("button", { name: "Delete The old walrus" }).click()
+  await elsewhere.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click()
+  await expect(elsewhere.locator(".tab")).toHaveCount(0)
+  await page.goto(liminal.origin)
+  await shell.isConnected()
+  await expect(shell.tabs, "deleted while this window was away").toHaveCount(0)
 })
 
 test("Ctrl+K finds sessions, projects and commands by name; Enter goes there; Escape leaves", async ({ shell, page }) => {

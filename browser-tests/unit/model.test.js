@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { iconOf, newsOf, titleOf } from "../../client/shell/attention.js"
-import { applyFrame, emptyModel, moodOf, sessionsByProject, withLogin, withStatus } from "../../client/shell/model.js"
+import { applyFrame, emptyModel, moodOf, sessionsByProject, visitsFrom, withArchived, withLogin, withStatus, withVisit, withVisitsOf } from "../../client/shell/model.js"
 import { isUnread, look, notice, seenFrom } from "../../client/shell/seen.js"
 
 const at = (minute) => `2026-01-01T00:${String(minute).padStart(2, "0")}:00Z`
@@ -39,6 +39,26 @@ test("state and title of a session change in place", () => {
 test("news of a session that is not listed changes nothing", () => {
   const model = after(...two)
   assert.equal(applyFrame(model, { type: "session:title-updated", sessionId: "x", title: "T" }), model)
+})
+test("a visited session is as its project's archive has it, and gone when that has it no more", () => {
+  const visiting = ["x", "y"].reduce((model, id) => withVisit(model, session(id, "p", 0, { archived: true })), after(...two))
+  const fresh = withArchived(visiting, "p", [session("x", "p", 5, { archived: true, title: "Newer" })])
+  assert.deepEqual([...fresh.visited.values()].map(({ id, title }) => [id, title]), [["x", "Newer"]])
+  assert.equal(applyFrame(fresh, { type: "session:title-updated", sessionId: "x", title: "Newest" }).visited.get("x").title, "Newest")
+  assert.deepEqual([...withArchived(visiting, "q", []).visited.keys()], ["x", "y"])
+})
+test("a visit ends when the session is restored or deleted, or its tab closes; a listed session is none", () => {
+  const visiting = withVisit(after(...two), session("x", "p"))
+  assert.equal(applyFrame(visiting, { type: "session:unarchived", sessionId: "x", session: session("x", "p") }).visited.size, 0)
+  assert.equal(applyFrame(visiting, { type: "session:deleted", sessionId: "x" }).visited.size, 0)
+  assert.equal(withVisitsOf(visiting, () => false).visited.size, 0)
+  assert.equal(withVisitsOf(visiting, () => true), visiting)
+  assert.equal(withVisit(after(...two), session("a", "p")).visited.size, 0)
+})
+test("stored visits come back at rest, and odd ones are passed over", () => {
+  const stored = JSON.parse(JSON.stringify([session("x", "p", 0, { archived: true, state: "running" }), { id: 7 }, null, "x"]))
+  assert.deepEqual([...visitsFrom(stored).values()], [session("x", "p", 0, { archived: true })])
+  assert.equal(visitsFrom("nonsense").size, 0)
 })
 test("the status of an agent is kept by agent or by session, and a connected one needs no login", () => {
   const agents = { type: "agents:list", agents: [{ cliType: "demo", name: "Demo", status: "idle", ready: "ready", builtin: true }] }

@@ -11,7 +11,7 @@ import { confirmed } from "./dialog.js"
 import { copied } from "../shared/failure.js"
 import { openHelp } from "./help.js"
 import { openMenu } from "./menu.js"
-import { sessionsByProject, withLogin } from "./model.js"
+import { sessionOf, sessionsByProject, withLogin, withVisit } from "./model.js"
 import { openPalette } from "./palette.js"
 import { commandsOf } from "./commands.js"
 import { openSettings } from "./settings.js"
@@ -22,7 +22,7 @@ import { closeTab, nudgeTab, openTab, replaceTab, stepTab } from "./tabs-state.j
 /** @import { Shell } from "./app.js" */
 /** @import { Look } from "./look.js" */
 /** @import { MenuItem, OpenMenu } from "./menu.js" */
-/** @import { Creating } from "./panes.js" */
+/** @import { Creating, Visit } from "./panes.js" */
 /** @import { Portlets } from "./portlets.js" */
 /** @import { Tab } from "./tab-bar.js" */
 /** @import { Toast } from "./toasts.js" */
@@ -50,7 +50,7 @@ export function createActions({ shell, set, socket, toasts, view, portlets, focu
   /** @param {string} what @returns {(reason: unknown) => void} */
   const failed = (what) => (reason) => toasts.show({ kind: "error", text: `${what}: ${/** @type {ErrorBody} */ (reason).message}` })
   /** @param {string} id */
-  const titleOf = (id) => shell().model.sessions.get(id)?.title ?? shell().visiting.get(id)?.title ?? "this session"
+  const titleOf = (id) => sessionOf(shell().model, id)?.title ?? "this session"
 
   /** @param {string} id @param {{ focus?: boolean }} [how] */
   function openSession(id, { focus = true } = {}) {
@@ -61,7 +61,7 @@ export function createActions({ shell, set, socket, toasts, view, portlets, focu
   /** The project a new session goes to when none was named: that of the tab in front, else the one used last, else the first. */
   function likelyProject() {
     const { model, tabs } = shell()
-    const active = tabs.active === null ? undefined : model.sessions.get(tabs.active)?.projectId
+    const active = tabs.active === null ? undefined : sessionOf(model, tabs.active)?.projectId
     const newest = [...model.sessions.values()].reduce((/** @type {SessionListItem | null} */ best, each) => best && best.lastActiveAt > each.lastActiveAt ? best : each, null)
     return active ?? newest?.projectId ?? model.projects?.[0]?.id
   }
@@ -135,6 +135,15 @@ export function createActions({ shell, set, socket, toasts, view, portlets, focu
   /** @param {string} id */
   const restore = (id) => socket.request({ type: "session:unarchive", sessionId: id }).then(() => {})
 
+  /** Opens a session whether or not it is in a list. @param {SessionListItem} session */
+  const visit = (session) => set({ model: withVisit(shell().model, session), tabs: openTab(shell().tabs, session.id) })
+
+  /** How a session that is in no list comes to have a tab. @param {string} id @returns {Visit | null} */
+  function visitOf(id) {
+    const session = shell().model.visited.get(id)
+    return session ? (session.archived ? "archived" : "removed") : null
+  }
+
   /** @param {string} id @param {string} title @param {boolean} works */
   async function remove(id, title, works) {
     const yes = await confirmed({
@@ -196,6 +205,7 @@ export function createActions({ shell, set, socket, toasts, view, portlets, focu
     if (!project) return
     openArchived(project, {
       now: Date.now, restore,
+      open: visit,
       remove: (session) => remove(session.id, session.title, false),
       list: async (projectId) => {
         const frame = await socket.request({ type: "session:list", projectId, archived: true }, { quietly: true })
@@ -231,12 +241,11 @@ export function createActions({ shell, set, socket, toasts, view, portlets, focu
 
   /** @param {Hit} hit */
   function openHit(hit) {
-    const { model, visiting } = shell()
-    if (!model.sessions.has(hit.sessionId)) {
-      set({ visiting: new Map(visiting).set(hit.sessionId, { id: hit.sessionId, projectId: hit.projectId, title: hit.title, cliType: hit.cliType, archived: true, state: "idle", createdAt: hit.at, lastActiveAt: hit.at }) })
-    }
-    openSession(hit.sessionId, { focus: false })
-    portlets.reveal(hit.sessionId, hit.itemId)
+    const { sessionId: id, projectId, title, cliType, at, itemId } = hit
+    // In no list although its project is there: archived.
+    const archived = shell().model.projects?.some((project) => project.id === projectId) === true
+    visit({ id, projectId, title, cliType, archived, state: "idle", createdAt: at, lastActiveAt: at })
+    portlets.reveal(id, itemId)
   }
 
   function search() {
@@ -293,7 +302,10 @@ export function createActions({ shell, set, socket, toasts, view, portlets, focu
   }
 
   return {
-    openSession, newSession, archive, sessionMenu, renamed, projectMenu, settings, search, shortcut,
+    openSession, newSession, archive, visitOf,
+    /** @param {string} id */
+    restore: (id) => { restore(id).catch(failed("Could not restore it")) },
+    sessionMenu, renamed, projectMenu, settings, search, shortcut,
     /** @param {HTMLElement} anchor @param {Tab[]} tabs */
     allTabs: (anchor, tabs) => {
       openMenu(anchor, "Open sessions", tabs.map((tab) => ({ label: tab.title, icon: agentMark(tab.cliType, tab.agent), run: () => openSession(tab.id), ...(tab.active ? { aside: "in front" } : {}) })))

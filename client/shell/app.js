@@ -14,7 +14,7 @@ import { mountAttention, newsOf, withMoods } from "./attention.js"
 import { mountConnectionBar } from "./connection-bar.js"
 import { loadDefaults } from "./defaults.js"
 import { createLook } from "./look.js"
-import { applyFrame, emptyModel, sessionsByProject, withStatus } from "./model.js"
+import { applyFrame, emptyModel, sessionOf, sessionsByProject, visitsFrom, withArchived, withStatus, withVisitsOf } from "./model.js"
 import { mountPanes } from "./panes.js"
 import { createPortlets } from "./portlets.js"
 import { isUnread, look, notice, seenFrom } from "./seen.js"
@@ -37,7 +37,6 @@ import { mountWelcome } from "./welcome.js"
  * @property {Tabs} tabs
  * @property {readonly string[]} shown  Tabs that were in front once, in that order: they have a pane.
  * @property {ReadonlyMap<string, Creation>} creating
- * @property {ReadonlyMap<string, SessionListItem>} visiting  Sessions opened from a search that are in no list (archived).
  * @property {import("./seen.js").Seen} seen
  * @property {ReadonlySet<string>} collapsed
  * @property {import("./defaults.js").Defaults} defaults
@@ -47,11 +46,12 @@ import { mountWelcome } from "./welcome.js"
 export function startApp(document) {
   const app = need(document, "#app", HTMLElement)
   app.hidden = false
+  // Each window keeps its own tabs; a new window begins with those of the last one that changed.
+  const stored = loadRecord(load(sessionStorage, keys.tabs) ? sessionStorage : localStorage, keys.tabs)
   /** @type {Shell} */
   let shell = {
-    model: emptyModel, shown: [], creating: new Map(), visiting: new Map(), editing: null,
-    // Each window keeps its own tabs; a new window begins with those of the last one that changed.
-    tabs: tabsFromStore(load(sessionStorage, keys.tabs) ? loadRecord(sessionStorage, keys.tabs) : loadRecord(localStorage, keys.tabs)),
+    model: { ...emptyModel, visited: visitsFrom(stored.visited) }, shown: [], creating: new Map(), editing: null,
+    tabs: tabsFromStore(stored),
     seen: seenFrom(loadRecord(localStorage, keys.seen)),
     collapsed: collapsedFromStore(),
     defaults: loadDefaults(localStorage),
@@ -62,23 +62,24 @@ export function startApp(document) {
   function set(change) {
     const before = shell
     shell = { ...shell, ...change }
-    if (shell.tabs !== before.tabs || shell.model.sessions !== before.model.sessions) settleTabs(before.tabs)
+    if (shell.tabs !== before.tabs || shell.model.sessions !== before.model.sessions || shell.model.visited !== before.model.visited) settleTabs(before)
     if (scheduled) return
     scheduled = true
     queueMicrotask(() => { scheduled = false; render() })
   }
 
-  /** Tabs are of sessions that exist, the one in front has a pane, and all this is remembered. @param {Tabs} before */
+  /** Tabs are of sessions that exist, the one in front has a pane, and all this is remembered. @param {Shell} before */
   function settleTabs(before) {
-    const { model, creating, visiting } = shell
-    const known = model.projects !== null && model.projects.every(({ id }) => model.listed.has(id))
-    const tabs = keepTabs(shell.tabs, (id) => creating.has(id) || visiting.has(id) || model.sessions.has(id) || !known)
+    const { creating } = shell
+    const known = shell.model.projects?.every(({ id }) => shell.model.listed.has(id)) === true
+    const tabs = keepTabs(shell.tabs, (id) => creating.has(id) || sessionOf(shell.model, id) !== undefined || !known)
+    const model = withVisitsOf(shell.model, (id) => tabs.order.includes(id))
     const shown = shell.shown.filter((id) => tabs.order.includes(id))
     for (const id of shell.shown) if (!tabs.order.includes(id)) portlets.closed(id)
     if (tabs.active !== null && !shown.includes(tabs.active)) shown.push(tabs.active)
-    shell = { ...shell, tabs, shown }
-    if (tabs === before) return
-    const stored = tabsToStore(tabs, (id) => !creating.has(id))
+    shell = { ...shell, model, tabs, shown }
+    if (tabs === before.tabs && model.visited === before.model.visited) return
+    const stored = { ...tabsToStore(tabs, (id) => !creating.has(id)), visited: [...model.visited.values()] }
     save(sessionStorage, keys.tabs, stored)
     save(localStorage, keys.tabs, stored)
   }
@@ -87,14 +88,13 @@ export function startApp(document) {
 
   /** The session in front is seen while the page is looked at. */
   function lookAtActive() {
-    const session = shell.tabs.active === null ? undefined : shell.model.sessions.get(shell.tabs.active)
+    const session = shell.tabs.active === null ? undefined : sessionOf(shell.model, shell.tabs.active)
     if (!session || !isLookedAt()) return
-    const seen = look(seen0(), session)
+    const seen = look(shell.seen, session)
     if (seen === shell.seen) return
     save(localStorage, keys.seen, seen)
     shell = { ...shell, seen }
   }
-  const seen0 = () => shell.seen
 
   const socket = createSocket({
     token: () => credential(localStorage),
@@ -109,6 +109,10 @@ export function startApp(document) {
       ask({ type: "project:list" })
       for (const project of shell.model.projects ?? []) ask({ type: "session:list", projectId: project.id })
       ask({ type: "agents:list" })
+      for (const projectId of new Set([...shell.model.visited.values()].filter(({ archived }) => archived).map((session) => session.projectId))) {
+        socket.request({ type: "session:list", projectId, archived: true }, { quietly: true })
+          .then((frame) => { if (frame.type === "session:list") set({ model: withArchived(shell.model, projectId, frame.sessions) }) }, () => {})
+      }
     },
     onFrame,
   })
@@ -125,7 +129,7 @@ export function startApp(document) {
         if (!model.listed.has(id) && !(before.projects ?? []).some((known) => known.id === id)) socket.request({ type: "session:list", projectId: id }).catch(() => {})
       }
     }
-    if (frame.type === "session:state") stateChanged(before.sessions.get(frame.sessionId), model.sessions.get(frame.sessionId))
+    if (frame.type === "session:state") stateChanged(sessionOf(before, frame.sessionId), sessionOf(model, frame.sessionId))
     if (frame.type === "error" && !(frame.sessionId !== undefined && portlets.has(frame.sessionId))) toasts.show({ kind: "error", text: frame.message })
   }
 
@@ -160,6 +164,7 @@ export function startApp(document) {
   const panes = mountPanes(need(document, "#panes", HTMLElement), {
     onMessage: (sessionId, message) => portlets.onMessage(sessionId, message),
     retry: (id) => actions.retryCreate(id),
+    restore: (id) => actions.restore(id),
     close: (id) => set({ tabs: closeTab(shell.tabs, id) }),
   })
   const actions = createActions({ shell: () => shell, set, socket, toasts, view, portlets, focusPane: (id) => panes.focus(id), addProject: () => { view.showSidebar(); sidebar.addProject() } })
@@ -198,9 +203,9 @@ export function startApp(document) {
 
   function render() {
     lookAtActive()
-    const { model, tabs, shown, creating, visiting, collapsed, editing, seen } = shell
+    const { model, tabs, shown, creating, collapsed, editing, seen } = shell
     /** @type {Map<string, Mood>} */
-    const moods = new Map(withMoods(model.sessions.values(), (session) => isUnread(seen, session)).map(({ session, mood }) => [session.id, mood]))
+    const moods = new Map(withMoods([...model.sessions.values(), ...model.visited.values()], (session) => isUnread(seen, session)).map(({ session, mood }) => [session.id, mood]))
     const groups = sessionsByProject(model)
     sidebar.update({
       status: model.status,
@@ -212,7 +217,7 @@ export function startApp(document) {
       })) ?? null,
     })
     const about = (/** @type {string} */ id) => {
-      const session = model.sessions.get(id) ?? visiting.get(id)
+      const session = sessionOf(model, id)
       const cliType = session?.cliType ?? creating.get(id)?.cliType ?? agentOf(id)
       return { title: session?.title ?? (creating.has(id) ? "New Session" : "…"), cliType, agent: agentName(cliType, model.agents) }
     }
@@ -220,7 +225,7 @@ export function startApp(document) {
       id, ...about(id), active: id === tabs.active,
       mood: creating.has(id) ? (creating.get(id)?.error ? "failed" : "running") : moods.get(id) ?? "idle",
     })))
-    panes.update(shown.map((id) => ({ id, title: about(id).title, active: id === tabs.active, creating: actions.creatingPane(id) })))
+    panes.update(shown.map((id) => ({ id, title: about(id).title, active: id === tabs.active, creating: actions.creatingPane(id), visit: actions.visitOf(id) })))
     welcome.update({ shown: tabs.active === null, projects: model.projects?.length ?? null })
     bar.update(model.status)
     attention.update({ title: tabs.active === null ? null : about(tabs.active).title, sessions: [...moods.values()].map((mood) => ({ mood })) })
@@ -247,7 +252,7 @@ export function startApp(document) {
   })
   setInterval(() => { if (!document.hidden) sidebar.tick() }, 15_000)
 
-  settleTabs(shell.tabs)
+  settleTabs(shell)
   render()
   socket.start()
   return { step: (/** @type {1 | -1} */ by) => set({ tabs: stepTab(shell.tabs, by) }) }

@@ -1,4 +1,4 @@
-/** The archived sessions of a project: restore them, or delete them for good. */
+/** The archived sessions of a project: look at them, restore them, or delete them for good. */
 
 import { agentMark } from "../shared/agents.js"
 import { el } from "../shared/dom.js"
@@ -9,6 +9,7 @@ import { openDialog } from "./dialog.js"
 
 /** @typedef {object} ArchivedDeps
  * @property {(projectId: string) => Promise<SessionListItem[]>} list
+ * @property {(session: SessionListItem) => void} open  As it is, without restoring it.
  * @property {(sessionId: string) => Promise<void>} restore
  * @property {(session: SessionListItem) => Promise<boolean>} remove  False: the user thought better of it.
  * @property {() => number} now */
@@ -43,8 +44,10 @@ export async function openArchived(project, deps, onClose) {
     list.replaceChildren(...sessions.map((session) => {
       const restore = el("button", { class: "button", type: "button", text: "Restore", "aria-label": `Restore ${session.title}` })
       const remove = el("button", { class: "button", "data-kind": "quiet", type: "button", text: "Delete", "aria-label": `Delete ${session.title}` })
-      const row = el("li", { class: "archived-row" }, agentMark(session.cliType), el("span", { class: "archived-title", text: session.title, title: session.title }),
+      const open = el("button", { class: "archived-open", type: "button", "aria-label": `Open ${session.title}`, title: session.title }, agentMark(session.cliType), el("span", { class: "archived-title", text: session.title }))
+      const row = el("li", { class: "archived-row" }, open,
         el("time", { datetime: session.lastActiveAt, title: fullTime(session.lastActiveAt), text: age(session.lastActiveAt, deps.now()) }), remove, restore)
+      open.addEventListener("click", () => { dialog.close(); deps.open(session) })
       restore.addEventListener("click", () => trying(async () => { await deps.restore(session.id); return true }, row))
       remove.addEventListener("click", () => trying(() => deps.remove(session), row))
       return row

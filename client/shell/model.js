@@ -10,6 +10,7 @@
 /** @typedef {object} Model
  * @property {Project[] | null} projects  In the order added; null until the first list came.
  * @property {ReadonlyMap<string, SessionListItem>} sessions  Those that are not archived, by id.
+ * @property {ReadonlyMap<string, SessionListItem>} visited  Sessions in no list that have a tab all the same: archived, or of a removed project.
  * @property {ReadonlySet<string>} listed  Projects whose sessions are known.
  * @property {Agent[]} agents
  * @property {ReadonlyMap<string, AgentState>} agentStates  The newest status by agent, and by session where an agent has a process for each.
@@ -18,7 +19,7 @@
 
 /** @type {Model} */
 export const emptyModel = {
-  projects: null, sessions: new Map(), listed: new Set(), agents: [], agentStates: new Map(), logins: new Map(),
+  projects: null, sessions: new Map(), visited: new Map(), listed: new Set(), agents: [], agentStates: new Map(), logins: new Map(),
   status: { connection: "connecting", stranger: false },
 }
 
@@ -29,10 +30,10 @@ export function applyFrame(now, frame) {
     case "project:added": return withProjects(now, [...(now.projects ?? []).filter(({ id }) => id !== frame.project.id), frame.project])
     case "project:removed": return withProjects(now, (now.projects ?? []).filter(({ id }) => id !== frame.projectId))
     case "session:list": return withList(now, frame.projectId, frame.sessions)
-    case "session:created": return { ...now, sessions: new Map(now.sessions).set(frame.sessionId, frame.session) }
-    case "session:unarchived": return { ...now, sessions: new Map(now.sessions).set(frame.sessionId, frame.session) }
-    case "session:archived":
-    case "session:deleted": return { ...now, sessions: without(now.sessions, frame.sessionId) }
+    case "session:created":
+    case "session:unarchived": return { ...now, sessions: new Map(now.sessions).set(frame.sessionId, frame.session), visited: without(now.visited, frame.sessionId) }
+    case "session:archived": return { ...now, sessions: without(now.sessions, frame.sessionId) }
+    case "session:deleted": return { ...now, sessions: without(now.sessions, frame.sessionId), visited: without(now.visited, frame.sessionId) }
     case "session:title-updated": return withSession(now, frame.sessionId, { title: frame.title })
     case "session:state": return withSession(now, frame.sessionId, { state: frame.state, lastActiveAt: frame.lastActiveAt })
     case "agents:list": return { ...now, agents: frame.agents }
@@ -48,6 +49,31 @@ export function applyFrame(now, frame) {
 export function withLogin(now, cliType, error) {
   return cliType === undefined ? now : { ...now, logins: new Map(now.logins).set(cliType, error) }
 }
+
+/** What is known of a session that has, or may get, a tab. @param {Model} model @param {string} id */
+export const sessionOf = (model, id) => model.sessions.get(id) ?? model.visited.get(id)
+
+/** The user goes to a session that is in no list. @param {Model} now @param {SessionListItem} session @returns {Model} */
+export const withVisit = (now, session) => now.sessions.has(session.id) ? now : { ...now, visited: new Map(now.visited).set(session.id, session) }
+
+/** The archived sessions of a project: those visited are as they are there, and gone when they are not. @param {Model} now @param {string} projectId @param {SessionListItem[]} archived @returns {Model} */
+export function withArchived(now, projectId, archived) {
+  const fresh = new Map(archived.map((session) => [session.id, session]))
+  return { ...now, visited: new Map([...now.visited].flatMap(([id, session]) => {
+    const next = session.projectId === projectId && session.archived ? fresh.get(id) : session
+    return next ? [[id, next]] : []
+  })) }
+}
+
+/** Visits end with their tabs. The same object when none did. @param {Model} now @param {(id: string) => boolean} hasTab @returns {Model} */
+export function withVisitsOf(now, hasTab) {
+  return [...now.visited.keys()].every(hasTab) ? now : { ...now, visited: new Map([...now.visited].filter(([id]) => hasTab(id))) }
+}
+
+/** From what was stored; anything odd in it is passed over. @param {unknown} stored @returns {ReadonlyMap<string, SessionListItem>} */
+export const visitsFrom = (stored) => new Map((Array.isArray(stored) ? stored : [])
+  .filter((each) => ["id", "projectId", "title", "cliType", "createdAt", "lastActiveAt"].every((key) => typeof each?.[key] === "string"))
+  .map((each) => [each.id, { ...each, archived: each.archived === true, state: "idle" }]))
 
 /** @param {Model} now @param {Project[]} projects @returns {Model} */
 function withProjects(now, projects) {
@@ -68,6 +94,8 @@ function withList(now, projectId, list) {
 
 /** @param {Model} now @param {string} id @param {Partial<SessionListItem>} change @returns {Model} */
 function withSession(now, id, change) {
+  const visit = now.visited.get(id)
+  if (visit) return { ...now, visited: new Map(now.visited).set(id, { ...visit, ...change }) }
   const session = now.sessions.get(id)
   return session ? { ...now, sessions: new Map(now.sessions).set(id, { ...session, ...change }) } : now
 }

@@ -13,15 +13,19 @@ import { paneId, tabId } from "./tab-bar.js"
 
 /** @typedef {{ agent: string, project: string, words: string, error: ErrorBody | null }} Creating */
 
+/** Why a session is in no list. @typedef {"archived" | "removed"} Visit */
+
 /** @typedef {object} Pane
  * @property {string} id
  * @property {string} title
  * @property {boolean} active
+ * @property {Visit | null} visit
  * @property {Creating | null} creating */
 
 /** @typedef {object} PanesDeps
  * @property {(sessionId: string, message: ToShell) => void} onMessage
  * @property {(id: string) => void} retry
+ * @property {(id: string) => void} restore
  * @property {(id: string) => void} close */
 
 /** @param {HTMLElement} root @param {PanesDeps} deps */
@@ -53,8 +57,12 @@ export function mountPanes(root, deps) {
 /** @param {Pane} pane @param {PanesDeps} deps */
 function mountPortlet(pane, deps) {
   const ending = new AbortController()
+  const words = el("span")
+  const restore = el("button", { class: "button", type: "button", text: "Restore" })
+  const visit = el("div", { class: "pane-visit", role: "status", hidden: true }, words, restore)
   const frame = el("iframe", { class: "portlet", src: portletAddress(pane.id), title: pane.title })
-  const element = el("div", { class: "pane", role: "tabpanel", id: paneId(pane.id), "aria-labelledby": tabId(pane.id) }, frame)
+  const element = el("div", { class: "pane", role: "tabpanel", id: paneId(pane.id), "aria-labelledby": tabId(pane.id) }, visit, frame)
+  restore.addEventListener("click", () => deps.restore(pane.id))
   const bridge = connectPortlet(frame, (message) => deps.onMessage(pane.id, message), ending.signal)
   const view = {
     element,
@@ -62,6 +70,9 @@ function mountPortlet(pane, deps) {
     update(next) {
       setAttribute(element, "data-active", next.active)
       setAttribute(frame, "title", next.title)
+      visit.hidden = next.visit === null
+      restore.hidden = next.visit !== "archived"
+      setText(words, next.visit === "archived" ? "This session is archived." : next.visit === "removed" ? "The project of this session is not in the list any more." : "")
     },
     post: bridge.post,
     focus: () => frame.focus(),

@@ -3,6 +3,8 @@
  * themselves are in `panes.js`, what may be said is in `bridge.js`.
  */
 
+import { sessionOf } from "./model.js"
+
 /** @import { ClientMessage, ErrorBody, Frame } from "../contract.js" */
 /** @import { ShellState, Theme, ToPortlet, ToShell } from "../shared/bridge.js" */
 /** @import { Socket } from "../shared/socket.js" */
@@ -34,8 +36,8 @@ export function createPortlets({ shell, socket, post, theme, isLookedAt, focused
 
   /** @param {string} sessionId @returns {ShellState} */
   function stateOf(sessionId) {
-    const { model, visiting, tabs } = shell()
-    const session = model.sessions.get(sessionId) ?? visiting.get(sessionId) ?? null
+    const { model, tabs } = shell()
+    const session = sessionOf(model, sessionId) ?? null
     return {
       type: "shell:state",
       session,
