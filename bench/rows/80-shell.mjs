@@ -185,7 +185,6 @@ function resync(binary) {
 /** Notes, in a portlet, when Enter was pressed and when the next answer's first word was painted. */
 function watchWords() {
   if (!location.pathname.startsWith("/portlet/")) return
-  const now = () => performance.now()
   addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return
     const pressed = event.timeStamp
@@ -194,9 +193,10 @@ function watchWords() {
       const said = document.querySelectorAll('.message[data-origin="agent"]')
       if (said.length <= had || !said[had].textContent.includes("word")) return
       watcher.disconnect()
+      // A portlet draws what arrives in the callback of a frame; a message posted there is read after that frame's paint.
       const { port1, port2 } = new MessageChannel()
-      port1.onmessage = () => top.firstWords.push(now() - pressed)
-      requestAnimationFrame(() => port2.postMessage(null))
+      port1.onmessage = () => top.firstWords.push(performance.now() - pressed)
+      port2.postMessage(null)
     })
     watcher.observe(document.body, { childList: true, subtree: true, characterData: true })
   }, { capture: true })

@@ -132,28 +132,3 @@ test("what one browser adds and removes appears in another", async ({ shell, bro
   await expect(shell.projects).toHaveCount(0)
   await context.close()
 })
-
-test("the page comes back by itself after the server was gone, and goes on working", async ({ shell, page, liminal, complaints }) => {
-  complaints.expectLostServer()
-  await shell.hasProject("before")
-  await liminal.kill()
-  await expect(page.locator(".connection-bar")).toBeVisible()
-  await expect(page.locator(".sidebar-connection")).toHaveText("no connection")
-  await expect(shell.projects).toHaveText(["before"])
-  await liminal.up()
-  await shell.isConnected()
-  await expect(page.locator(".connection-bar")).toBeHidden()
-  await shell.hasProject("after")
-  await expect(shell.projects).toHaveText(["before", "after"])
-})
-
-test("an action while the server is gone fails with words, not in silence", async ({ shell, page, liminal, complaints }) => {
-  complaints.expectLostServer()
-  await liminal.kill()
-  await expect(page.locator(".connection-bar")).toBeVisible()
-  await page.getByRole("button", { name: "Add project" }).click()
-  await shell.pathField.fill("/tmp")
-  await page.getByRole("button", { name: "Add", exact: true }).click()
-  await expect(page.locator("#add-project-problem")).toContainText("Not connected")
-  await expect(page.getByRole("button", { name: "Add", exact: true })).toBeEnabled()
-})

@@ -116,26 +116,6 @@ test("a portlet keeps its place while another is in front", async ({ shell, page
   void liminal
 })
 
-test("thirty tabs scroll, and a menu has them all", async ({ shell, page, liminal }) => {
-  const path = await shell.hasProject("web")
-  const ids = []
-  for (let n = 0; n < 30; n += 1) ids.push(await liminal.session(path))
-  await expect(shell.sessions("web")).toHaveCount(30)
-  await page.evaluate((order) => {
-    const tabs = JSON.stringify({ openTabs: order, activeTab: order[29], tabOrder: order })
-    localStorage.setItem("liminal:tabs", tabs)
-    sessionStorage.setItem("liminal:tabs", tabs)
-  }, ids)
-  await page.reload()
-  await expect(shell.tabs).toHaveCount(30)
-  await expect(page.locator(".tab").nth(29)).toBeInViewport()
-  await expect(page.locator(".tab").nth(0)).not.toBeInViewport()
-  await page.getByRole("button", { name: "All open sessions" }).click()
-  await page.getByRole("menu", { name: "Open sessions" }).getByRole("menuitem").first().click()
-  await expect(page.locator(".tab").nth(0)).toBeInViewport()
-  await expect(page.locator(".tab").nth(0)).toHaveAttribute("data-active", "")
-})
-
 test("two windows keep their own tabs, and a third begins with the newest", async ({ shell, context, liminal }) => {
   await threeTabs(shell)
   const second = new Shell(await context.newPage(), liminal)

@@ -42,7 +42,21 @@ export class Liminal {
 
   /** Starts it (again), on the port it had before. */
   async up() {
-    const child = spawn(binary, ["serve", "--no-open", "--port", String(this.#port), "--data-dir", this.dataDir, ...(fromDisk ? ["--dev"] : [])], {
+    await this.#start(this.#port)
+    this.#port = Number(new URL(this.origin).port)
+  }
+
+  /** While the pages of its usual address have lost it, the program runs at another one for a while, and `change` happens there. */
+  async elsewhere(change) {
+    const { origin, link } = this
+    await this.#start(0)
+    await change()
+    await this.stop()
+    Object.assign(this, { origin, link })
+  }
+
+  async #start(port) {
+    const child = spawn(binary, ["serve", "--no-open", "--port", String(port), "--data-dir", this.dataDir, ...(fromDisk ? ["--dev"] : [])], {
       cwd: fromDisk ? root : this.#home,
       env: { PATH: process.env.PATH, HOME: this.#home, LANG: "C.UTF-8", ...this.#env },
       stdio: ["ignore", "pipe", "pipe"],
@@ -59,7 +73,6 @@ export class Liminal {
     const address = new URL(this.link)
     this.origin = address.origin
     this.token = new URLSearchParams(address.hash.slice(1)).get("token")
-    this.#port = Number(address.port)
     this.log = () => said
   }
 

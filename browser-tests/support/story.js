@@ -20,6 +20,7 @@ export const test = base.extend({
   /** Watches every page of the story. A story that provokes one says so first. */
   complaints: async ({ context, liminal }, use) => {
     const heard = []
+    const home = liminal.origin
     const expected = []
     const watch = (page) => {
       page.on("console", (message) => {
@@ -28,7 +29,7 @@ export const test = base.extend({
       page.on("pageerror", (error) => heard.push(`thrown: ${error.message}`))
       page.on("request", (request) => {
         const { origin, protocol } = new URL(request.url())
-        if (protocol.startsWith("http") && origin !== liminal.origin) heard.push(`request to ${origin}`)
+        if (protocol.startsWith("http") && origin !== home) heard.push(`request to ${origin}`)
       })
     }
     context.pages().forEach(watch)

@@ -61,10 +61,11 @@ export function mountProjectSection(section, deps) {
       const urgent = collapsed ? rows.find((row) => row.mood === "waiting")?.mood ?? rows.find((row) => row.mood !== "idle")?.mood : undefined
       setAttribute(head, "data-mood", urgent ?? null)
       setText(count, collapsed && rows.length > 0 ? String(rows.length) : "")
-      list.hidden = collapsed
-      element.style.setProperty("--rows", String(collapsed ? 0 : Math.max(1, rows.length)))
+      setAttribute(list, "hidden", collapsed)
+      const height = String(collapsed ? 0 : Math.max(1, rows.length))
+      if (element.style.getPropertyValue("--rows") !== height) element.style.setProperty("--rows", height)
       setAttribute(element, "data-listed", listed)
-      empty.hidden = collapsed || !listed || rows.length > 0
+      setAttribute(empty, "hidden", collapsed || !listed || rows.length > 0)
       keyed(list, views, rows, (row) => row.session.id, (row) => mountSessionRow(row, deps))
     },
     tick() { for (const row of views.values()) row.tick() },
