@@ -214,7 +214,8 @@ fn shorten_paths(parts: &mut [SourcePart], below: &str) {
 fn keep_images(parts: &mut [SourcePart], changes: &mut Vec<Change>) {
     for part in parts {
         let SourcePart::Image { mime_type, data } = part else { continue };
-        if data.starts_with('@') {
+        // Only a name of ours stands in for a picture that was kept before; an agent may say anything.
+        if data.strip_prefix('@').is_some_and(view::is_image_name) {
             continue;
         }
         let bytes = base64::engine::general_purpose::STANDARD.decode(data.as_bytes()).ok();

@@ -75,6 +75,14 @@ pub fn blocks_of(source: &Source) -> Vec<String> {
     }
 }
 
+/// Whether this could be such a name. It becomes part of an address, so nothing else may.
+pub fn is_image_name(text: &str) -> bool {
+    text.split_once('.').is_some_and(|(hash, extension)| {
+        matches!(extension, "png" | "jpg" | "gif" | "webp")
+            && hash.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+    })
+}
+
 /// The name a picture is kept under: its content decides, so the same picture is kept once.
 pub fn image_name(mime_type: &str, data: &[u8]) -> Option<String> {
     use std::hash::{DefaultHasher, Hash, Hasher};

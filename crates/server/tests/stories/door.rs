@@ -9,6 +9,11 @@ use crate::support::{App, Browser, Call, Launch, run};
 fn closed_places(app: &App) -> Vec<Call> {
     vec![
         app.call("GET", "/api/anything"),
+        app.call("GET", "/api/about"),
+        app.call("GET", "/api/session/list?projectId=p"),
+        app.call("GET", "/api/session/demo:1/export"),
+        app.call("POST", "/api/session/create"),
+        app.call("POST", "/api/session/demo:1/send"),
         app.call("POST", "/api/token/rotate"),
         app.call("POST", "/api/code"),
         app.call("GET", "/ws").upgrade(),

@@ -1,7 +1,7 @@
 //! The session routes, as scripts use them.
 
-use liminal_contract::{TurnEventKind, TurnStatus};
-use liminal_scripted_agent::{Steps, script};
+use liminal_contract::{Body, Part, TurnEventKind, TurnStatus};
+use liminal_scripted_agent::{Image, Step, Steps, script};
 use serde_json::json;
 
 use crate::support::{App, Launch};
@@ -144,4 +144,50 @@ async fn a_script_lists_stops_and_ends_what_it_began() {
     let status = app.get(&format!("/api/session/{session}/status")).await.json();
     assert_eq!((&status["isAlive"], &status["state"]), (&json!(false), &json!("dead")));
     assert_eq!(browser.sessions(&web).await.len(), 2);
+}
+
+#[tokio::test]
+async fn only_pictures_are_served_as_pictures() {
+    let pixel = "R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==";
+    let drawing =
+        "PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIG9ubG9hZD0iYWxlcnQoMSkiLz4=";
+    let picture = |mime: &str, data: &str| {
+        let call = Some("c".to_owned());
+        Step::Image(Image { mime: mime.to_owned(), data: data.to_owned(), call })
+    };
+    let (app, mut browser, session) = App::with_session(
+        script()
+            .on_any_prompt()
+            .command("c", "look")
+            .step(picture("image/gif", pixel))
+            .step(picture("image/svg+xml", drawing))
+            .step(picture("text/html", drawing))
+            .step(picture("image/png", "@../../../about"))
+            .tool_done("c", ""),
+    )
+    .await;
+    let turn = browser.says_to(&session, "look").await;
+    browser.sees_end(&turn).await;
+    let history = browser.opens(&session).await;
+    let urls: Vec<String> = history
+        .entries
+        .iter()
+        .filter_map(|entry| match &entry.body {
+            Body::ToolCall { parts, .. } => Some(parts),
+            _ => None,
+        })
+        .flatten()
+        .filter_map(|part| match part {
+            Part::Image { url } => Some(url.clone()),
+            _ => None,
+        })
+        .collect();
+    // The others are not pictures that can be shown, whatever their type or name claims.
+    let [url] = &urls[..] else { panic!("{urls:?}") };
+    let answer = app.get(url).await;
+    assert_eq!((answer.status, answer.header("content-type")), (200, Some("image/gif")));
+    // It needs the token like everything else that was said.
+    app.call("GET", url).send().await.is_refused_with(401, "UNAUTHORIZED");
+    let elsewhere = format!("/api/session/{session}/image/..%2F..%2Ftoken");
+    app.get(&elsewhere).await.is_refused_with(404, "SESSION_NOT_FOUND");
 }
