@@ -31,7 +31,7 @@ pub use plain::{terminal_text, text};
 pub use terminal::terminal;
 
 /// Raised whenever the HTML for the same input changes, so that what was rendered and kept is rendered again.
-pub const RENDER_VERSION: u32 = 2;
+pub const RENDER_VERSION: u32 = 3;
 
 /// A text of more bytes than this may take a noticeable time to highlight: call [`Renderer::finish`], [`markdown`] and
 /// [`code`] on a thread that may block.

@@ -1,10 +1,12 @@
 //! A text that grows: its blocks, what changed in them, and from where on.
 //!
-//! Each update costs what is new, not what is there. Plain words are appended as they come (`words`), lines of an open
-//! fence too (`fence`); anything else is read again by the parser, but only from the last place before which nothing
-//! can change: `spine` knows what is open there, `repair` makes the unfinished end whole, `lines` leads from the
-//! parser's lines back to the text. All of this may be approximate, because [`Renderer::finish`] renders the whole.
+//! Each update costs what is new, not what is there. Words with plain emphasis and code are appended as they come
+//! (`words`), lines of an open fence too (`fence`), at the place that `end` knows; anything else is read again by the
+//! parser, but only from the last place before which nothing can change: `spine` knows what is open there, `repair`
+//! makes the unfinished end whole, `lines` leads from the parser's lines back to the text. All of this may be
+//! approximate, because [`Renderer::finish`] renders the whole.
 
+mod end;
 mod fence;
 mod inline;
 mod lines;
@@ -20,6 +22,7 @@ use crate::code::UpTo;
 use crate::markdown::write::{Reading, Resume, Written};
 use crate::markdown::{markdown, parse, write};
 use crate::{HEAVY, wall};
+use end::End;
 use lines::Lines;
 use repair::Fence;
 use spine::{Kind, Level, Place, Read};
@@ -57,8 +60,8 @@ pub struct Renderer {
     /// Where the part that is read again starts: in the text, and in the HTML of the open block.
     tail: usize,
     html: Place,
-    /// Where plain words are appended to the last block.
-    end: Option<Place>,
+    /// Where words are appended to the last block.
+    end: Option<End>,
     /// Definitions of link references so far.
     definitions: String,
     /// How much was read again because a block turned out to be something else, since it began.
@@ -126,10 +129,7 @@ impl Renderer {
         if text.len() == self.seen {
             return None;
         }
-        if let Some(change) = self.append_words(text) {
-            return Some(change);
-        }
-        if let Some(change) = self.append_to_fence(text) {
+        if let Some(change) = self.append(text) {
             return change;
         }
         let part = text.len() - self.tail;
@@ -174,10 +174,11 @@ impl Renderer {
                 })
                 .collect();
             let change = self.put(&written);
-            self.end = written.last().filter(|_| repaired.settled).and_then(|last| {
+            let place = written.last().and_then(|last| {
                 let from = if written.len() == 1 { self.html } else { Place::default() };
                 Some(from.after(&last.html[last.start..last.end?]))
             });
+            let part_start = self.tail;
             let mark = repaired.mark.map(|at| self.tail + at);
             let read = Read {
                 root,
@@ -198,6 +199,13 @@ impl Renderer {
                 self.tail = frozen.tail;
                 self.html = frozen.html;
             }
+            self.end = if self.open_fence().is_some() {
+                self.end_of_fence()
+            } else {
+                repaired.ended.zip(place).and_then(|(ended, place)| {
+                    self.end_of_words(text, root, place, ended.behind(part_start))
+                })
+            };
             return change;
         }
     }
@@ -288,7 +296,11 @@ fn difference(before: &[String], after: &[String]) -> Option<Change> {
 
 /// How much two texts have in common at their start, in bytes and in UTF-16 units.
 fn common_start(a: &str, b: &str) -> (usize, usize) {
-    let mut bytes = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    // Whole stretches at once: there may be much of it.
+    let same = a.as_bytes().chunks(64).zip(b.as_bytes().chunks(64)).take_while(|(a, b)| a == b);
+    let stretches: usize = same.map(|(stretch, _)| stretch.len()).sum();
+    let rest = a.bytes().skip(stretches).zip(b.bytes().skip(stretches));
+    let mut bytes = stretches + rest.take_while(|(a, b)| a == b).count();
     while !a.is_char_boundary(bytes) {
         bytes -= 1;
     }

@@ -2,6 +2,7 @@
 //! they agree. What is finished is judged by ammonia. What still grows is judged many times a second, so there a plain
 //! list of tags decides, at a tenth of the cost. What either would change is shown as source text instead.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
@@ -102,7 +103,37 @@ fn is_ours(tag: &str) -> bool {
 }
 
 fn agrees(html: &str) -> bool {
-    SANITISER.clean(html).to_string() == html
+    let html = broken_up(html);
+    SANITISER.clean(&html).to_string() == html
+}
+
+/// Between two angle brackets the sanitiser's writer looks for the next one from each `&` (and each byte of the kind that
+/// begins a non-breaking space) on: with very many of them in one text that would be quadratic. Brackets between them,
+/// escaped, are text like any other and end the search.
+fn broken_up(html: &str) -> Cow<'_, str> {
+    const MANY: usize = 256;
+    let is_costly = |byte: u8| matches!(byte, b'&' | 0xC2);
+    if html.bytes().filter(|byte| is_costly(*byte)).count() < MANY {
+        return html.into();
+    }
+    let mut broken = String::with_capacity(html.len() + html.len() / 32);
+    let (mut copied, mut in_tag, mut costly) = (0, false, 0);
+    for (at, byte) in html.bytes().enumerate() {
+        match byte {
+            b'<' => (in_tag, costly) = (true, 0),
+            b'>' => in_tag = false,
+            _ if is_costly(byte) && !in_tag => costly += 1,
+            _ => {}
+        }
+        if costly == MANY {
+            // Every `&` of ours begins a reference, so in front of it is between two characters.
+            broken.push_str(&html[copied..at]);
+            broken.push_str("&lt;");
+            (copied, costly) = (at, 0);
+        }
+    }
+    broken.push_str(&html[copied..]);
+    broken.into()
 }
 
 /// Every element, attribute, class and scheme that Markdown may become.

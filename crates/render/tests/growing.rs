@@ -169,7 +169,7 @@ fn noise() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(liminal_hostile::cases(400))]
 
     #[test]
     fn in_any_pieces_the_end_is_the_whole(text in noise(), sizes in proptest::collection::vec(1_usize..30, 1..8)) {

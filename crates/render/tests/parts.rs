@@ -1,6 +1,10 @@
 //! Diffs, terminal output and plain text, as a reader sees them.
 
-use liminal_render::{HunkInput, diff, hunks, terminal, terminal_text, text};
+#[path = "support/samples.rs"]
+mod samples;
+
+use liminal_render::{HunkInput, code, diff, hunks, terminal, terminal_text, text};
+use proptest::prelude::*;
 
 #[test]
 fn a_changed_line_marks_the_words_that_changed() {
@@ -100,41 +104,47 @@ fn the_plain_text_of_markdown_has_no_marks() {
 
 #[test]
 fn every_language_is_coloured_and_an_unknown_one_is_plain() {
-    let samples = [
-        ("rust", "pub fn a() {}"),
-        ("typescript", "const a: string = 'b'"),
-        ("tsx", "export const view = <b>text</b>"),
-        ("javascript", "let a = 1"),
-        ("python", "def a(): pass"),
-        ("go", "func a() {}"),
-        ("java", "public class A {}"),
-        ("c", "int a = 1;"),
-        ("c++", "class A {};"),
-        ("c#", "public class A {}"),
-        ("ruby", "def a; end"),
-        ("php", "function a() {}"),
-        ("swift", "func a() {}"),
-        ("kotlin", "fun a() {}"),
-        ("sql", "select a from b"),
-        ("bash", "if true; then echo \"a\"; fi"),
-        ("powershell", "function a { 'b' }"),
-        ("json", "{\"a\": 1234567}"),
-        ("yaml", "abcde: 'fghij'"),
-        ("toml", "abcde = \"fghij\""),
-        ("html", "<div class=\"a\">text text</div>"),
-        ("css", "a { color: red; }"),
-        ("dockerfile", "FROM scratch"),
-        ("makefile", "all: build # note"),
-        ("diff", "+added line"),
-        ("markdown", "# Heading"),
-    ];
-    for (language, source) in samples {
-        let html = liminal_render::code(source, language);
+    assert_eq!(samples::SAMPLES.len(), 26);
+    for (language, source) in samples::SAMPLES {
+        let html = code(source, language);
         assert!(html.contains("<i class="), "{language}: {html}");
-        assert!(
-            html.len() - liminal_render::code("", language).len() <= 4 * source.len() + 64,
-            "{language}: {html}"
-        );
+        assert!(costs_no_more_than_it_may(source, language), "{language}: {html}");
     }
-    assert!(!liminal_render::code("pub fn a() {}", "no-such").contains("<i "));
+    assert!(!code("pub fn a() {}", "no-such").contains("<i "));
+}
+
+/// What HTML there is without the frame.
+fn cost(source: &str, language: &str) -> usize {
+    code(source, language).len() - code("", language).len()
+}
+
+/// Four bytes for each of code, or what escaping a line costs where that is more.
+fn costs_no_more_than_it_may(source: &str, language: &str) -> bool {
+    let lines = source.split_inclusive('\n');
+    let most: usize = lines.map(|line| (4 * line.len()).max(cost(line, ""))).sum();
+    cost(source, language) <= most + 64
+}
+
+#[test]
+fn colours_give_way_where_escaping_alone_costs_as_much() {
+    for line in ["&&&&&&&&\n", "a < b && c > d;\n", "\u{1}\u{2}x = 1;\n", "if (a<b) <c> & d\n"] {
+        for language in ["rust", "c++", "html", "bash"] {
+            let source = line.repeat(300);
+            assert!(costs_no_more_than_it_may(&source, language), "{language}: {line:?}");
+        }
+    }
+    // As dear as it gets: five bytes for one, and not one more for colours.
+    assert_eq!(cost(&"&".repeat(1000), "c++"), 5000);
+}
+
+proptest! {
+    #![proptest_config(liminal_hostile::cases(64))]
+
+    #[test]
+    fn no_code_costs_more_than_it_may(
+        source in "([a-z]{1,9}|[&<>\"'(){};:=]{1,4}| |\n|fn |if |// |\u{202E}|\u{0001}|\u{A0}|[0-9]{1,3}){0,120}",
+        language in proptest::sample::select(samples::SAMPLES.to_vec()),
+    ) {
+        prop_assert!(costs_no_more_than_it_may(&source, language.0), "{}: {source:?}", language.0);
+    }
 }

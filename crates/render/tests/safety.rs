@@ -148,7 +148,7 @@ fn hostile() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(liminal_hostile::cases(600))]
 
     #[test]
     fn nothing_random_gets_through(text in hostile()) {

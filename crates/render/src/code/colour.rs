@@ -11,14 +11,12 @@ use crate::escape::{Spell, show_into};
 /// A longer line is data (minified, base64): it is shown as it is.
 const LONGEST_LINE: usize = 2_000;
 
-/// HTML per byte of code, at most; a line for which nothing is left is shown as it is.
+/// HTML per byte of code that colours may bring it to. A line for which nothing is left is shown without them, and costs
+/// what escaping it costs: so all of it is never more than the larger of the two, line by line, and the head start.
 const MOST_PER_BYTE: usize = 4;
 
 /// What a short piece of code may cost beyond that.
 const HEAD_START: usize = 64;
-
-/// What `<i class=k>` and `</i>` cost.
-const TAG_COST: usize = 15;
 
 /// Appends highlighted code; `false`, with nothing appended, when the language is not known.
 pub(super) fn write(html: &mut String, code: &str, language: &str) -> bool {
@@ -116,11 +114,7 @@ fn push(tokens: &mut Vec<Token>, line: &str, from: usize, end: usize, class: Cla
 }
 
 fn write_line(html: &mut String, line: &str, tokens: &[Token], allowed: usize) {
-    let coloured = tokens.iter().filter(|token| token.class.is_some()).count();
-    let escapes = line.bytes().filter(|b| matches!(b, b'&' | b'<' | b'>')).count() * 4;
-    if coloured * TAG_COST + escapes + line.len() > allowed {
-        return show_into(html, line, Spell::Bidi);
-    }
+    let start = html.len();
     let mut from = 0;
     for token in tokens {
         let piece = &line[from..token.end];
@@ -135,6 +129,10 @@ fn write_line(html: &mut String, line: &str, tokens: &[Token], allowed: usize) {
                 html.push_str("</i>");
             }
         }
+    }
+    if html.len() - start > allowed {
+        html.truncate(start);
+        show_into(html, line, Spell::Bidi);
     }
 }
 

@@ -1,65 +1,70 @@
 //! Lines at the end of an open fence: appended as they are, without reading anything again.
 
-use super::spine::{Kind, Place};
-use super::{Change, Renderer, common_start};
-use crate::code::CLOSE;
-use crate::escape::{Spell, show_into};
+use super::repair::Fence;
+use super::words::Pen;
+use crate::HEAVY;
 
-impl Renderer {
-    /// Appends what is new, if the fence stays open and its lines can be told without the parser. `None` when they
-    /// can't; else what that changed.
-    #[expect(clippy::option_option, reason = "not tried, or tried and nothing changed")]
-    pub(super) fn append_to_fence(&mut self, text: &str) -> Option<Option<Change>> {
-        let fence = self.open_fence()?;
-        let Kind::Fence { offset, .. } = self.spine.last()?.kind else { return None };
-        let indent = self.spine.iter().try_fold(0, |indent, level| match &level.kind {
-            Kind::Item(item) => Some(indent + item.marker_offset + item.padding),
-            Kind::Quote => None,
-            Kind::List(_) | Kind::Table(_) | Kind::Paragraph | Kind::Fence { .. } => Some(indent),
-        })?;
-        // What closes the fence and all around it stands at the end of its block since it was opened.
-        let block = self.blocks.len().checked_sub(1).filter(|last| *last == self.open_block)?;
-        let open = self.blocks[block].get(self.html.bytes..)?;
-        let closing_at = open.find(CLOSE)?;
-        let (mut html, mut finished, mut tail) = (String::new(), 0, self.tail);
-        for line in text[self.tail..].split_inclusive('\n') {
-            let whole = line.ends_with('\n');
-            let content = line.trim_end_matches(['\n', '\r']);
-            let blanks = content.len() - content.trim_start_matches(' ').len();
-            if blanks < indent && blanks < content.len()
-                || content[..].trim_start_matches(' ').starts_with('\t')
-            {
-                return None;
-            }
-            let content = &content[indent.min(blanks)..];
-            if blanks < indent + 4 {
-                if whole && fence.is_closed_by(content) {
+/// What a fence says of itself in its first line is hardly longer.
+const LONGEST_INFO: usize = 1024;
+
+impl Pen<'_> {
+    /// Writes as much as is certain: all lines that do not end the fence. `None` when only the parser knows.
+    pub(super) fn lines_of_code(
+        &mut self,
+        fence: Fence,
+        indent: usize,
+        offset: usize,
+    ) -> Option<()> {
+        if self.bytes[self.at..].contains(&b'\r') {
+            return None;
+        }
+        while self.at < self.bytes.len() {
+            let rest = &self.bytes[self.at..];
+            let line_end = rest.iter().position(|b| *b == b'\n').map(|end| self.at + end);
+            if self.at == self.end.line {
+                let line = &self.text[self.at..line_end.unwrap_or(self.bytes.len())];
+                let content = line.trim_start_matches(' ');
+                let blanks = line.len() - content.len();
+                if content.starts_with('\t') || blanks < indent && !content.is_empty() {
                     return None;
                 }
-                if !whole && fence.may_be_closed_by(content) {
-                    break;
+                if line_end.is_none() && content.is_empty() {
+                    return Some(());
                 }
+                if blanks < indent + 4 {
+                    match line_end {
+                        Some(end) if fence.is_closed_by(content) => {
+                            return self.close_plainly(end + 1);
+                        }
+                        None if fence.may_be_closed_by(content) => return Some(()),
+                        _ => {}
+                    }
+                }
+                let skipped = indent.min(blanks) + offset.min(blanks.saturating_sub(indent));
+                self.plain_from += skipped;
+                self.at += skipped;
             }
-            let content = &content[offset.min(blanks.saturating_sub(indent))..];
-            show_into(&mut html, content, Spell::Bidi);
-            if whole {
-                html.push('\n');
-                finished = html.len();
-                tail += line.len();
+            self.at = line_end.map_or(self.bytes.len(), |end| end + 1);
+            if line_end.is_some() {
+                self.flush();
+                self.end.line = self.at;
+                self.settled = Some((self.at, self.end.place));
             }
         }
-        let (same, same_units) = common_start(&open[..closing_at], &html);
-        let changed = same < html.len() || same < closing_at;
-        let kept = Place { bytes: self.html.bytes + same, units: self.html.units + same_units };
-        let from = self.html.bytes;
-        self.blocks[block].replace_range(from..from + closing_at, &html);
-        self.html = self.html.after(&html[..finished]);
-        self.tail = tail;
-        self.end = None;
-        Some(changed.then_some(Change {
-            blocks_from: block,
-            keep: kept.units,
-            keep_bytes: kept.bytes,
-        }))
+        Some(())
+    }
+
+    /// The fence is closed. If it stays as it is, plain, that is all; else the parser reads it again.
+    fn close_plainly(&mut self, next_line: usize) -> Option<()> {
+        let opened = self.end.opened?;
+        let is_plain = !self.html.starts_with("<div class=\"code\" data-lang=");
+        if !is_plain && self.at - opened <= HEAVY + LONGEST_INFO {
+            return None;
+        }
+        self.at = next_line;
+        self.plain_from = next_line;
+        self.settled = Some((next_line, self.end.place));
+        self.closed = true;
+        Some(())
     }
 }

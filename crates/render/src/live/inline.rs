@@ -1,11 +1,16 @@
 //! What is open at the end of the words of a paragraph: emphasis, code, a link. One pass, a simplification of what the
 //! parser does.
 
+use super::end::Mark;
+
 /// How far back an opened bracket may still become a link.
 const LONGEST_LINK_TEXT: usize = 300;
 
+/// Code between ticks that is not closed within this never will be, it seems.
+pub(super) const LONGEST_CODE: usize = LONGEST_LINK_TEXT * 4;
+
 /// A line longer than this may be parted before it is finished.
-const LONG_LINE: usize = 300;
+pub(super) const LONG_LINE: usize = 300;
 
 /// What was found.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -18,6 +23,10 @@ pub(super) struct Scan {
     pub omit: Vec<usize>,
     /// A blank where nothing is open.
     pub mark: Option<usize>,
+    /// The emphasis and code that is open, outermost first.
+    pub open: Vec<Mark>,
+    /// Whether a bracket is open.
+    pub in_brackets: bool,
 }
 
 /// Reads the words of a paragraph up to where they end for now.
@@ -34,17 +43,11 @@ pub(super) fn scan(words: &str) -> Scan {
     scanner.found
 }
 
-/// Emphasis that is open.
-struct Open {
-    character: u8,
-    count: usize,
-}
-
 struct Scanner<'w> {
     words: &'w str,
     bytes: &'w [u8],
     at: usize,
-    open: Vec<Open>,
+    open: Vec<Mark>,
     /// Where each bracket opened, and whether an exclamation mark stands before it.
     brackets: Vec<(usize, bool)>,
     found: Scan,
@@ -111,6 +114,7 @@ impl Scanner<'_> {
 
     /// Closes what is still open at the end.
     fn close_all(&mut self) {
+        self.found.in_brackets |= !self.brackets.is_empty();
         for (at, image) in std::mem::take(&mut self.brackets) {
             let after = &self.bytes[at + 1..];
             let is_task = at == 0 && matches!(after, [] | [b' ' | b'x' | b'X', ..]);
@@ -122,7 +126,8 @@ impl Scanner<'_> {
                 self.found.omit.push(at);
             }
         }
-        for open in std::mem::take(&mut self.open).into_iter().rev() {
+        self.found.open = std::mem::take(&mut self.open);
+        for open in self.found.open.iter().rev() {
             self.found.closers.extend(std::iter::repeat_n(char::from(open.character), open.count));
         }
     }
@@ -133,13 +138,9 @@ impl Scanner<'_> {
         self.close_all();
     }
 
-    fn run_length(&self, from: usize, byte: u8) -> usize {
-        self.bytes[from..].iter().take_while(|b| **b == byte).count()
-    }
-
     /// Passes a code span; `false` when it is open and the scan is over.
     fn code(&mut self) -> bool {
-        let ticks = self.run_length(self.at, b'`');
+        let ticks = run_length(self.bytes, self.at, b'`');
         let from = self.at + ticks;
         let mut at = from;
         while at < self.bytes.len().min(from + LONGEST_LINK_TEXT * 8) {
@@ -147,7 +148,7 @@ impl Scanner<'_> {
                 at += 1;
                 continue;
             }
-            let closing = self.run_length(at, b'`');
+            let closing = run_length(self.bytes, at, b'`');
             if closing == ticks {
                 self.at = at + closing;
                 return true;
@@ -158,7 +159,7 @@ impl Scanner<'_> {
             self.cut_at(self.at);
             return false;
         }
-        if self.bytes.len() - from > LONGEST_LINK_TEXT * 4 {
+        if self.bytes.len() - from > LONGEST_CODE {
             // Never closed, it seems: only a tick.
             self.at = from;
             return true;
@@ -170,6 +171,7 @@ impl Scanner<'_> {
         }
         self.close_all();
         self.found.closers.insert_str(0, &"`".repeat(ticks));
+        self.found.open.push(Mark { character: b'`', count: ticks, from: self.at });
         false
     }
 
@@ -186,7 +188,7 @@ impl Scanner<'_> {
 
     /// Takes a run of emphasis marks; `false` when the scan is over.
     fn emphasis(&mut self, character: u8) -> bool {
-        let mut count = self.run_length(self.at, character);
+        let mut count = run_length(self.bytes, self.at, character);
         let before = self.words[..self.at].chars().next_back();
         let after = self.words[self.at + count..].chars().next();
         let start = self.at;
@@ -205,17 +207,7 @@ impl Scanner<'_> {
                 }
             }
         };
-        let is_blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
-        let is_mark = |c: Option<char>| c.is_some_and(|c| c.is_ascii_punctuation());
-        let left = !is_blank(Some(after))
-            && (!is_mark(Some(after)) || is_blank(before) || is_mark(before));
-        let right = !is_blank(before)
-            && (!is_mark(before) || is_blank(Some(after)) || is_mark(Some(after)));
-        let (opens, closes) = match character {
-            b'_' => (left && (!right || is_mark(before)), right && (!left || is_mark(Some(after)))),
-            b'~' if count > 2 => (false, false),
-            _ => (left, right),
-        };
+        let (opens, closes) = flanks(character, count, before, after);
         while closes && count > 0 {
             let Some(at) = self.open.iter().rposition(|open| open.character == character) else {
                 break;
@@ -230,7 +222,7 @@ impl Scanner<'_> {
             }
         }
         if opens && count > 0 {
-            self.open.push(Open { character, count });
+            self.open.push(Mark { character, count, from: start });
         }
         true
     }
@@ -252,6 +244,7 @@ impl Scanner<'_> {
         let is_task = from == 0 && close == 2;
         if !is_task && self.bytes.len() - from <= LONGEST_LINK_TEXT * 8 {
             self.found.cut = Some(close);
+            self.found.in_brackets = true;
             self.close_all();
             if image {
                 self.found.omit.push(from - 1);
@@ -278,6 +271,30 @@ impl Scanner<'_> {
             }
         }
         false
+    }
+}
+
+/// How many of the same byte follow each other.
+pub(super) fn run_length(bytes: &[u8], from: usize, byte: u8) -> usize {
+    bytes[from..].iter().take_while(|b| **b == byte).count()
+}
+
+/// Whether a run of emphasis marks between two characters can open, and whether it can close.
+pub(super) fn flanks(
+    character: u8,
+    count: usize,
+    before: Option<char>,
+    after: char,
+) -> (bool, bool) {
+    let is_blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
+    let is_mark = |c: Option<char>| c.is_some_and(|c| c.is_ascii_punctuation());
+    let after = Some(after);
+    let left = !is_blank(after) && (!is_mark(after) || is_blank(before) || is_mark(before));
+    let right = !is_blank(before) && (!is_mark(before) || is_blank(after) || is_mark(after));
+    match character {
+        b'_' => (left && (!right || is_mark(before)), right && (!left || is_mark(after))),
+        b'~' if count > 2 => (false, false),
+        _ => (left, right),
     }
 }
 

@@ -2,6 +2,7 @@
 //! out. So nothing flashes raw, and nothing open swallows what follows. Approximate on purpose: when the text is
 //! complete, the parser alone decides.
 
+use super::end::{Ended, Mark};
 use super::inline;
 use crate::markdown::write::{END, MARK};
 
@@ -11,8 +12,8 @@ pub(super) struct Repaired {
     pub text: String,
     /// Where it may be parted, in the part as it was.
     pub mark: Option<usize>,
-    /// Whether plain words that come next only add to what is seen at the end.
-    pub settled: bool,
+    /// Where what is seen ends, if what comes next only adds to it.
+    pub ended: Option<Ended>,
 }
 
 /// A fence that is open.
@@ -110,7 +111,7 @@ enum Leaf {
 
 impl Repaired {
     fn as_it_is(part: &str) -> Self {
-        Self { text: part.to_owned(), mark: None, settled: false }
+        Self { text: part.to_owned(), mark: None, ended: None }
     }
 
     fn cut(part: &str, at: usize) -> Self {
@@ -121,7 +122,7 @@ impl Repaired {
         let mut text = String::with_capacity(part.len() + END.len_utf8());
         text.push_str(part);
         text.push(END);
-        Self { text, mark: None, settled: false }
+        Self { text, mark: None, ended: None }
     }
 }
 
@@ -129,7 +130,10 @@ impl Repaired {
 fn words(part: &str, from: usize, to: usize, kind: Leaf) -> Repaired {
     let scan = inline::scan(&part[from..to]);
     let mark = scan.mark.filter(|_| kind == Leaf::Text).map(|at| from + at);
-    let end = scan.cut.map_or(to, |cut| from + cut);
+    let unfinished = to == part.len();
+    // Blanks at the end are seen only when something follows.
+    let said = if unfinished { part.trim_end_matches(' ').len().max(from) } else { to };
+    let end = scan.cut.map_or(said, |cut| from + cut);
     let mut text = String::with_capacity(part.len() + 16);
     let mut copied = 0;
     let mut omitted = scan.omit.iter().map(|at| from + at).peekable();
@@ -149,20 +153,30 @@ fn words(part: &str, from: usize, to: usize, kind: Leaf) -> Repaired {
             omitted.next();
         }
     }
-    let unfinished = to == part.len();
     if unfinished {
         text.push(END);
     }
     text.push_str(&scan.closers);
     text.push_str(&part[to..]);
-    let line = part[..to].rsplit('\n').next().unwrap_or_default();
-    Repaired { text, mark, settled: unfinished && scan.cut.is_none() && is_settled(line) }
+    let line = part[..end].rsplit('\n').next().unwrap_or_default();
+    let is_whole = scan.cut.is_none() || scan.omit.is_empty();
+    let ended = (unfinished && is_whole && is_settled(line)).then(|| Ended {
+        taken: end,
+        marks: scan.open.iter().map(|open| Mark { from: from + open.from, ..*open }).collect(),
+        in_brackets: scan.in_brackets,
+    });
+    Repaired { text, mark, ended }
 }
 
-/// Whether a line has a word in it and a blank after that, so that it can't become another kind of line.
+/// Whether a line can't become another kind of line: its first word begins with a letter, or it has such a word and a
+/// blank after that.
 fn is_settled(line: &str) -> bool {
+    let (_, content) = content_of(line);
+    if content.starts_with(char::is_alphabetic) {
+        return true;
+    }
     let mut words = line.split_inclusive(' ');
-    words.any(|word| word.ends_with(' ') && word.chars().next().is_some_and(char::is_alphabetic))
+    words.any(|word| word.ends_with(' ') && word.starts_with(char::is_alphabetic))
 }
 
 /// What a line holds behind quote and list marks, and whether it has a list mark.

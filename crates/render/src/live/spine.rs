@@ -23,7 +23,8 @@ impl Place {
 
 /// The length of a text in UTF-16 units.
 pub(super) fn units(text: &str) -> usize {
-    text.chars().map(char::len_utf16).sum()
+    // One for each first byte of a character, and one more where four bytes make a surrogate pair.
+    text.bytes().map(|b| usize::from(b & 0xC0 != 0x80) + usize::from(b >= 0xF0)).sum()
 }
 
 /// One open node: what it is, where its first line starts in the text, and where it starts in the HTML.
@@ -313,7 +314,7 @@ impl<'a> Read<'a, '_> {
         let closed = match &data.value {
             NodeValue::CodeBlock(code) => code.fenced && code.closed,
             NodeValue::Heading(heading) => !heading.setext,
-            NodeValue::ThematicBreak => true,
+            NodeValue::ThematicBreak | NodeValue::TableRow(false) => true,
             NodeValue::Paragraph | NodeValue::Table(_) => self.lines.is_blank(last + 1),
             _ => false,
         };

@@ -93,6 +93,7 @@ pub(crate) fn block<'a>(root: &'a AstNode<'a>, reading: Reading) -> Written {
     let mut writer = Writer {
         out: Written::default(),
         closers: Vec::new(),
+        open_places: Vec::new(),
         containers: 0,
         links: 0,
         column: 0,
@@ -111,6 +112,8 @@ struct Writer {
     out: Written,
     /// What closes each node that is open, outermost first.
     closers: Vec<Closer>,
+    /// Which of the places belong to blocks that are open.
+    open_places: Vec<usize>,
     containers: usize,
     links: usize,
     column: usize,
@@ -134,6 +137,7 @@ impl Writer {
         let data = node.data();
         if self.reading.growing && data.value.block() {
             let from = self.out.html.len();
+            self.open_places.push(self.out.places.len());
             self.out.places.push((address(node), from..from));
         }
         let closer = match &data.value {
@@ -230,7 +234,7 @@ impl Writer {
     fn note_end<'a>(&mut self, node: &'a AstNode<'a>) {
         let end = self.out.html.len();
         if let Some((_, place)) =
-            self.out.places.iter_mut().rev().find(|(known, _)| *known == address(node))
+            self.open_places.pop().and_then(|open| self.out.places.get_mut(open))
         {
             place.end = end;
         }
