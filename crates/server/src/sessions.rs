@@ -5,6 +5,7 @@
 //! `task` that nobody else's lock can stop. `turn`, `transcript` and `title` are the task's pure parts, `view` turns
 //! what the journal holds into what a browser gets. Nothing here knows a socket or a wire format.
 
+mod aside;
 mod export;
 mod failures;
 mod open;

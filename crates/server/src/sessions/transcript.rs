@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use base64::Engine;
 use liminal_contract::{ItemId, ItemStatus};
-use liminal_render::{RENDER_VERSION, Renderer};
+use liminal_render::{HEAVY, RENDER_VERSION, Renderer};
 use liminal_stream::{Ask, Source, SourcePart, Upsert};
 
+use super::aside::aside;
 use super::view;
 use crate::journal::{Blocks, Change, Item};
 use crate::ws::outbox::Told;
@@ -82,7 +83,9 @@ impl Transcript {
             Open { index, request_id, upsert: upsert.clone(), renderer: Renderer::new() }
         });
         open.upsert = upsert.clone();
-        let blocks = open.render(is_final);
+        let (long_text, long_parts) = heaviness(&upsert.source);
+        // While it grows only its end is rendered.
+        let blocks = aside(is_final && long_text, || open.render(is_final));
         changes.push(match grown {
             Some(text) => Change::Grew {
                 index: open.index,
@@ -102,7 +105,8 @@ impl Transcript {
                     .then(|| Blocks { version: RENDER_VERSION, html: blocks.clone() }),
             })),
         });
-        let told = view::upsert(upsert, open.index, open.request_id.clone(), blocks);
+        let told =
+            aside(long_parts, || view::upsert(upsert, open.index, open.request_id.clone(), blocks));
         if is_final {
             self.open.remove(&told.item_id);
         }
@@ -154,6 +158,31 @@ impl Open {
             | Source::Permission(_)
             | Source::Notice(_) => Vec::new(),
         }
+    }
+}
+
+/// Whether rendering the text, and the parts, takes long enough to be noticed.
+fn heaviness(source: &Source) -> (bool, bool) {
+    let length = |part: &SourcePart| match part {
+        SourcePart::Text { text }
+        | SourcePart::Code { text, .. }
+        | SourcePart::Terminal { text } => text.len(),
+        SourcePart::Diff { old, new, .. } => {
+            old.as_ref().map_or(0, String::len) + new.as_ref().map_or(0, String::len)
+        }
+        SourcePart::Hunks { hunks, .. } => {
+            hunks.iter().flat_map(|hunk| &hunk.lines).map(String::len).sum()
+        }
+        SourcePart::Image { .. } => 0,
+    };
+    let are_heavy = |parts: &[SourcePart]| parts.iter().map(length).sum::<usize>() > HEAVY;
+    match source {
+        Source::Message { content, .. } | Source::Thinking { content, .. } => {
+            (content.len() > HEAVY, false)
+        }
+        Source::ToolCall(call) => (false, are_heavy(&call.parts)),
+        Source::Permission(ask) => (false, are_heavy(&ask.parts)),
+        Source::Plan { .. } | Source::Notice(_) => (false, false),
     }
 }
 
