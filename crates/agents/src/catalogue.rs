@@ -317,4 +317,6 @@ impl Known<'_> {
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;

@@ -4,6 +4,8 @@
 //! conversation itself lives in the journal.
 
 mod document;
+#[cfg(test)]
+mod hostile;
 mod json_file;
 mod sessions_file;
 mod trust_file;

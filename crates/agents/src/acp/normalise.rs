@@ -14,7 +14,7 @@ mod tests;
 mod text;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use liminal_contract::{
     AskOption, ItemId, Outcome, PlanEntry, SessionId, Timestamp, TurnId, TurnOrigin, Usage,
@@ -50,6 +50,7 @@ pub(crate) struct Normaliser {
     shown: Vec<Shown>,
     events: u64,
     history_turns: usize,
+    history_ids: HashSet<String>,
 }
 
 /// What the agent is telling.
@@ -115,6 +116,7 @@ impl Normaliser {
             shown: Vec::new(),
             events: 0,
             history_turns: 0,
+            history_ids: HashSet::new(),
         }
     }
 
@@ -278,6 +280,11 @@ impl Normaliser {
                 let id = match record {
                     Some(record) => format!("{local}.{record}"),
                     None => format!("{local}.{}", self.history_turns),
+                };
+                // An agent may use an id twice; a turn that is over takes nothing more.
+                let id = match self.history_ids.insert(id.clone()) {
+                    true => id,
+                    false => format!("{id}.{}", self.history_turns),
                 };
                 (TurnId::new(id), TurnOrigin::User)
             }

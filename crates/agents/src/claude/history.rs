@@ -164,4 +164,6 @@ impl Reader {
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;

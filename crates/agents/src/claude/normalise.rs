@@ -457,4 +457,6 @@ pub fn agent_error(code: ErrorCode, message: String, details: Option<Details>) -
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;

@@ -1,3 +1,5 @@
+mod hostile;
+
 use std::sync::mpsc::channel;
 
 use liminal_contract::{

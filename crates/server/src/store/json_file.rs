@@ -50,7 +50,6 @@ impl<D: Document> JsonFile<D> {
         let owned = on_disk.clone();
         let writer = thread::Builder::new()
             .name(D::FILE.to_owned())
-            .stack_size(256 * 1024)
             .spawn(move || write_all(&owned, &queue))
             // Without the thread every change is answered with `Stopping`; nothing is lost silently.
             .map_err(|error| tracing::error!(file = D::FILE, %error, "no thread for writing"))

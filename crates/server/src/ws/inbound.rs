@@ -164,6 +164,9 @@ fn shortened(text: &str) -> String {
 }
 
 #[cfg(test)]
+mod hostile;
+
+#[cfg(test)]
 mod tests {
     use liminal_contract::ErrorCode;
 

@@ -1,5 +1,6 @@
 //! The recordings of real agents, line by line, and what no recording has.
 
+mod hostile;
 mod recordings;
 mod untidy;
 

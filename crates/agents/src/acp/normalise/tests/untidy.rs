@@ -335,3 +335,31 @@ fn a_history_read_twice_has_the_same_ids_and_one_that_is_known_says_nothing() {
     );
     assert_eq!(read(false), [r#"fact Title("Counting")"#]);
 }
+
+#[test]
+fn a_message_id_that_comes_twice_in_a_history_begins_two_turns() {
+    let mut normaliser = normaliser();
+    normaliser.begin_history(true);
+    let (user, agent) = ("user_message_chunk", "agent_message_chunk");
+    let mut outputs = Vec::new();
+    for (kind, id, text) in [
+        (user, Some("m"), "one"),
+        (agent, None, "first"),
+        (user, Some("n"), "two"),
+        (user, Some("m"), "three"),
+        (agent, None, "second"),
+    ] {
+        outputs.extend(normaliser.update(&raw(&said(kind, id, text)), AT));
+    }
+    outputs.extend(normaliser.end_history(AT));
+    let begun: Vec<String> = outputs
+        .into_iter()
+        .filter_map(|output| match output {
+            Output::Event(event) if matches!(event.payload, Payload::ResponseStart { .. }) => {
+                Some(event.turn_id.to_string())
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(begun, ["s1.m", "s1.n", "s1.m.3"]);
+}

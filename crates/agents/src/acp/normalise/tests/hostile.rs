@@ -1,0 +1,175 @@
+//! Whatever an ACP agent writes, nothing breaks, and what we make of it is a conversation.
+
+use liminal_contract::{AskOption, ItemId, Outcome, OutcomeBy};
+use liminal_hostile::Conversation;
+use proptest::prelude::*;
+use serde::Deserialize;
+
+use super::super::super::envelope::{self, Incoming};
+use super::super::super::{permissions, turn_end};
+use super::super::{TurnEnd, call_of};
+use super::*;
+
+/// What we do, in place of a line of the agent's.
+const WE_PROMPT: &str = "> prompt";
+const WE_LOAD: &str = "> load";
+const WE_ANSWER: &str = "> answer";
+const WE_STOP: &str = "> stop";
+
+/// The agent's lines of each recording, with what we did in between.
+fn recordings() -> Vec<String> {
+    let folder = format!("{}/tests/fixtures/codex-acp", env!("CARGO_MANIFEST_DIR"));
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "jsonl") {
+            continue;
+        }
+        let mut lines = String::new();
+        for line in std::fs::read_to_string(path).unwrap().lines() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let message = &line["msg"];
+            match (line["dir"].as_str(), message["method"].as_str()) {
+                (Some("out"), _) => lines.push_str(&message.to_string()),
+                (_, Some("session/prompt")) => lines.push_str(WE_PROMPT),
+                (_, Some("session/load")) => lines.push_str(WE_LOAD),
+                (_, Some("session/cancel")) => lines.push_str(WE_STOP),
+                (_, None) => lines.push_str(WE_ANSWER),
+                _ => continue,
+            }
+            lines.push('\n');
+        }
+        all.push(lines);
+    }
+    all
+}
+
+/// One session of one agent, as its provider drives it.
+struct Driven {
+    normaliser: Normaliser,
+    conversation: Conversation,
+    turns: usize,
+    stopping: bool,
+    asks: Vec<(ItemId, Vec<AskOption>, Option<String>)>,
+}
+
+impl Driven {
+    fn new() -> Self {
+        Self {
+            normaliser: normaliser(),
+            conversation: Conversation::new(SessionId::parse("codex:s1").unwrap()),
+            turns: 0,
+            stopping: false,
+            asks: Vec::new(),
+        }
+    }
+
+    fn hear(&mut self, outputs: Vec<Output>) {
+        for output in outputs {
+            if let Output::Event(event) = output {
+                self.conversation.hear(event);
+            }
+        }
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        match std::str::from_utf8(line) {
+            Ok(WE_PROMPT) => {
+                self.end_turn(TurnEnd::Stopped { reason: None, usage: None });
+                let told = self.normaliser.end_history(AT);
+                self.hear(told);
+                self.turns += 1;
+                let turn = TurnId::new(format!("t{}", self.turns));
+                let told = self.normaliser.begin_turn(turn, TurnOrigin::User, AT);
+                self.hear(told);
+            }
+            Ok(WE_LOAD) if self.turns == 0 => self.normaliser.begin_history(true),
+            Ok(WE_ANSWER) => self.answer(),
+            Ok(WE_STOP) => self.stopping = true,
+            _ => {
+                if let Ok(message) = envelope::read(line) {
+                    self.message(message);
+                }
+            }
+        }
+        let _shown = self.normaliser.take_shown();
+    }
+
+    fn message(&mut self, message: Incoming<'_>) {
+        #[derive(Deserialize)]
+        struct Told<'a> {
+            #[serde(borrow)]
+            update: &'a RawValue,
+        }
+        match message {
+            Incoming::Notification { params, .. } => {
+                if let Ok(told) = serde_json::from_str::<Told<'_>>(params.get()) {
+                    let _conversation = Normaliser::is_conversation(told.update);
+                    let told = self.normaliser.update(told.update, AT);
+                    self.hear(told);
+                }
+            }
+            Incoming::Request { params, .. } => {
+                if let Ok((item, options, told)) = self.normaliser.ask(params, AT) {
+                    self.asks.push((item, options, call_of(params)));
+                    self.hear(told);
+                }
+            }
+            Incoming::Response { result: Err(error), .. } => {
+                self.end_turn(turn_end::of_error(&error, self.stopping, None, &[]));
+            }
+            Incoming::Response { result: Ok(answer), .. } => {
+                let answer: Value = serde_json::from_str(answer.get()).unwrap_or_default();
+                if answer.get("stopReason").is_some() {
+                    self.end_turn(turn_end::of_answer(&answer, self.stopping));
+                } else {
+                    let told = self.normaliser.told_at_start(&answer);
+                    self.hear(told);
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self) {
+        if self.asks.is_empty() {
+            return;
+        }
+        let (item, options, call) = self.asks.remove(0);
+        let option_id = options.first().map(|option| option.option_id.clone());
+        let refused = permissions::refuses(&options, option_id.as_deref());
+        let outcome = Outcome { option_id, by: OutcomeBy::User };
+        let told = self.normaliser.settle(item, outcome, call.as_deref().filter(|_| refused), AT);
+        self.hear(told);
+    }
+
+    fn end_turn(&mut self, end: TurnEnd) {
+        for (item, ..) in std::mem::take(&mut self.asks) {
+            let outcome = Outcome { option_id: None, by: OutcomeBy::Cancel };
+            let told = self.normaliser.settle(item, outcome, None, AT);
+            self.hear(told);
+        }
+        let told = self.normaliser.end_turn(end, AT);
+        self.hear(told);
+        self.stopping = false;
+    }
+
+    fn end(mut self) {
+        self.end_turn(TurnEnd::Cancelled { reason: None, usage: None });
+        let told = self.normaliser.end_history(AT);
+        self.hear(told);
+        self.conversation.end();
+    }
+}
+
+proptest! {
+    #![proptest_config(liminal_hostile::config())]
+
+    #[test]
+    fn an_agent_may_write_anything(lines in liminal_hostile::lines(recordings())) {
+        let mut driven = Driven::new();
+        for line in &lines {
+            driven.line(line);
+        }
+        driven.end();
+    }
+}

@@ -1,0 +1,138 @@
+//! Whatever Claude Code writes, nothing breaks, and what we make of it is a conversation.
+
+use std::collections::BTreeMap;
+
+use liminal_contract::Answer;
+use liminal_hostile::Conversation;
+use proptest::prelude::*;
+
+use super::*;
+
+/// What we do, in place of a line of the agent's.
+const WE_SAY: &str = "> say ";
+const WE_STOP: &str = "> stop";
+const WE_ANSWER: &str = "> answer";
+
+/// The agent's lines of each recording, with what we did in between.
+fn recordings() -> Vec<String> {
+    let folder = format!("{}/fixtures/claude", env!("CARGO_MANIFEST_DIR"));
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "jsonl") {
+            continue;
+        }
+        let mut lines = String::new();
+        for line in std::fs::read_to_string(path).unwrap().lines() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let message = &line["msg"];
+            match (line["dir"].as_str(), message["type"].as_str()) {
+                (Some("out"), _) => lines.push_str(&message.to_string()),
+                (Some("in"), Some("user")) => {
+                    lines.push_str(WE_SAY);
+                    lines.push_str(message["uuid"].as_str().unwrap_or("no-uuid"));
+                }
+                (Some("in"), Some("control_response")) => lines.push_str(WE_ANSWER),
+                (Some("in"), _) if message["request"]["subtype"] == "interrupt" => {
+                    lines.push_str(WE_STOP);
+                }
+                _ => continue,
+            }
+            lines.push('\n');
+        }
+        all.push(lines);
+    }
+    all
+}
+
+const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+/// One session, as its provider drives it.
+struct Driven {
+    normaliser: Normaliser,
+    conversation: Conversation,
+    turns: usize,
+}
+
+impl Driven {
+    fn new() -> Self {
+        let session = SessionId::parse("claude-code:s").unwrap();
+        let mut own = 0;
+        let mint = move || {
+            own += 1;
+            TurnId::new(format!("own-{own}"))
+        };
+        let project = PathBuf::from("/home/user/demo");
+        Self {
+            conversation: Conversation::new(session.clone()),
+            normaliser: Normaliser::new(session, String::new(), project, Some(0.0), Box::new(mint)),
+            turns: 0,
+        }
+    }
+
+    fn hear(&mut self, outputs: Vec<Output>) {
+        for output in outputs {
+            if let Output::Event(event) = output {
+                self.conversation.hear(event);
+            }
+        }
+        for reply in self.normaliser.take_replies() {
+            assert!(reply.is_object());
+        }
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        let told = match std::str::from_utf8(line) {
+            Ok(text) if text.starts_with(WE_SAY) => {
+                if self.normaliser.takes_message() {
+                    self.turns += 1;
+                    let turn = TurnId::new(format!("t{}", self.turns));
+                    self.normaliser.begin(turn, text[WE_SAY.len()..].to_owned());
+                }
+                Vec::new()
+            }
+            Ok(WE_STOP) => self.normaliser.cancel(NOW),
+            Ok(WE_ANSWER) => self.answer(),
+            _ => match Line::parse(line) {
+                Ok(line) => self.normaliser.read(line, NOW),
+                Err(_not_json) => Vec::new(),
+            },
+        };
+        self.hear(told);
+    }
+
+    fn answer(&mut self) -> Vec<Output> {
+        let Some(item) = self.normaliser.asks.first().map(|ask| ask.item.clone()) else {
+            return Vec::new();
+        };
+        for option in ["allow-session", "allow", "deny"] {
+            let option_id = Some(option.to_owned());
+            let answer = Answer { option_id, answers: BTreeMap::new() };
+            if let Ok((_, said)) = self.normaliser.answer(&item, &answer, OutcomeBy::User, NOW) {
+                return said;
+            }
+        }
+        Vec::new()
+    }
+
+    fn end(mut self) {
+        let error = agent_error(ErrorCode::ProcessCrash, "gone".to_owned(), None);
+        let told = self.normaliser.left(error, NOW);
+        self.hear(told);
+        assert!(self.normaliser.is_idle());
+        self.conversation.end();
+    }
+}
+
+proptest! {
+    #![proptest_config(liminal_hostile::config())]
+
+    #[test]
+    fn claude_may_write_anything(lines in liminal_hostile::lines(recordings())) {
+        let mut driven = Driven::new();
+        for line in &lines {
+            driven.line(line);
+        }
+        driven.end();
+    }
+}

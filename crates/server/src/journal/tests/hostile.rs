@@ -1,0 +1,71 @@
+//! Whatever became of `journal.db`: it opens, or is set aside as it is and a new one takes its place.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A journal of this version, and one of the first.
+static FILES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path()).unwrap().journal;
+    let mut changes = vec![Change::Turn(Box::new(turn(1, None)))];
+    for n in 1..40 {
+        let words = format!("{n} said at some length, so that a page is not enough. ").repeat(9);
+        changes.push(Change::Item(Box::new(message(n, n + 1, &words, ItemStatus::Complete))));
+    }
+    changes.push(Change::Item(Box::new(message(0, 41, "open", ItemStatus::Create))));
+    changes.push(grew(42, " and growing"));
+    changes.push(Change::Stream("another".into()));
+    commit(&journal, 42, changes);
+    let (done, wait) = channel();
+    journal.fold(Box::new(move || done.send(()).unwrap()));
+    wait.recv().unwrap();
+    let first = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/journal-v1.db");
+    vec![std::fs::read(home.path().join(FILE)).unwrap(), std::fs::read(first).unwrap()]
+});
+
+/// Reads all that a program reads, whatever comes of it.
+fn read_all(journal: &Journal) {
+    let known = journal.readers.run(|reader| reader.metas()).unwrap_or_default();
+    let sessions = known.into_iter().map(|(id, ..)| id).chain([session()]);
+    for id in sessions {
+        let _damaged = journal.readers.run(|reader| reader.session(&id));
+        let _damaged = journal.readers.run(|reader| reader.turns(&id));
+        let _damaged = journal.readers.run(|reader| reader.since(&id, 3));
+        let _damaged = journal.readers.run(|reader| reader.page_before(&id, 20));
+        let _damaged = journal.readers.run(|reader| reader.page_from(&id, 0));
+        let _damaged = journal.readers.run(|reader| reader.end(&id));
+    }
+}
+
+fn check(home: &Path, bytes: &[u8]) {
+    let path = home.join(FILE);
+    std::fs::write(&path, bytes).unwrap();
+    match Journal::open(home) {
+        Ok(Opened { journal, set_aside: Some(aside) }) => {
+            assert_eq!(std::fs::read(aside).unwrap(), bytes, "set aside as it was");
+            commit(
+                &journal,
+                1,
+                vec![Change::Item(Box::new(message(0, 1, "a", ItemStatus::Create)))],
+            );
+            let page = read(&journal, |reader| reader.end(&session())).unwrap();
+            assert_eq!(contents(&page), ["a"]);
+        }
+        Ok(Opened { journal, set_aside: None }) => read_all(&journal),
+        Err(JournalError::Newer { .. }) => assert_eq!(std::fs::read(&path).unwrap(), bytes),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(liminal_hostile::config())]
+
+    #[test]
+    fn the_journal_may_hold_anything(bytes in liminal_hostile::file(FILES.clone())) {
+        check(tempfile::tempdir().unwrap().path(), &bytes);
+    }
+}

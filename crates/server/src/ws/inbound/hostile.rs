@@ -1,0 +1,69 @@
+//! Whatever a browser sends, it is a request or is refused in a sentence, under the id it came with.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// One message of each kind.
+fn messages() -> Vec<String> {
+    [
+        r#"{"type":"project:list","requestId":"1"}"#,
+        r#"{"type":"project:add","path":"/home/user/demo","requestId":"1"}"#,
+        r#"{"type":"project:remove","projectId":"p","requestId":"1"}"#,
+        r#"{"type":"session:list","projectId":"p","archived":true,"requestId":"1"}"#,
+        r#"{"type":"session:create","projectId":"p","cliType":"claude-code","policy":"ask","requestId":"1"}"#,
+        r#"{"type":"session:open","sessionId":"codex:s","since":{"stream":"x","seq":7},"tails":true,"requestId":"1"}"#,
+        r#"{"type":"session:open","sessionId":"codex:s","around":"t:0:0","requestId":"1"}"#,
+        r#"{"type":"session:send","sessionId":"codex:s","content":"hello","requestId":"0191d1a2-0000-7000-8000-000000000000"}"#,
+        r#"{"type":"session:cancel","sessionId":"codex:s","requestId":"1"}"#,
+        r#"{"type":"session:archive","sessionId":"codex:s","requestId":"1"}"#,
+        r#"{"type":"session:reconnect","cliType":"codex","sessionId":"codex:s","requestId":"1"}"#,
+        r#"{"type":"session:close","sessionId":"codex:s","requestId":"1"}"#,
+        r#"{"type":"session:older","sessionId":"codex:s","before":200,"requestId":"1"}"#,
+        r#"{"type":"session:permission","sessionId":"codex:s","itemId":"t:ask:0","optionId":"allow","answers":{"q":"a"},"requestId":"1"}"#,
+        r#"{"type":"session:rename","sessionId":"codex:s","title":"T","requestId":"1"}"#,
+        r#"{"type":"session:unarchive","sessionId":"codex:s","requestId":"1"}"#,
+        r#"{"type":"session:delete","sessionId":"codex:s","requestId":"1"}"#,
+        r#"{"type":"session:policy","sessionId":"codex:s","policy":"auto","requestId":"1"}"#,
+        r#"{"type":"agents:list","requestId":"1"}"#,
+        r#"{"type":"path:complete","prefix":"/ho","requestId":"1"}"#,
+        r#"{"type":"search","query":"\"a b\" c*","limit":50,"requestId":"1"}"#,
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+#[test]
+fn the_messages_are_right_before_they_are_damaged() {
+    for message in messages() {
+        assert!(read(&message).is_ok(), "{message}");
+    }
+}
+
+proptest! {
+    #![proptest_config(liminal_hostile::config())]
+
+    #[test]
+    fn a_browser_may_send_anything(bytes in liminal_hostile::text(messages())) {
+        // What is no UTF-8 is refused before it comes here.
+        let text = String::from_utf8_lossy(&bytes);
+        match read(&text) {
+            Ok(request) => {
+                let again = serde_json::to_string(&request.message).unwrap();
+                prop_assert_eq!(read(&again).unwrap().message, request.message);
+            }
+            Err(refused) => {
+                prop_assert_eq!(refused.failure.code, ErrorCode::InvalidMessage);
+                prop_assert!(refused.failure.message.starts_with("Invalid request payload: "));
+                prop_assert!(refused.failure.message.len() < 2_000, "{}", refused.failure.message);
+                // Where a field is there twice, nobody can say which was meant.
+                let named_once = text.matches("\"requestId\"").count() == 1;
+                let sent: Option<Value> = serde_json::from_str(&text).ok();
+                let id = sent.as_ref().and_then(|sent| sent.get("requestId")?.as_str());
+                if let Some(id) = id.filter(|id| named_once && id.len() <= LONGEST_ID) {
+                    prop_assert_eq!(refused.request_id.as_deref(), Some(id));
+                }
+            }
+        }
+    }
+}
