@@ -69,18 +69,33 @@ pub fn open(directory: &Path) -> Result<Opened, JournalError> {
     Ok(Opened { journal: Journal::start(connection, readers)?, set_aside })
 }
 
-enum Failure {
+/// Why a journal could not be made ready.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// Something in the file.
     Damaged(String),
+    /// Something else.
     Other(JournalError),
 }
 
 impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
+        // Where the machine is at fault, the file may be whole. All else is the file's: its tables, too, may say
+        // something that can't be.
         match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                Self::Damaged(error.to_string())
-            }
-            _ => Self::Other(error.into()),
+            Some(
+                ErrorCode::SystemIoFailure
+                | ErrorCode::DiskFull
+                | ErrorCode::CannotOpen
+                | ErrorCode::PermissionDenied
+                | ErrorCode::ReadOnly
+                | ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::FileLockingProtocolFailed
+                | ErrorCode::OutOfMemory
+                | ErrorCode::OperationInterrupted,
+            ) => Self::Other(error.into()),
+            _ => Self::Damaged(error.to_string()),
         }
     }
 }
@@ -89,19 +104,11 @@ fn prepare(path: &Path) -> Result<Connection, Failure> {
     restrict(path).map_err(|error| {
         Failure::Other(JournalError::Open(format!("{}: {error}", path.display())))
     })?;
-    let mut connection = schema::connect_writer(path).map_err(|error| match error {
-        JournalError::Read(reason) if is_damage(&reason) => Failure::Damaged(reason),
-        other => Failure::Other(other),
-    })?;
+    let mut connection = schema::connect_writer(path)?;
     let transaction = connection.transaction()?;
     close_open_turns(&transaction, None)?;
     transaction.commit()?;
     Ok(connection)
-}
-
-/// SQLite's own words for a file that is not, or no longer, a database.
-fn is_damage(reason: &str) -> bool {
-    ["malformed", "not a database", "disk image"].iter().any(|words| reason.contains(words))
 }
 
 /// Makes the file ours alone before SQLite, which would make it readable to others, does.

@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 
 use super::JournalError;
+use super::open::Failure;
 
 /// The version this program writes.
 pub const VERSION: i64 = 1;
@@ -81,11 +82,11 @@ const MIGRATIONS: [&str; 1] = [
 ];
 
 /// The writing connection, migrated to [`VERSION`].
-pub fn connect_writer(path: &Path) -> Result<Connection, JournalError> {
+pub fn connect_writer(path: &Path) -> Result<Connection, Failure> {
     let mut connection = Connection::open(path)?;
     let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if found > VERSION {
-        return Err(JournalError::Newer { path: path.to_owned(), found });
+        return Err(Failure::Other(JournalError::Newer { path: path.to_owned(), found }));
     }
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
@@ -94,13 +95,15 @@ pub fn connect_writer(path: &Path) -> Result<Connection, JournalError> {
     connection.pragma_update(None, "secure_delete", true)?;
     connection.pragma_update(None, "cache_size", -1024)?;
     connection.set_prepared_statement_cache_capacity(32);
-    let transaction = connection.transaction()?;
-    let from = usize::try_from(found).unwrap_or_default();
-    for migration in MIGRATIONS.iter().skip(from) {
-        transaction.execute_batch(migration)?;
+    if found < VERSION {
+        let transaction = connection.transaction()?;
+        let from = usize::try_from(found).unwrap_or_default();
+        for migration in MIGRATIONS.iter().skip(from) {
+            transaction.execute_batch(migration)?;
+        }
+        transaction.pragma_update(None, "user_version", VERSION)?;
+        transaction.commit()?;
     }
-    transaction.pragma_update(None, "user_version", VERSION)?;
-    transaction.commit()?;
     Ok(connection)
 }
 

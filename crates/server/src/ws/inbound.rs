@@ -42,8 +42,12 @@ pub fn read(text: &str) -> Result<Request, Refused> {
     struct Envelope<'a> {
         #[serde(borrow, default, rename = "requestId")]
         request_id: Option<&'a RawValue>,
-        #[serde(borrow, default, rename = "sessionId")]
-        session_id: Option<&'a RawValue>,
+    }
+    /// Apart, because whatever is wrong with it must not cost the id.
+    #[derive(Deserialize)]
+    struct About {
+        #[serde(rename = "sessionId")]
+        session_id: SessionId,
     }
     // Skipping over what it does not want, this takes any depth without recursion.
     let envelope = match serde_json::from_str::<Envelope<'_>>(text) {
@@ -69,8 +73,8 @@ pub fn read(text: &str) -> Result<Request, Refused> {
     serde_json::from_str::<ClientMessage>(text)
         .map(|message| Request { request_id: request_id.clone(), message })
         .map_err(|error| {
-            let session = envelope.session_id.and_then(|raw| serde_json::from_str(raw.get()).ok());
-            refused(request_id, &explain(text, &error)).about(session)
+            let about = serde_json::from_str::<About>(text).ok();
+            refused(request_id, &explain(text, &error)).about(about.map(|about| about.session_id))
         })
 }
 
@@ -185,6 +189,13 @@ mod tests {
             read(r#"{"type":"project:add","path":"/x","requestId":"7","other":[1]}"#).unwrap();
         assert_eq!(request.request_id.as_deref(), Some("7"));
         assert_eq!(request.message, ClientMessage::ProjectAdd { path: "/x".into() });
+    }
+
+    #[test]
+    fn a_field_that_is_there_twice_does_not_cost_the_id() {
+        let twice =
+            r#"{"sessionId":null,"type":"session:close","sessionId":"a:b","requestId":"7"}"#;
+        assert_eq!(refusal(twice).0.as_deref(), Some("7"));
     }
 
     #[test]

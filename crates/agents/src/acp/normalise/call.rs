@@ -305,6 +305,10 @@ fn read(raw: &RawValue) -> Result<Told, serde_json::Error> {
         content: Option<Vec<&'a RawValue>>,
     }
     let ToolCallUpdate { tool_call_id, fields, meta, .. } = serde_json::from_str(raw.get())?;
+    if tool_call_id.0.is_empty() {
+        // It could not be told from another.
+        return Err(serde::de::Error::custom("toolCallId is empty"));
+    }
     // The schema's reader passes over content it does not know without a word; so the content is read apart.
     let content = serde_json::from_str::<WithContent<'_>>(raw.get()).ok().and_then(|it| it.content);
     let meta = meta.unwrap_or_default();

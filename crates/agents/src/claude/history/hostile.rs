@@ -65,7 +65,7 @@ proptest! {
         if let Some(mark) = mark {
             let added = tell(&reader, &History::After(mark.clone()));
             check(&reader, &added);
-            fs::write(&reader.path, &before.concat()).unwrap();
+            fs::write(&reader.path, before.concat()).unwrap();
             check(&reader, &tell(&reader, &History::After(mark)));
         }
     }

@@ -366,15 +366,33 @@ fn command(text: &str) -> Option<String> {
 fn add(one: ApiUsage, other: ApiUsage) -> ApiUsage {
     let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
         (None, None) => None,
-        (a, b) => Some(a.unwrap_or_default() + b.unwrap_or_default()),
+        (a, b) => Some(a.unwrap_or_default().saturating_add(b.unwrap_or_default())),
     };
     ApiUsage {
-        input_tokens: one.input_tokens + other.input_tokens,
-        output_tokens: one.output_tokens + other.output_tokens,
+        input_tokens: one.input_tokens.saturating_add(other.input_tokens),
+        output_tokens: one.output_tokens.saturating_add(other.output_tokens),
         cache_read_input_tokens: sum(one.cache_read_input_tokens, other.cache_read_input_tokens),
         cache_creation_input_tokens: sum(
             one.cache_creation_input_tokens,
             other.cache_creation_input_tokens,
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_tokens_than_can_be_counted_are_as_many_as_can() {
+        let most = || ApiUsage {
+            input_tokens: u64::MAX,
+            output_tokens: 7,
+            cache_read_input_tokens: Some(u64::MAX),
+            cache_creation_input_tokens: None,
+        };
+        let sum = add(most(), most());
+        assert_eq!((sum.input_tokens, sum.output_tokens), (u64::MAX, 14));
+        assert_eq!(sum.cache_read_input_tokens, Some(u64::MAX));
     }
 }

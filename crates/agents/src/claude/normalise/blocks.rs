@@ -343,7 +343,9 @@ impl Normaliser {
     fn next_index(&self, message: usize) -> usize {
         let blocks = self.turn.as_ref().and_then(|turn| turn.messages.get(message));
         blocks
-            .and_then(|message| message.blocks.iter().map(|block| block.index + 1).max())
+            .and_then(|message| {
+                message.blocks.iter().map(|block| block.index.saturating_add(1)).max()
+            })
             .unwrap_or_default()
     }
 
@@ -439,10 +441,13 @@ impl Normaliser {
 
     fn count_context(&mut self, own: bool, usage: Option<ApiUsage>) {
         if let (true, Some(usage), Some(turn)) = (own, usage, &mut self.turn) {
-            let read = usage.input_tokens
-                + usage.cache_read_input_tokens.unwrap_or_default()
-                + usage.cache_creation_input_tokens.unwrap_or_default();
-            turn.context = Some(read + usage.output_tokens);
+            let all = [
+                usage.input_tokens,
+                usage.cache_read_input_tokens.unwrap_or_default(),
+                usage.cache_creation_input_tokens.unwrap_or_default(),
+                usage.output_tokens,
+            ];
+            turn.context = Some(all.into_iter().fold(0, u64::saturating_add));
         }
     }
 }

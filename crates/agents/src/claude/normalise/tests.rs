@@ -538,3 +538,33 @@ fn the_end_of_the_process_ends_turn_and_questions() {
     );
     assert!(normaliser.is_idle());
 }
+
+#[test]
+fn a_call_without_an_id_or_a_name_is_no_call() {
+    for call in [
+        json!({"type": "tool_use", "id": "", "name": "Bash", "input": {}}),
+        json!({"type": "tool_use", "id": "toolu_x", "name": "", "input": {}}),
+        json!({"type": "tool_result", "tool_use_id": "", "content": "ok"}),
+    ] {
+        let mut normaliser = normaliser();
+        normaliser.begin(TurnId::new("t"), "t".to_owned());
+        let said = read(&mut normaliser, &[whole("msg", None, call.clone())]);
+        let is_call = |payload: &Payload| {
+            matches!(payload, Payload::ItemStart { item: NewItem::FunctionCall { .. }, .. })
+        };
+        assert!(!said.iter().any(is_call), "{call}: {said:?}");
+    }
+}
+
+#[test]
+fn more_tokens_than_can_be_counted_are_as_many_as_can() {
+    let most = json!({"input_tokens": u64::MAX, "output_tokens": u64::MAX,
+        "cache_read_input_tokens": u64::MAX});
+    let message = json!({"type": "stream_event", "event": {"type": "message_start",
+        "message": {"id": "m", "model": "m", "content": [], "usage": most.clone()}}});
+    let whole = json!({"type": "assistant",
+        "message": {"id": "m", "model": "m", "content": [{"type": "text", "text": "a"}], "usage": most}});
+    let mut normaliser = normaliser();
+    normaliser.begin(TurnId::new("t"), "t".to_owned());
+    assert_eq!(read(&mut normaliser, &[message, whole])[0], started(TurnOrigin::User));
+}

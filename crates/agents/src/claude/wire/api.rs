@@ -1,6 +1,7 @@
 //! What the model's API says, as Claude Code passes it on: messages, blocks, streaming events.
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// An event of the model's streaming API.
@@ -120,8 +121,10 @@ pub enum KnownBlock {
     #[serde(alias = "server_tool_use", alias = "mcp_tool_use")]
     ToolUse {
         /// The call.
+        #[serde(deserialize_with = "not_empty")]
         id: String,
         /// The tool.
+        #[serde(deserialize_with = "not_empty")]
         name: String,
         /// Its arguments; empty while they stream.
         #[serde(default)]
@@ -135,6 +138,7 @@ pub enum KnownBlock {
     )]
     ToolResult {
         /// The call.
+        #[serde(deserialize_with = "not_empty")]
         tool_use_id: String,
         /// Text or blocks.
         #[serde(default)]
@@ -199,4 +203,10 @@ pub struct ApiUsage {
     pub cache_read_input_tokens: Option<u64>,
     /// Written to a cache.
     pub cache_creation_input_tokens: Option<u64>,
+}
+
+/// A call without an id could not be told from another.
+fn not_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text.is_empty() { Err(D::Error::custom("is empty")) } else { Ok(text) }
 }

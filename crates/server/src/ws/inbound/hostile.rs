@@ -1,5 +1,6 @@
 //! Whatever a browser sends, it is a request or is refused in a sentence, under the id it came with.
 
+use liminal_contract::ErrorCode;
 use proptest::prelude::*;
 
 use super::*;

@@ -363,3 +363,9 @@ fn a_message_id_that_comes_twice_in_a_history_begins_two_turns() {
         .collect();
     assert_eq!(begun, ["s1.m", "s1.n", "s1.m.3"]);
 }
+
+#[test]
+fn a_call_without_an_id_is_told_as_it_came() {
+    let call = json!({"sessionUpdate": "tool_call", "toolCallId": "", "title": "x"});
+    assert_eq!(update(&mut in_a_turn(), call.clone()), [format!("fact Other tool_call {call}")]);
+}
