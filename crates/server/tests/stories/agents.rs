@@ -250,3 +250,33 @@ async fn a_conversation_travels_as_history_upserts_and_turns_and_nothing_else() 
         .map(|frame| frame["payload"]["turnId"].as_str().unwrap());
     assert!(turns.into_iter().all(|known| known == turn.as_str()));
 }
+
+#[tokio::test]
+async fn a_session_the_journal_never_saw_is_read_from_its_agent() {
+    let app = Launch::new().agent(echo()).claude(echo()).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let mut sessions = Vec::new();
+    for agent in ["claude-code", "scripted"] {
+        let session = browser.creates_session(&project, agent).await;
+        browser.opens(&session).await;
+        let turn = browser.says_to(&session, "remember me").await;
+        browser.sees_end(&turn).await;
+        sessions.push(session);
+    }
+    let launch = app.launch().clone();
+    app.stop().await;
+    for file in std::fs::read_dir(launch.data_dir()).unwrap() {
+        let file = file.unwrap().path();
+        if file.file_name().unwrap().to_string_lossy().contains(".db") {
+            std::fs::remove_file(file).unwrap();
+        }
+    }
+
+    let app = launch.start().await;
+    let mut browser = app.browser().await;
+    for session in &sessions {
+        let texts = browser.opens(session).await.texts();
+        assert_eq!(texts, ["remember me", "You said: remember me"]);
+    }
+}
