@@ -151,6 +151,8 @@ test("settings hold theme, defaults and notifications in this browser, and tell 
   await shell.hasProject("web")
   await page.getByRole("button", { name: "New session in web", exact: true }).click()
   await expect(page.getByRole("menuitem").first()).toContainText("Other")
+  await page.getByRole("menuitem").first().click()
+  await expect(shell.portlet.getByText("Acts without asking")).toBeVisible()
 })
 
 test("below 700 px the sidebar is a drawer that Escape and choosing a session close", async ({ shell, page }) => {

@@ -23,6 +23,11 @@ for (const theme of ["dark", "light"]) {
       const check = async () => {
         expect(await faults(page)).toEqual([])
         expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+        // What lies over the page is inside the window, and nothing in it is cut off at the side.
+        expect(await page.evaluate(() => [...document.querySelectorAll("dialog[open], .menu, .dialog-body, .palette-list, .sidebar-scroll")].filter((box) => {
+          const { top, bottom, left, right } = box.getBoundingClientRect()
+          return box.scrollWidth > box.clientWidth || (box.matches("dialog, .menu") && (top < 0 || left < 0 || bottom > innerHeight || right > innerWidth))
+        }).map((box) => box.className))).toEqual([])
       }
       await check()
       if (width === 390) await page.getByRole("button", { name: "Show the sidebar" }).click()
@@ -35,6 +40,8 @@ for (const theme of ["dark", "light"]) {
       await check()
       await page.keyboard.press("Escape")
       await page.getByRole("button", { name: "Search everything" }).click()
+      await expect(page.locator(".palette-row").first()).toBeVisible()
+      await check()
       await page.keyboard.type("longer")
       await expect(page.locator(".palette-hit").first()).toBeVisible()
       await check()

@@ -78,4 +78,8 @@ test("thirty tabs come back at once, and only the one in front is loaded", async
   await expect(page.locator(".tab").nth(0)).toBeInViewport()
   await expect(page.locator(".tab").nth(0)).toHaveAttribute("data-active", "")
   await expect(page.locator("iframe")).toHaveCount(2)
+  // A window that becomes narrower still shows the tab in front.
+  await page.locator(".tab-open").nth(3).click()
+  await page.setViewportSize({ width: 390, height: 800 })
+  await expect(page.locator(".tab").nth(3)).toBeInViewport({ ratio: 0.9 })
 })

@@ -76,6 +76,18 @@ test("sessions stand newest first, and a message brings one to the top", async (
   await expect(shell.sessions("web")).toHaveText(["The first one", "The second one"])
 })
 
+test("the age of a session keeps itself current", async ({ shell, page }) => {
+  await page.clock.install()
+  const path = await shell.hasProject("web")
+  await shell.hasSession(path, "Growing old")
+  const age = shell.session("Growing old").locator(".session-age")
+  await expect(age).toHaveText("now")
+  await page.clock.fastForward("05:10")
+  await expect(age).toHaveText("5m")
+  await page.clock.fastForward("03:00:00")
+  await expect(age).toHaveText("3h")
+})
+
 test("working, waiting, failed and unread are seen at the row, the tab and the page's title", async ({ shell, page, liminal }) => {
   const path = await shell.hasProject("web")
   await shell.hasSession(path, "In front")

@@ -18,6 +18,7 @@ const scripts = (home) => ({
         { on: { contains: "ask me" }, steps: [{ ask: { title: "Run the tests?", options: allow, then: { yes: [{ say: "Thank you." }] }, otherwise: [{ say: "Then not." }] } }, { stop: "end_turn" }] },
         { on: { contains: "fail now" }, steps: [{ fail: { code: -32603, message: "The model is out of order." } }] },
         { on: { contains: "stream slowly" }, steps: [{ say_chopped: { text: "word ".repeat(400), size: 5, every_ms: 15 } }, { wait_for_file: join(home, "gate-one") }, { say: "The end." }, { stop: "end_turn" }] },
+        { on: { contains: "think first" }, steps: [{ think: "Let me see.\n\nThe hidden depth of it." }, { say: "Some words to select." }, { stop: "end_turn" }] },
         { on: { contains: "be long" }, steps: [{ say: Array.from({ length: 120 }, (_, n) => `Paragraph ${n} of a long answer.`).join("\n\n") }, { stop: "end_turn" }] },
         { on: "any", steps: [{ say: "You said: " }, "say_prompt", { stop: "end_turn" }] },
       ],

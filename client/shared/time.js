@@ -17,5 +17,8 @@ export function age(at, now) {
   return `${Math.floor(passed / (365 * day))}y`
 }
 
+/** Made once: a thousand rows each with a formatter of its own cost a tenth of a second. */
+const inFull = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" })
+
 /** @param {string} at ISO 8601 */
-export const fullTime = (at) => new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })
+export const fullTime = (at) => Number.isNaN(Date.parse(at)) ? "" : inFull.format(new Date(at))

@@ -11,9 +11,9 @@ export function mountDoor(root, { problem, logIn }) {
   root.replaceChildren(el("main", { class: "door" }, el("div", { class: "door-box" },
     el("div", { class: "door-brand" }, el("i", { class: "brand-mark" }), el("h1", { text: "Liminal Builder" })),
     el("p", { text: "This browser is not logged in yet. The program can run commands on this machine, so it opens only for you." }),
-    el("ol", { class: "door-steps" },
-      el("li", {}, "Open the link that ", el("code", { text: "liminal" }), " printed in your terminal, or"),
-      el("li", {}, "print the token with ", el("code", { text: "liminal token" }), " and paste it here.")),
+    el("ul", { class: "door-steps" },
+      el("li", {}, "Open the link that ", el("code", { text: "liminal" }), " printed in your terminal,"),
+      el("li", {}, "or print the token with ", el("code", { text: "liminal token" }), " and paste it here.")),
     form)))
   form.addEventListener("submit", async (event) => {
     event.preventDefault()

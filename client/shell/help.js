@@ -18,5 +18,5 @@ export function openHelp(onClose) {
       el("section", {},
         el("h3", { text: "In the sidebar" }), el("dl", {}, line(["↑", "↓"], "Move"), line(["←", "→"], "Fold, unfold, reach the buttons of a row"), line(["Enter"], "Open"), line(["F2"], "Rename"), line(["Delete"], "Archive")),
         el("h3", { text: "On a tab" }), el("dl", {}, line(["←", "→"], "Switch"), line(["Shift", "←"], "Move left"), line(["Shift", "→"], "Move right"), line(["Delete"], "Close")),
-        el("h3", { text: "In a message" }), el("dl", {}, line(["Enter"], "Send"), line(["Shift", "Enter"], "New line"))))], { className: "help-dialog", onClose })
+        el("h3", { text: "In a message" }), el("dl", {}, line(["Enter"], "Send"), line(["Shift", "Enter"], "New line"), line(["↑"], "In an empty one: what you wrote before"), line(["Esc", "Esc"], "Stop the answer"))))], { className: "help-dialog", onClose })
 }

@@ -22,7 +22,10 @@ function showDoor(problem) {
 }
 
 async function begin() {
-  showTheme(document, resolveTheme(themeChoice(localStorage), matchMedia("(prefers-color-scheme: light)").matches))
+  const system = matchMedia("(prefers-color-scheme: light)")
+  const dress = () => showTheme(document, resolveTheme(themeChoice(localStorage), system.matches))
+  dress()
+  system.addEventListener("change", dress)
   const given = takeFromAddress(location, history)
   const known = credential(localStorage)
   if (given) {

@@ -118,7 +118,9 @@ export function mountTabBar(root, deps) {
   })
 
   const fits = () => { all.hidden = list.scrollWidth <= list.clientWidth }
-  const sizes = new ResizeObserver(fits)
+  const showActive = () => views.get(tabs.find((tab) => tab.active)?.id ?? "")?.element.scrollIntoView({ block: "nearest", inline: "nearest" })
+  // A window that became narrower still shows the tab in front.
+  const sizes = new ResizeObserver(() => { fits(); showActive() })
   sizes.observe(list)
 
   return {
@@ -129,7 +131,7 @@ export function mountTabBar(root, deps) {
       const active = tabs.find((tab) => tab.active)
       // Again when titles arrive after a reload, because the tabs before it grow with them.
       const order = `${active?.id} ${tabs.length} ${tabs.filter((tab) => tab.title === "…").length} ${active?.title}`
-      if (active && order !== shown) views.get(active.id)?.element.scrollIntoView({ block: "nearest", inline: "nearest" })
+      if (order !== shown) showActive()
       shown = order
       fits()
     },
