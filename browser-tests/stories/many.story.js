@@ -60,6 +60,7 @@ test("what happens in one of a thousand sessions touches its row and no other", 
 })
 
 test("thirty tabs come back at once, and only the one in front is loaded", async ({ shell, page }) => {
+  test.slow()
   const opens = []
   page.on("websocket", (socket) => socket.on("framesent", ({ payload }) => { if (String(payload).includes("session:open")) opens.push(JSON.parse(String(payload)).sessionId) }))
   const order = Array.from({ length: 30 }, (_, n) => sessionId(n % 20, n))

@@ -78,6 +78,8 @@ test("sessions stand newest first, and a message brings one to the top", async (
 
 test("the age of a session keeps itself current", async ({ shell, page }) => {
   await page.clock.install()
+  await page.reload()
+  await shell.isConnected()
   const path = await shell.hasProject("web")
   await shell.hasSession(path, "Growing old")
   const age = shell.session("Growing old").locator(".session-age")

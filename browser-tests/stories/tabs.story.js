@@ -106,6 +106,7 @@ test("a session is as it was left while another was in front: scroll, draft, sel
   await liminal.say(id, "think first")
   await expect(shell.session("Please be long")).not.toHaveAttribute("data-mood", "running")
   await shell.hasSession(path, "Short")
+  await shell.open("Short")
   await shell.open("Please be long")
   await shell.portlet.locator(".thinking .line").click()
   await expect(shell.portlet.getByText("The hidden depth of it.")).toBeVisible()
