@@ -1,11 +1,11 @@
-import { existsSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import axe from "axe-core"
 import { done, expect, on, script, test, tool } from "../support/chat.js"
 
-/** The payloads that the renderer is held to, all of them, a few dozen to a message. */
-const payloads = new URL("../../crates/render/tests/corpus/payloads.json", import.meta.url)
-const corpus = existsSync(payloads) ? JSON.parse(readFileSync(payloads, "utf8")) : []
-const messages = Array.from({ length: Math.ceil(corpus.length / 40) }, (_, n) => corpus.slice(40 * n, 40 * n + 40).join("\n\n"))
+/** The payloads that the renderer is held to, all of them. Each is a paragraph of its own, a few dozen to a message; each message also
+ * comes as a thought, as the output of a command, as a diff, and its first payloads as the titles of calls. */
+const corpus = JSON.parse(readFileSync(new URL("../../crates/render/tests/corpus/payloads.json", import.meta.url), "utf8"))
+const messages = Array.from({ length: Math.ceil(corpus.length / 24) }, (_, n) => corpus.slice(24 * n, 24 * n + 24).map((payload, at) => `Payload ${24 * n + at}:\n\n${payload}`).join("\n\n---\n\n"))
 const hostile = [
   "<script>window.hit = 1</script><img src=x onerror='window.hit = 2'><svg onload='window.hit = 3'>",
   "[press](javascript:window.hit=4) [data](data:text/html,<script>1</script>) ![out](https://outside.example/pixel.png)",
@@ -17,53 +17,79 @@ const hostile = [
 
 test.use({
   script: script(
-    on("hostile", ...[...hostile, ...messages].flatMap((text, n) => [{ think: text }, "new_message", { say: text }, tool(`c${n}`, text.slice(0, 200), "execute"), done(`c${n}`, text)])),
+    on("hostile", ...[...hostile, ...messages].flatMap((text, n) => [
+      { think: text }, "new_message", { say: text },
+      tool(`c${n}`, text.slice(0, 200), "execute", { input: { command: text } }), done(`c${n}`, text),
+      tool(`d${n}`, `Edit ${n}`, "edit"), { diff: { id: `d${n}`, path: text.split("\n").at(-1).slice(0, 80), old: "a", new: text } }, done(`d${n}`),
+    ])),
+    on("one by one", ...corpus.flatMap((payload, n) => ["new_message", { say: payload }, tool(`t${n}`, payload, "execute"), done(`t${n}`, "")])),
+    on("permit", ...corpus.slice(0, 1).map(() => ({ ask: { title: corpus.join(" "), options: corpus.slice(0, 6).map((name, n) => ({ id: `o${n}`, name, kind: "allow_once" })), then: {}, otherwise: [] } }))),
     on("all", { think: "Let me see." }, { say: "Some *words* and `code`.\n\n```rust\nfn main() {}\n```\n\n| a | b |\n| - | - |\n| 1 | 2 |\n" }, { plan: [{ text: "look", status: "completed" }, { text: "leap", status: "in_progress" }, { text: "land", status: "pending" }] },
       tool("a", "make", "execute"), done("a", "no rule", { failed: true }), tool("b", "Edit main.rs", "edit"), { diff: { id: "b", path: "src/main.rs", old: "a\nb\n", new: "a\nc\n" } }, done("b"),
       tool("c", "make clean", "execute"), { ask: { tool: "c", title: "make clean", options: [{ id: "yes", name: "Allow once", kind: "allow_once" }, { id: "no", name: "Deny", kind: "reject_once" }], then: {}, otherwise: [] } }),
   ),
 })
 
-test("nothing of the agent's runs, loads, covers or navigates", async ({ chat }) => {
-  const dialogs = []
-  chat.page.on("dialog", (dialog) => { dialogs.push(dialog.message()); return dialog.dismiss() })
-  const address = chat.page.url()
-  await chat.askAndWait("hostile")
-  await chat.frame.locator("body").evaluate((body) => body.querySelectorAll(".line[aria-expanded=false]").forEach((line) => line.click()))
-  const found = await chat.frame.locator("body").evaluate((body) => ({
-    hit: [window.hit, window.parent.hit].filter((hit) => hit !== undefined),
-    forbidden: [...body.querySelectorAll(".conversation :is(script, iframe, object, embed, form:not(.questions), base, meta, link, style, [style*=position], [onerror], [onload])")].map((each) => each.outerHTML.slice(0, 80)),
-    links: [...body.querySelectorAll(".conversation a")].map((link) => link.protocol).filter((protocol) => !/^(https?|mailto):$/.test(protocol)),
-    composer: document.elementFromPoint(...((box) => [box.x + box.width / 2, box.y + box.height / 2])(body.querySelector("textarea").getBoundingClientRect()))?.tagName,
+/** What of the agent's got where it must not. */
+function trespasses() {
+  const room = document.querySelector(".conversation").getBoundingClientRect()
+  const within = [...document.querySelectorAll(".column *")]
+  return {
+    ran: [window.hit, window.parent.hit].filter((hit) => hit !== undefined),
+    forbidden: within.filter((each) => each.matches("script, iframe, frame, object, embed, form:not(.questions), base, meta, link, style, audio, video, source, portal, img:not([src^='blob:'])")).map((each) => each.outerHTML.slice(0, 80)),
+    handlers: within.filter((each) => [...each.attributes].some(({ name }) => name.startsWith("on") || name === "style" && !each.matches(".segment") || name === "srcdoc" || name === "ping")).map((each) => each.outerHTML.slice(0, 80)),
+    links: within.filter((each) => each.matches("a")).map((link) => link.protocol).filter((protocol) => !/^(https?|mailto):$/.test(protocol)),
+    // What a line of the agent's draws stays within the conversation: beside it nothing, above and below it only what is scrolled away.
+    beside: within.filter((each) => !each.closest("pre, .table, .rows, .term, .line-what") && each.getClientRects().length > 0 && (each.getBoundingClientRect().right > room.right + 1 || each.getBoundingClientRect().left < room.left - 1)).map((each) => each.outerHTML.slice(0, 80)),
+    lifted: within.filter((each) => ["fixed", "sticky"].includes(getComputedStyle(each).position)).map((each) => each.outerHTML.slice(0, 80)),
+    composer: document.elementFromPoint(...((box) => [box.x + box.width / 2, box.y + box.height / 2])(document.querySelector("textarea").getBoundingClientRect()))?.tagName,
+    header: document.elementFromPoint(...((box) => [box.x + 4, box.y + box.height / 2])(document.querySelector(".header-agent").getBoundingClientRect()))?.closest("header")?.id,
     wide: document.documentElement.scrollWidth > innerWidth,
-  }))
-  expect(found).toEqual({ hit: [], forbidden: [], links: [], composer: "TEXTAREA", wide: false })
-  expect(dialogs).toEqual([])
-  expect(chat.page.url()).toBe(address)
-})
+  }
+}
+const nothing = { ran: [], forbidden: [], handlers: [], links: [], beside: [], lifted: [], composer: "TEXTAREA", header: "header", wide: false }
 
-test("messages from another window, or of another shape, change nothing", async ({ chat }) => {
-  await chat.askAndWait("hello")
+for (const prompt of ["hostile", "one by one"]) {
+  test.describe(prompt, () => {
+    test("nothing of the agent's runs, loads, covers or navigates", async ({ chat, context, liminal }) => {
+      test.slow()
+      expect(corpus.length).toBeGreaterThan(250)
+      const [dialogs, asked, moved] = [[], [], []]
+      chat.page.on("dialog", (dialog) => { dialogs.push(dialog.message()); return dialog.dismiss() })
+      // Scripts, styles and data of ours, and nothing that a payload names.
+      context.on("request", (request) => { if (!/^\/(api|shell|portlet|shared|icons)\//.test(new URL(request.url()).pathname) || !request.url().startsWith(liminal.origin)) asked.push(request.url()) })
+      context.on("page", (page) => moved.push(page.url()))
+      chat.page.on("framenavigated", (frame) => moved.push(frame.url()))
+      await chat.say(prompt)
+      await expect(chat.ends).toHaveCount(1, { timeout: 60_000 })
+      const portlet = chat.page.frames().find((frame) => frame.url().includes("/portlet/"))
+      // Every row is made and looked at, and whatever opens is opened, screen by screen.
+      const seen = new Set()
+      await chat.measure((box) => { box.scrollTop = 0 })
+      for (let isEnd = false; !isEnd;) {
+        await portlet.evaluate(() => document.querySelectorAll(".line[aria-expanded=false]").forEach((line) => line.click()))
+        expect(await portlet.evaluate(trespasses)).toEqual(nothing)
+        for (const id of await portlet.evaluate(() => [...document.querySelectorAll("[data-item]")].map((row) => row.dataset.item))) seen.add(id)
+        isEnd = await portlet.evaluate(async () => {
+          const box = document.querySelector(".scroller")
+          const before = box.scrollTop
+          // Rows stand well beyond the view on both sides.
+          box.scrollTop += box.clientHeight + 1000
+          for (let n = 0; n < 6; n += 1) await new Promise(requestAnimationFrame)
+          return box.scrollTop === before && document.querySelector(".above").hidden
+        })
+      }
+      expect(seen.size).toBeGreaterThanOrEqual(prompt === "hostile" ? 4 * messages.length : 2 * corpus.length)
+      expect({ dialogs, asked, moved }).toEqual({ dialogs: [], asked: [], moved: [] })
+    })
+  })
+}
+
+test("a permission made of payloads is text, and its options are buttons of ours", async ({ chat }) => {
+  await chat.say("permit")
+  await expect(chat.ask.getByRole("button").first()).toContainText(corpus[0])
   const portlet = chat.page.frames().find((frame) => frame.url().includes("/portlet/"))
-  const before = await chat.scroller.innerText()
-  const forged = { type: "session:history", sessionId: "x", entries: [], stream: "other", seq: 9e9, turns: [], mode: "snapshot", older: false, policy: "auto" }
-  // From itself, and from a frame that is not the shell.
-  await portlet.evaluate((message) => window.postMessage(message, location.origin), forged)
-  await chat.page.evaluate(() => document.body.append(Object.assign(document.createElement("iframe"), { name: "stranger" })))
-  await chat.page.frame("stranger").evaluate((message) => window.parent.document.querySelector(".pane[data-active] iframe").contentWindow.postMessage(message, "*"), forged)
-  // From the right window, with nothing the protocol knows.
-  await chat.page.evaluate(() => {
-    const target = document.querySelector(".pane[data-active] iframe").contentWindow
-    for (const odd of [null, 7, "x", [], {}, { type: "portlet:ready" }, { type: "eval", code: "1" }]) target.postMessage(odd, location.origin)
-  })
-  // To the shell: requests with a field too many, or that portlets may not make.
-  await portlet.evaluate(() => {
-    for (const odd of [{ type: "project:remove", projectId: "p" }, { type: "session:send", content: "forged", requestId: "r", sessionId: "x" }, { type: "session:send", content: 5, requestId: "r" }, "session:cancel"]) window.parent.postMessage(odd, location.origin)
-  })
-  await chat.askAndWait("still the same")
-  await expect(chat.own).toHaveCount(2)
-  expect((await chat.scroller.innerText()).startsWith(before.split("\n")[0])).toBe(true)
-  await expect(chat.frame.getByRole("button", { name: "Ask before acting" })).toBeVisible()
+  expect(await portlet.evaluate(trespasses)).toEqual(nothing)
 })
 
 for (const [theme, width] of [["dark", 1600], ["light", 390]]) {

@@ -13,6 +13,7 @@ test.use({
     on("many", tool("a", "Read a.rs", "read"), done("a", "1"), tool("b", "Read b.rs", "read"), done("b", "2"), tool("c", "ls", "execute"), done("c", "3"), { say: "Read them." }),
     on("long", tool("a", "cat log", "execute"), done("a", `first line\n${"0123456789 the log goes on\n".repeat(6000)}last line\n`)),
     on("think", { think: "First thought. " }, { wait_for_file: "more" }, { think: "And a second one." }, { wait_for_file: "go" }, { say: "So." }),
+    on("follow", tool("a", "make all", "execute"), ...Array.from({ length: 6 }, (_, n) => [{ tool_output: { id: "a", text: `round ${n}\n${"compiling\n".repeat(40)}` } }, { wait_for_file: `go${n}` }]).flat(), done("a")),
     on("plan", { plan: [{ text: "look", status: "in_progress" }, { text: "leap", status: "pending" }] }, { wait_for_file: "go" }, { plan: [{ text: "look", status: "completed" }, { text: "leap", status: "in_progress" }] }),
     on("crash", { say: "Half a " }, { crash: { code: 3, stderr: "segfault in the mind" } }),
   ),
@@ -49,10 +50,56 @@ test("an edit is a diff, with its counts", async ({ chat }) => {
 
 test("a picture is shown, from our own server", async ({ chat }) => {
   await chat.askAndWait("picture")
-  await chat.tool("Screenshot").locator(".line").click()
   const picture = chat.tool("Screenshot").getByRole("img", { name: "Picture from the agent" })
   await expect(picture).toBeVisible()
   expect(await picture.evaluate((image) => [image.src.slice(0, 5), image.naturalWidth])).toEqual(["blob:", 1])
+})
+
+test("output that grows is shown at its end, but never taken from who reads further up", async ({ chat, liminal }) => {
+  await chat.say("follow")
+  const call = chat.tool("make all")
+  const output = call.locator(".parts .term")
+  const fromEnd = () => output.evaluate((box) => Math.round(box.scrollHeight - box.clientHeight - box.scrollTop))
+  await expect(call).toHaveAttribute("data-state", "running")
+  await call.locator(".line").click()
+  await expect(output).toContainText("round 0")
+  expect(await fromEnd()).toBe(0)
+  await touch(liminal, "go0")
+  await expect(output).toContainText("round 1")
+  expect(await fromEnd()).toBe(0)
+  await output.evaluate((box) => { box.scrollTop = 100 })
+  await touch(liminal, "go1")
+  await expect(output).toContainText("round 2")
+  expect(await output.evaluate((box) => box.scrollTop)).toBe(100)
+  await output.evaluate((box) => { box.scrollTop = box.scrollHeight })
+  for (const n of [2, 3, 4, 5]) await touch(liminal, `go${n}`)
+  await expect(call).toHaveAttribute("data-state", "done")
+  await expect(output).toContainText("round 5")
+  expect(await fromEnd()).toBe(0)
+})
+
+test.describe("a sub-agent", () => {
+  test.use({
+    player: "Claude Code",
+    script: script(on("delegate", tool("t", "Look into it", "think", { name: "Task", input: { description: "Look into it", prompt: "look" } }),
+      { sub_agent: { under: "t", steps: [tool("r", "Read", "read", { name: "Read", input: { file_path: "deep.rs" } }), done("r", "1"), { wait_for_file: "go" }, { say: "Found it." }] } }, done("t", "It was there."), { say: "Done looking." })),
+  })
+
+  test("works under its call, out of sight until one looks", async ({ chat, liminal }) => {
+    await chat.say("delegate")
+    const call = chat.tools.first()
+    await expect(call).toHaveAttribute("data-state", "running")
+    await expect(call.locator(".tool-word")).toContainText("1 step")
+    await expect(chat.frame.getByText("deep.rs")).toBeHidden()
+    await call.locator("> .line").click()
+    await expect(call.locator(".tool-inner").first()).toContainText("deep.rs")
+    await touch(liminal, "go")
+    await expect(chat.ends).toHaveCount(1)
+    await expect(call.locator(".tool-inner").first()).toContainText("Found it.")
+    await expect(chat.said.last()).toHaveText(/Done looking\./)
+    await call.locator("> .line").click()
+    await expect(call.locator(".tool-inner").first()).toBeHidden()
+  })
 })
 
 test("finished calls in a row are one line that opens", async ({ chat }) => {

@@ -29,7 +29,7 @@ export const test = base.extend({
       page.on("pageerror", (error) => heard.push(`thrown: ${error.message}`))
       page.on("request", (request) => {
         const { origin, protocol } = new URL(request.url())
-        if (protocol.startsWith("http") && origin !== home) heard.push(`request to ${origin}`)
+        if (protocol.startsWith("http") && origin !== home && !expected.some((pattern) => pattern.test(origin))) heard.push(`request to ${origin}`)
       })
     }
     context.pages().forEach(watch)

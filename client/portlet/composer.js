@@ -58,8 +58,15 @@ export function mountComposer(root, deps) {
     stop.disabled = state.work === "stopping"
     setAttribute(box, "data-work", state.work)
     setAttribute(input, "placeholder", `Message ${state.agent}…`)
-    setText(hint, isBusy && performance.now() - escapedAt < TWICE ? "Escape again to stop" : state.connected ? "Enter to send, Shift+Enter for a new line" : "No connection; what you send goes out when it is back")
+    setText(hint, hintOf(performance.now() - escapedAt < TWICE))
     tick()
+  }
+
+  /** @param {boolean} escaped */
+  function hintOf(escaped) {
+    if (!state.connected) return "No connection; what you send goes out when it is back"
+    if (state.work === "idle" || state.work === "sending") return "Enter to send, Shift+Enter for a new line"
+    return state.work === "stopping" || state.waits ? "" : escaped ? "Escape again to stop" : "Escape twice to stop"
   }
 
   /** Also called by the clock. */

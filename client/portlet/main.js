@@ -86,6 +86,11 @@ const composer = mountComposer(need(document, "#composer", HTMLElement), {
 const conversation = mountConversation(need(document, "#conversation", HTMLElement), {
   open: new Map(),
   agentName: agent,
+  remedy(errorCode) {
+    if (errorCode !== "AUTH_REQUIRED") return null
+    const command = shell?.agent?.login
+    return { hint: `Log in to ${agent()} in a terminal, then try again.`, ...(command === undefined ? {} : { command }) }
+  },
   answer(itemId, optionId, answers, onFailure) {
     bridge.post({ type: "session:permission", itemId, ...(optionId === undefined ? {} : { optionId }), ...(answers === undefined ? {} : { answers }), requestId: ask("other", onFailure) })
   },
@@ -107,14 +112,11 @@ const conversation = mountConversation(need(document, "#conversation", HTMLEleme
   forget: (requestId) => { sends = withoutSend(sends, requestId) },
   canSend: () => !isBusy(),
   isVisible: () => shell?.visible === true,
-  // Only as much as this card stands for: an output of any length may go on in the next.
-  wholeOutput: async (itemId, bytes) => (await api(`/api/session/${encodeURIComponent(sessionId)}/item/${encodeURIComponent(itemId)}/output`, { headers: { range: `bytes=0-${bytes - 1}` } })).text(),
+  wholeOutput: async (itemId) => (await api(`/api/session/${encodeURIComponent(sessionId)}/item/${encodeURIComponent(itemId)}/output`)).text(),
   picture: pictures.address,
   focusComposer: composer.focus,
   composerIsIdle: composer.isIdle,
   loadOlder: (before) => bridge.post({ type: "session:older", before, requestId: ask("older", () => conversation.olderFailed()) }),
-  loadNewer: (after) => bridge.post({ type: "session:newer", after, requestId: ask("older", () => conversation.olderFailed()) }),
-  reopen: () => bridge.post({ type: "portlet:retry-open" }),
 })
 const standing = mountStanding(conversation.below, {
   reconnect,
@@ -132,8 +134,10 @@ const announcer = createAnnouncer(need(document, "#announcer", HTMLElement))
 
 /** @param {ToPortlet} message */
 function receive(message) {
+  // What is said of another session is not for this one.
+  if ("sessionId" in message && message.sessionId !== undefined && message.sessionId !== sessionId) return
   switch (message.type) {
-    case "session:history": case "session:older": case "session:newer": case "session:upsert": case "session:turn": case "session:policy":
+    case "session:history": case "session:older": case "session:upsert": case "session:turn": case "session:policy":
       if (message.requestId !== undefined) asked.delete(message.requestId)
       transcript = applyFrame(transcript, message, new Date().toISOString())
       sends = stillUnderWay(sends, transcript)

@@ -12,11 +12,10 @@ const NEAR = 4
 
 /** @typedef {object} PlaceDeps
  * @property {() => Element[]} candidates  Elements that may be kept in place, those in view first, finest first.
- * @property {() => void} onScroll  The position changed, or may have.
- * @property {() => boolean} hasEnd  Whether the end of what is here is the end of it all; only that is followed. */
+ * @property {() => void} onScroll  The position changed, or may have. */
 
 /** @param {HTMLElement} scroller @param {HTMLElement} content @param {PlaceDeps} deps @param {AbortSignal} signal */
-export function keepPlace(scroller, content, { candidates, onScroll, hasEnd }, signal) {
+export function keepPlace(scroller, content, { candidates, onScroll }, signal) {
   let following = true
   /** @type {Anchor[]} */
   let anchors = []
@@ -37,7 +36,7 @@ export function keepPlace(scroller, content, { candidates, onScroll, hasEnd }, s
   }
 
   function restore() {
-    if (following && hasEnd()) return scrollTo(scroller.scrollHeight)
+    if (following) return scrollTo(scroller.scrollHeight)
     const anchor = anchors.find(({ element }) => element.isConnected && element.getClientRects().length > 0)
     if (!anchor) return note()
     const moved = anchor.element.getBoundingClientRect().top - scroller.getBoundingClientRect().top - anchor.top
@@ -48,7 +47,7 @@ export function keepPlace(scroller, content, { candidates, onScroll, hasEnd }, s
   scroller.addEventListener("scroll", () => {
     if (Math.abs(scroller.scrollTop - ours) < 1) return onScroll()
     ours = -1
-    following = isAtEnd() && hasEnd()
+    following = isAtEnd()
     note()
     onScroll()
   }, { signal, passive: true })
@@ -63,10 +62,10 @@ export function keepPlace(scroller, content, { candidates, onScroll, hasEnd }, s
   signal.addEventListener("abort", () => sizes.disconnect())
 
   return {
-    isFollowing: () => following && hasEnd(),
+    isFollowing: () => following,
     /** Changes what is in the view without moving the reader. @param {() => void} mutate */
     change(mutate) {
-      if (!(following && hasEnd()) && anchors.length === 0) note()
+      if (!following && anchors.length === 0) note()
       mutate()
       restore()
     },
@@ -77,7 +76,7 @@ export function keepPlace(scroller, content, { candidates, onScroll, hasEnd }, s
       following = false
       anchors = [{ element, top }]
       restore()
-      following = isAtEnd() && hasEnd()
+      following = isAtEnd()
       note()
       onScroll()
     },

@@ -9,7 +9,7 @@ import { mountSend } from "./send.js"
 import { mountTurnEnd } from "./turn-end.js"
 import { mountWork } from "./work.js"
 
-/** @import { NoticeAction } from "../contract.js" */
+/** @import { Details, NoticeAction } from "../contract.js" */
 /** @import { Row } from "./rows.js" */
 
 /** @typedef {object} RowDeps
@@ -17,6 +17,7 @@ import { mountWork } from "./work.js"
  * @property {(row: Row) => RowView} mountRow  For rows within rows.
  * @property {Map<string, boolean>} open  What the user opened and closed, by key; outlives the rows.
  * @property {() => string} agentName
+ * @property {(errorCode: string | undefined) => Details | null} remedy  What there is to do about such a failure.
  * @property {(itemId: string, optionId: string | undefined, answers: Record<string, string> | undefined, onFailure: () => void) => void} answer
  * @property {(action: NoticeAction) => void} act
  * @property {(content: string) => void} resend  Sends a message again, as a new one.
@@ -24,7 +25,7 @@ import { mountWork } from "./work.js"
  * @property {(requestId: string) => void} forget  Drops a message that was refused.
  * @property {() => boolean} canSend
  * @property {() => boolean} isVisible  Whether the user can be looking at this portlet.
- * @property {(itemId: string, bytes: number) => Promise<string>} wholeOutput
+ * @property {(itemId: string) => Promise<string>} wholeOutput
  * @property {(url: string) => Promise<string>} picture  A `blob:` address for a picture of ours.
  * @property {() => void} focusComposer
  * @property {() => boolean} composerIsIdle  Nothing is being typed there. */

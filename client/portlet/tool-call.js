@@ -71,12 +71,12 @@ export function mountToolCall(first, deps) {
   return { element, update, destroy: () => { parts.destroy(); rows.forEach((row) => row.destroy?.()) } }
 }
 
-/** Failures, and edits one can take in at a glance, are open until the user closes them; not while the same is asked about in full.
+/** Failures, pictures, and edits one can take in at a glance, are open until the user closes them; not while the same is asked about in full.
  * @param {Extract<WorkEntry, {kind: "tool"}>} entry */
 function opensItself({ item, live, asked }) {
   const state = toolState(item, live)
   if (state === "failed") return true
-  return !asked && state !== "refused" && item.parts.some((part) => part.kind === "diff") && item.parts.every((part) => part.kind === "image" || part.html.length < SMALL_DIFF)
+  return !asked && state !== "refused" && item.parts.some(({ kind }) => kind === "diff" || kind === "image") && item.parts.every((part) => part.kind === "image" || part.html.length < SMALL_DIFF)
 }
 
 /** The file, where the title does not name it already. @param {Item<"tool_call">} item */

@@ -18,7 +18,9 @@ export function mountTurnEnd(first, deps) {
   function update({ known, prompt }) {
     if (known === shown) return
     shown = known
-    const { turn, details } = known
+    const { turn } = known
+    // The evidence was told with the failure; what to do can be told again after a reload.
+    const details = known.details?.command === undefined ? { ...deps.remedy(turn.errorCode), ...known.details } : known.details
     element.dataset.outcome = turn.outcome
     const figures = turnFigures(turn)
     const line = el("div", { class: "turn-line" })
@@ -31,7 +33,7 @@ export function mountTurnEnd(first, deps) {
 
     const failure = el("div", { class: "turn-failure", role: "group", "aria-label": "The turn failed" },
       el("strong", {}, icon("alert"), turn.outcome === "failed" ? "The turn failed" : "The turn was interrupted"),
-      ...failureParts({ message: turn.errorMessage ?? (turn.outcome === "interrupted" ? "The server stopped before the agent was done. What was said until then is kept." : "The agent gave no reason."), ...(details ? { details } : {}) }))
+      ...failureParts({ message: turn.errorMessage ?? (turn.outcome === "interrupted" ? "The server stopped before the agent was done. What was said until then is kept." : "The agent gave no reason."), details }))
     if (prompt !== null) {
       const retry = el("button", { class: "button", type: "button", text: "Retry" })
       retry.addEventListener("click", () => { if (deps.canSend()) deps.resend(prompt) })

@@ -36,7 +36,7 @@
  * @typedef {{ requestId: string, content: string }} PendingSend */
 
 /** Frames of the contract that a portlet gets as they are.
- * @typedef {Extract<Frame, {type: "session:history" | "session:upsert" | "session:turn" | "session:older" | "session:newer"
+ * @typedef {Extract<Frame, {type: "session:history" | "session:upsert" | "session:turn" | "session:older"
  *   | "session:accepted" | "session:policy" | "agent:status" | "error" | "ok"}>} PortletFrame */
 
 /** @typedef {(
@@ -61,14 +61,13 @@
  *   | { type: "session:cancel", requestId?: string }
  *   | { type: "session:permission", itemId: string, optionId?: string, answers?: Record<string, string>, requestId?: string }
  *   | { type: "session:older", before: number, requestId?: string }
- *   | { type: "session:newer", after: number, requestId?: string }
  *   | { type: "session:policy", policy: Policy, requestId?: string }
  *   | { type: "session:reconnect", requestId?: string }
  * )} ToShell
  *
  * `portlet:focus`: the user is in this portlet (menus of the shell close). `portlet:shortcut`: a key that
  * `keys.js` names was pressed; the portlet has prevented its default. `portlet:retry-open`: the user asks to open
- * again, after an error or to read the end. `session:*`: the contract's requests without `sessionId` and `cliType`, which the
+ * again after an error. `session:*`: the contract's requests without `sessionId` and `cliType`, which the
  * shell knows; `requestId` comes back on the reply or the `error`. The `requestId` of a send is a UUID.
  */
 
@@ -93,16 +92,40 @@ const toShellFields = {
   "session:cancel": { requestId: isOptionalString },
   "session:permission": { itemId: isString, optionId: isOptionalString, answers: isAnswers, requestId: isOptionalString },
   "session:older": { before: Number.isInteger, requestId: isOptionalString },
-  "session:newer": { after: Number.isInteger, requestId: isOptionalString },
-  "session:policy": { policy: (value) => value === "ask" || value === "auto", requestId: isOptionalString },
+  "session:policy": { policy: (value) => isPolicy(value), requestId: isOptionalString },
   "session:reconnect": { requestId: isOptionalString },
 }
 
-/** @type {ReadonlySet<string>} */
-const toPortletTypes = new Set([
-  "session:history", "session:upsert", "session:turn", "session:older", "session:newer", "session:accepted", "session:policy",
-  "agent:status", "error", "ok", "shell:state", "shell:pending", "shell:focus", "shell:reveal",
-])
+/** @param {unknown} value */
+const isBoolean = (value) => typeof value === "boolean"
+/** @param {unknown} value */
+const isPolicy = (value) => value === "ask" || value === "auto"
+/** @param {...string} words */
+const isOneOf = (...words) => (/** @type {unknown} */ value) => typeof value === "string" && words.includes(value)
+/** @param {unknown} value */
+const isItem = (value) => isRecord(value) && isString(value.itemId) && isString(value.turnId) && isString(value.type) && Number.isInteger(value.index)
+/** @param {unknown} value */
+const isEvent = (value) => isRecord(value) && isString(value.turnId) && isString(value.type)
+/** @param {unknown} value */
+const isSend = (value) => isRecord(value) && isString(value.requestId) && isString(value.content)
+
+/** What a portlet relies on in every message of the shell; it may hold more.
+ * @type {Record<ToPortlet["type"], Record<string, (value: unknown) => boolean>>} */
+const toPortletFields = {
+  "session:history": { sessionId: isString, entries: Array.isArray, stream: isString, seq: Number.isInteger, turns: Array.isArray, mode: isOneOf("snapshot", "since"), older: isBoolean, policy: isPolicy },
+  "session:upsert": { sessionId: isString, payload: isItem, seq: Number.isInteger },
+  "session:turn": { sessionId: isString, payload: isEvent, seq: Number.isInteger },
+  "session:older": { sessionId: isString, entries: Array.isArray, turns: Array.isArray, older: isBoolean },
+  "session:accepted": { sessionId: isString },
+  "session:policy": { sessionId: isString, policy: isPolicy },
+  "agent:status": { cliType: isString, status: isString },
+  error: { code: isString, message: isString },
+  ok: {},
+  "shell:state": { connection: isOneOf("connecting", "open", "lost"), theme: isOneOf("dark", "light"), visible: isBoolean },
+  "shell:pending": { sends: (value) => Array.isArray(value) && value.every(isSend) },
+  "shell:focus": {},
+  "shell:reveal": { itemId: isString },
+}
 
 /** Whether this is a message of a portlet: known, every field right, none besides.
  * @param {unknown} data @returns {data is ToShell} */
@@ -113,10 +136,11 @@ export function isToShell(data) {
     && Object.entries(fields).every(([key, check]) => check(data[key]))
 }
 
-/** Whether this is a message of the shell. The fields of frames were checked at the socket.
+/** Whether this is a message of the shell: known, and with all that it must have.
  * @param {unknown} data @returns {data is ToPortlet} */
 export function isToPortlet(data) {
-  return isRecord(data) && typeof data.type === "string" && toPortletTypes.has(data.type)
+  if (!isRecord(data) || typeof data.type !== "string" || !Object.hasOwn(toPortletFields, data.type)) return false
+  return Object.entries(toPortletFields[/** @type {ToPortlet["type"]} */ (data.type)]).every(([key, check]) => check(data[key]))
 }
 
 /** The shell's end of one portlet.

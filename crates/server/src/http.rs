@@ -5,7 +5,6 @@
 
 mod answer;
 mod api;
-mod download;
 mod guard;
 mod page;
 mod sessions;

@@ -34,7 +34,6 @@ pub async fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         | ClientMessage::SessionReconnect { .. }
         | ClientMessage::SessionClose { .. }
         | ClientMessage::SessionOlder { .. }
-        | ClientMessage::SessionNewer { .. }
         | ClientMessage::SessionPermission { .. }
         | ClientMessage::SessionRename { .. }
         | ClientMessage::SessionUnarchive { .. }
