@@ -47,14 +47,20 @@ export async function withLiminal(binary, use, prepare = () => {}) {
   }
 }
 
-/** The resident memory of a process in megabytes (Linux). */
-export function resident(pid) {
-  const line = readFileSync(`/proc/${pid}/status`, "utf8").match(/^VmRSS:\s+(\d+) kB$/m)
+/** The resident memory of a process in megabytes (Linux), now and at most. */
+export const resident = (pid) => memory(pid, "VmRSS")
+export const peak = (pid) => memory(pid, "VmHWM")
+
+function memory(pid, what) {
+  const line = readFileSync(`/proc/${pid}/status`, "utf8").match(new RegExp(`^${what}:\\s+(\\d+) kB$`, "m"))
   return Number(line?.[1]) / 1024
 }
 
-export function median(figures) {
-  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)]
+export const median = (figures) => quantile(figures, 0.5)
+
+/** The figure that this share of all is below. */
+export function quantile(figures, share) {
+  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length * share)]
 }
 
 /** A row's outcome that is one size, wanted to be at most `limit`. */

@@ -2,16 +2,16 @@
 import { randomBytes } from "node:crypto"
 import { request } from "node:http"
 
-/** @returns {Promise<{ask: (message: object) => Promise<any>, send: (message: object) => void, sees: (find: (frame: any) => any) => Promise<any>, counts: {frames: number, bytes: number}, close: () => void}>} */
-export function connected({ address, token }) {
+/** `arrived` sees every frame at once. @returns {Promise<{ask: (message: object) => Promise<any>, send: (message: object) => void, sees: (find: (frame: any) => any) => Promise<any>, counts: {frames: number, bytes: number}, close: () => void}>} */
+export function connected({ address, token }, arrived = () => {}) {
   const { host } = new URL(address)
   return new Promise((resolve, reject) => {
     const upgrade = request(`${address}/ws`, { headers: { Host: host, Origin: address, Connection: "Upgrade", Upgrade: "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": randomBytes(16).toString("base64"), "Sec-WebSocket-Protocol": `liminal.1, ${token}` } })
-    upgrade.on("error", reject).on("upgrade", (_answer, socket, head) => resolve(speaking(socket, head))).end()
+    upgrade.on("error", reject).on("upgrade", (_answer, socket, head) => resolve(speaking(socket, head, arrived))).end()
   })
 }
 
-function speaking(socket, head) {
+function speaking(socket, head, arrived) {
   const counts = { frames: 0, bytes: 0 }
   const unseen = []
   let waiting = [], buffer = Buffer.alloc(0), parts = [], requests = 0
@@ -41,7 +41,9 @@ function speaking(socket, head) {
       parts.push(body)
       if (!last) continue
       counts.frames += 1
-      take(JSON.parse(Buffer.concat(parts).toString()))
+      const frame = JSON.parse(Buffer.concat(parts).toString())
+      arrived(frame)
+      take(frame)
       parts = []
     }
   })

@@ -782,7 +782,15 @@ sessionId: SessionId,
 /**
  * Entries whose index is less than this.
  */
-before: number, } | { "type": "session:permission", 
+before: number, } | { "type": "session:newer", 
+/**
+ * The session.
+ */
+sessionId: SessionId, 
+/**
+ * Entries whose index is greater than this.
+ */
+after: number, } | { "type": "session:permission", 
 /**
  * The session.
  */
@@ -919,7 +927,15 @@ sessionId: SessionId,
 /**
  * Entries whose index is less than this.
  */
-before: number, } | { "type": "session:permission", 
+before: number, } | { "type": "session:newer", 
+/**
+ * The session.
+ */
+sessionId: SessionId, 
+/**
+ * Entries whose index is greater than this.
+ */
+after: number, } | { "type": "session:permission", 
 /**
  * The session.
  */
@@ -1081,6 +1097,11 @@ mode: HistoryMode,
  */
 older: boolean, 
 /**
+ * There is more after these entries: it was opened around an item far from the end. What is said meanwhile comes
+ * all the same, and is not next to these.
+ */
+newer?: boolean, 
+/**
  * Of the session.
  */
 policy: Policy, } | { "type": "session:upsert", 
@@ -1219,7 +1240,23 @@ turns: Array<Turn>,
 /**
  * There is more before.
  */
-older: boolean, } | { "type": "session:state", 
+older: boolean, } | { "type": "session:newer", 
+/**
+ * The session.
+ */
+sessionId: SessionId, 
+/**
+ * In index order.
+ */
+entries: Array<UpsertObject>, 
+/**
+ * The turns of these entries.
+ */
+turns: Array<Turn>, 
+/**
+ * There is more after these.
+ */
+newer: boolean, } | { "type": "session:state", 
 /**
  * The session.
  */
@@ -1346,6 +1383,11 @@ mode: HistoryMode,
  */
 older: boolean, 
 /**
+ * There is more after these entries: it was opened around an item far from the end. What is said meanwhile comes
+ * all the same, and is not next to these.
+ */
+newer?: boolean, 
+/**
  * Of the session.
  */
 policy: Policy, } | { "type": "session:upsert", 
@@ -1484,7 +1526,23 @@ turns: Array<Turn>,
 /**
  * There is more before.
  */
-older: boolean, } | { "type": "session:state", 
+older: boolean, } | { "type": "session:newer", 
+/**
+ * The session.
+ */
+sessionId: SessionId, 
+/**
+ * In index order.
+ */
+entries: Array<UpsertObject>, 
+/**
+ * The turns of these entries.
+ */
+turns: Array<Turn>, 
+/**
+ * There is more after these.
+ */
+newer: boolean, } | { "type": "session:state", 
 /**
  * The session.
  */

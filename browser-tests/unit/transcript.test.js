@@ -49,6 +49,21 @@ test("older pages go above, join the turn they cut, and never repeat an item", (
   assert.deepEqual([firstIndex(now), lastIndex(now), now.older], [2, 5, false])
 })
 
+test("what is said while one reads far from the end is not put next to it, and comes with the pages below", () => {
+  const newer = (entries, more) => ({ type: "session:newer", sessionId: "s", entries, turns: [], newer: more })
+  const middle = play(history([item(4), item(5)], { older: true, newer: true }), upsert(item(90), 11), upsert(item(5, { content: "more" }), 12))
+  assert.deepEqual([indexes(middle), itemById(middle, "i5").content], [[4, 5], "more"])
+  const back = applyFrame(middle, history([item(91)], { mode: "since", seq: 13 }), at)
+  assert.deepEqual([indexes(back), back.newer], [[4, 5], true], "a reconnection changes nothing about that")
+  const below = applyFrame(back, newer([item(5), item(6), item(7, { turnId: "t2" })], true), at)
+  assert.deepEqual([indexes(below), below.runs.map(({ turnId }) => turnId), below.newer], [[4, 5, 6, 7], ["t1", "t2"], true])
+  const almost = applyFrame(below, newer([item(90)], false), at)
+  assert.equal(almost.newer, true, "91 was said after this page was read")
+  const whole = applyFrame(almost, newer([item(91)], false), at)
+  assert.deepEqual([whole.newer, indexes(applyFrame(whole, upsert(item(92), 14), at)).at(-1)], [false, 92])
+  assert.equal(applyFrame(middle, history([item(91)]), at).newer, false, "opened at its end again")
+})
+
 test("a late item of a turn that was left behind stands where it came, and the turn does not end twice", () => {
   const now = play(history([item(0), item(1, { turnId: "t2" })]), upsert(item(2), 11))
   assert.deepEqual(now.runs.map(({ turnId, late }) => [turnId, late]), [["t1", false], ["t2", false], ["t1", true]])

@@ -26,7 +26,7 @@ const GUESS = 64
 /** Rows to make in one go, so that no task is long: what a screen shows at first, the others frame by frame. */
 const AT_ONCE = 16
 
-/** @typedef {Omit<RowDeps, "change" | "mountRow"> & { loadOlder(before: number): void }} ConversationDeps */
+/** @typedef {Omit<RowDeps, "change" | "mountRow"> & { loadOlder(before: number): void, loadNewer(after: number): void, reopen(): void }} ConversationDeps */
 
 /** @param {HTMLElement} root @param {ConversationDeps} deps */
 export function mountConversation(root, deps) {
@@ -38,8 +38,8 @@ export function mountConversation(root, deps) {
   const content = el("div", { class: "conversation-content" }, above, column, below)
   const scroller = el("div", { class: "scroller", role: "region", "aria-label": "Conversation", tabindex: 0 }, content)
   const newWords = el("span", { text: "To the end" })
-  const toEnd = el("button", { class: "to-end", type: "button", hidden: true }, icon("down"), newWords)
-  root.append(scroller, toEnd)
+  const endButton = el("button", { class: "to-end", type: "button", hidden: true }, icon("down"), newWords)
+  root.append(scroller, endButton)
 
   const segmentsOf = createSegmenter()
   /** @type {Map<string, SegmentView>} */
@@ -51,9 +51,12 @@ export function mountConversation(root, deps) {
   /** The last item the reader was at the end for. */
   let seen = -1
   let asked = -1
+  let askedBelow = -1
+  /** The user wants the end, and it is on its way. */
+  let wantsEnd = false
   let scheduled = false
 
-  const place = keepPlace(scroller, content, { candidates, onScroll }, signal)
+  const place = keepPlace(scroller, content, { candidates, onScroll, hasEnd: () => shown?.newer !== true }, signal)
   /** @type {RowDeps} */
   const rowDeps = { ...deps, change: place.changeAt, mountRow: (row) => mountRow(row, rowDeps) }
 
@@ -109,7 +112,10 @@ export function mountConversation(root, deps) {
       let more = false
       place.change(() => { more = fill() })
       if (more) fillSoon()
-      else loadOlder()
+      else {
+        loadOlder()
+        loadNewer()
+      }
     })
   }
 
@@ -125,18 +131,31 @@ export function mountConversation(root, deps) {
     deps.loadOlder(first)
   }
 
+  function loadNewer() {
+    if (!shown?.newer || askedBelow === lastIndex(shown) || scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop > 2 * NEAR) return
+    askedBelow = lastIndex(shown)
+    deps.loadNewer(askedBelow)
+  }
+
+  /** The end may be far below what is here: then it is opened anew. */
+  function toEnd() {
+    wantsEnd = shown?.newer === true
+    if (wantsEnd) deps.reopen()
+    else place.toEnd()
+  }
+
   function showNew() {
     const following = place.isFollowing()
     if (following && shown) seen = lastIndex(shown)
     const count = shown && !following ? countAfter(shown, seen) : 0
-    toEnd.hidden = following
+    endButton.hidden = following
     setText(newWords, count === 0 ? "To the end" : `${count} new`)
-    toEnd.setAttribute("aria-label", count === 0 ? "Go to the end" : `Go to the end, ${counted(count, "new item")}`)
-    toEnd.toggleAttribute("data-new", count > 0)
+    endButton.setAttribute("aria-label", count === 0 ? "Go to the end" : `Go to the end, ${counted(count, "new item")}`)
+    endButton.toggleAttribute("data-new", count > 0)
   }
 
-  toEnd.addEventListener("click", () => {
-    place.toEnd()
+  endButton.addEventListener("click", () => {
+    toEnd()
     deps.focusComposer()
   }, { signal })
 
@@ -148,7 +167,7 @@ export function mountConversation(root, deps) {
       const isFirst = !shown?.known && transcript.known
       const isOther = shown !== null && shown.stream !== transcript.stream
       shown = transcript
-      if (isOther) asked = -1
+      if (isOther) asked = askedBelow = -1
       const segments = segmentsOf(transcript, sends, new Date().toDateString())
       place.change(() => {
         above.hidden = !transcript.older
@@ -156,12 +175,12 @@ export function mountConversation(root, deps) {
         ordered = segments.flatMap(({ key }) => views.get(String(key)) ?? [])
         if (place.isFollowing()) fillSome(ordered.slice(-AT_ONCE).reverse())
       })
-      if (isFirst) place.toEnd()
+      if ((isFirst || wantsEnd) && !transcript.newer) toEnd()
       showNew()
       fillSoon()
     },
-    /** The page before did not come; it may be asked for again. */
-    olderFailed() { asked = -1 },
+    /** The page before or after did not come; it may be asked for again. */
+    olderFailed() { asked = askedBelow = -1 },
     /** Scrolls to an item and marks it. False when it is not on the page. @param {string} itemId @param {number} index */
     reveal(itemId, index) {
       const view = ordered.findLast((each) => each.first() <= index)
@@ -174,7 +193,7 @@ export function mountConversation(root, deps) {
       void target.getBoundingClientRect()
       target.classList.add("revealed")
     },
-    toEnd: place.toEnd,
+    toEnd,
     /** Scrolls by pages, for keys pressed elsewhere. @param {number} pages */
     page: (pages) => scroller.scrollBy({ top: pages * scroller.clientHeight * 0.85 }),
     destroy() {

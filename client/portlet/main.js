@@ -112,11 +112,14 @@ const conversation = mountConversation(need(document, "#conversation", HTMLEleme
   forget: (requestId) => { sends = withoutSend(sends, requestId) },
   canSend: () => !isBusy(),
   isVisible: () => shell?.visible === true,
-  wholeOutput: async (itemId) => (await api(`/api/session/${encodeURIComponent(sessionId)}/item/${encodeURIComponent(itemId)}/output`)).text(),
+  // Only as much as this card stands for: an output of any length may go on in the next.
+  wholeOutput: async (itemId, bytes) => (await api(`/api/session/${encodeURIComponent(sessionId)}/item/${encodeURIComponent(itemId)}/output`, { headers: { range: `bytes=0-${bytes - 1}` } })).text(),
   picture: pictures.address,
   focusComposer: composer.focus,
   composerIsIdle: composer.isIdle,
   loadOlder: (before) => bridge.post({ type: "session:older", before, requestId: ask("older", () => conversation.olderFailed()) }),
+  loadNewer: (after) => bridge.post({ type: "session:newer", after, requestId: ask("older", () => conversation.olderFailed()) }),
+  reopen: () => bridge.post({ type: "portlet:retry-open" }),
 })
 const standing = mountStanding(conversation.below, {
   reconnect,
@@ -137,7 +140,7 @@ function receive(message) {
   // What is said of another session is not for this one.
   if ("sessionId" in message && message.sessionId !== undefined && message.sessionId !== sessionId) return
   switch (message.type) {
-    case "session:history": case "session:older": case "session:upsert": case "session:turn": case "session:policy":
+    case "session:history": case "session:older": case "session:newer": case "session:upsert": case "session:turn": case "session:policy":
       if (message.requestId !== undefined) asked.delete(message.requestId)
       transcript = applyFrame(transcript, message, new Date().toISOString())
       sends = stillUnderWay(sends, transcript)

@@ -92,7 +92,7 @@ function mountWhole(itemId, deps) {
     button.disabled = true
     setText(problem, "")
     try {
-      const text = await deps.wholeOutput(itemId)
+      const text = await deps.wholeOutput(itemId, bytes)
       deps.change(button, () => {
         whole.textContent = text
         whole.hidden = false

@@ -12,10 +12,11 @@ const NEAR = 4
 
 /** @typedef {object} PlaceDeps
  * @property {() => Element[]} candidates  Elements that may be kept in place, those in view first, finest first.
- * @property {() => void} onScroll  The position changed, or may have. */
+ * @property {() => void} onScroll  The position changed, or may have.
+ * @property {() => boolean} hasEnd  Whether the end of what is here is the end of it all; only that is followed. */
 
 /** @param {HTMLElement} scroller @param {HTMLElement} content @param {PlaceDeps} deps @param {AbortSignal} signal */
-export function keepPlace(scroller, content, { candidates, onScroll }, signal) {
+export function keepPlace(scroller, content, { candidates, onScroll, hasEnd }, signal) {
   let following = true
   /** @type {Anchor[]} */
   let anchors = []
@@ -36,7 +37,7 @@ export function keepPlace(scroller, content, { candidates, onScroll }, signal) {
   }
 
   function restore() {
-    if (following) return scrollTo(scroller.scrollHeight)
+    if (following && hasEnd()) return scrollTo(scroller.scrollHeight)
     const anchor = anchors.find(({ element }) => element.isConnected && element.getClientRects().length > 0)
     if (!anchor) return note()
     const moved = anchor.element.getBoundingClientRect().top - scroller.getBoundingClientRect().top - anchor.top
@@ -47,7 +48,7 @@ export function keepPlace(scroller, content, { candidates, onScroll }, signal) {
   scroller.addEventListener("scroll", () => {
     if (Math.abs(scroller.scrollTop - ours) < 1) return onScroll()
     ours = -1
-    following = isAtEnd()
+    following = isAtEnd() && hasEnd()
     note()
     onScroll()
   }, { signal, passive: true })
@@ -62,10 +63,10 @@ export function keepPlace(scroller, content, { candidates, onScroll }, signal) {
   signal.addEventListener("abort", () => sizes.disconnect())
 
   return {
-    isFollowing: () => following,
+    isFollowing: () => following && hasEnd(),
     /** Changes what is in the view without moving the reader. @param {() => void} mutate */
     change(mutate) {
-      if (!following && anchors.length === 0) note()
+      if (!(following && hasEnd()) && anchors.length === 0) note()
       mutate()
       restore()
     },
@@ -76,7 +77,7 @@ export function keepPlace(scroller, content, { candidates, onScroll }, signal) {
       following = false
       anchors = [{ element, top }]
       restore()
-      following = isAtEnd()
+      following = isAtEnd() && hasEnd()
       note()
       onScroll()
     },

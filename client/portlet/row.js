@@ -25,7 +25,7 @@ import { mountWork } from "./work.js"
  * @property {(requestId: string) => void} forget  Drops a message that was refused.
  * @property {() => boolean} canSend
  * @property {() => boolean} isVisible  Whether the user can be looking at this portlet.
- * @property {(itemId: string) => Promise<string>} wholeOutput
+ * @property {(itemId: string, bytes: number) => Promise<string>} wholeOutput
  * @property {(url: string) => Promise<string>} picture  A `blob:` address for a picture of ours.
  * @property {() => void} focusComposer
  * @property {() => boolean} composerIsIdle  Nothing is being typed there. */

@@ -18,22 +18,25 @@
  * @property {string} stream
  * @property {number} seq
  * @property {boolean} older  There is more above.
+ * @property {boolean} newer  There is more below: it was opened far from its end. What is said meanwhile is not next to what is here.
+ * @property {number} unseen  The place of the last item that was said meanwhile and is not here.
  * @property {Policy} policy
  * @property {Run[]} runs
  * @property {ReadonlyMap<string, KnownTurn>} turns */
 
-/** @typedef {Extract<PortletFrame, {type: "session:history" | "session:upsert" | "session:turn" | "session:older" | "session:policy"}>} TranscriptFrame */
+/** @typedef {Extract<PortletFrame, {type: "session:history" | "session:upsert" | "session:turn" | "session:older" | "session:newer" | "session:policy"}>} TranscriptFrame */
 
 /** @type {Transcript} */
-export const nothingYet = { known: false, stream: "", seq: 0, older: false, policy: "ask", runs: [], turns: new Map() }
+export const nothingYet = { known: false, stream: "", seq: 0, older: false, newer: false, unseen: -1, policy: "ask", runs: [], turns: new Map() }
 
 /** The next transcript. @param {Transcript} now @param {TranscriptFrame} frame @param {string} at when it arrived @returns {Transcript} */
 export function applyFrame(now, frame, at) {
   switch (frame.type) {
     case "session:history": return withHistory(now, frame)
-    case "session:upsert": return frame.seq <= now.seq ? now : { ...now, seq: frame.seq, runs: withItem(now.runs, frame.payload) }
+    case "session:upsert": return frame.seq <= now.seq ? now : { ...withNews(now, frame.payload), seq: frame.seq }
     case "session:turn": return frame.seq <= now.seq ? now : { ...now, seq: frame.seq, turns: withEvent(now, frame.payload, frame.seq, at) }
     case "session:older": return withOlder(now, frame.entries, frame.turns, frame.older)
+    case "session:newer": return withNewer(now, frame.entries, frame.turns, frame.newer)
     case "session:policy": return { ...now, policy: frame.policy }
   }
 }
@@ -42,9 +45,15 @@ export function applyFrame(now, frame, at) {
 function withHistory(now, frame) {
   const { stream, seq, policy } = frame
   if (frame.mode === "snapshot" || stream !== now.stream) {
-    return { known: true, stream, seq, policy, older: frame.older, runs: runsOf(frame.entries), turns: withTurns(new Map(), frame.turns) }
+    return { known: true, stream, seq, policy, older: frame.older, newer: frame.newer ?? false, unseen: -1, runs: runsOf(frame.entries), turns: withTurns(new Map(), frame.turns) }
   }
-  return { ...now, known: true, seq, policy, runs: frame.entries.reduce(withItem, now.runs), turns: withTurns(now.turns, frame.turns) }
+  return { ...frame.entries.reduce(withNews, now), known: true, seq, policy, turns: withTurns(now.turns, frame.turns) }
+}
+
+/** What is said now stands at the end; who reads elsewhere only learns that there is more. @param {Transcript} now @param {UpsertObject} item @returns {Transcript} */
+function withNews(now, item) {
+  if (now.newer && item.index > lastIndex(now)) return { ...now, unseen: Math.max(now.unseen, item.index) }
+  return { ...now, runs: withItem(now.runs, item) }
 }
 
 /** @param {Transcript} now @param {UpsertObject[]} entries @param {Turn[]} turns @param {boolean} older @returns {Transcript} */
@@ -57,6 +66,15 @@ function withOlder(now, entries, turns, older) {
     ? [...above.slice(0, -1), { ...last, items: [...last.items, ...below.items] }, ...rest]
     : [...above, ...now.runs]
   return { ...now, older, runs: joined, turns: withTurns(now.turns, turns) }
+}
+
+/** @param {Transcript} now @param {UpsertObject[]} entries @param {Turn[]} turns @param {boolean} newer @returns {Transcript} */
+function withNewer(now, entries, turns, newer) {
+  const last = lastIndex(now)
+  const runs = entries.filter(({ index }) => index > last).reduce(withItem, now.runs)
+  const next = { ...now, runs, turns: withTurns(now.turns, turns) }
+  // An item may have been said after this was read.
+  return { ...next, newer: newer || now.unseen > lastIndex(next) }
 }
 
 /** @param {UpsertObject[]} items in index order @returns {Run[]} */

@@ -36,7 +36,7 @@
  * @typedef {{ requestId: string, content: string }} PendingSend */
 
 /** Frames of the contract that a portlet gets as they are.
- * @typedef {Extract<Frame, {type: "session:history" | "session:upsert" | "session:turn" | "session:older"
+ * @typedef {Extract<Frame, {type: "session:history" | "session:upsert" | "session:turn" | "session:older" | "session:newer"
  *   | "session:accepted" | "session:policy" | "agent:status" | "error" | "ok"}>} PortletFrame */
 
 /** @typedef {(
@@ -61,13 +61,14 @@
  *   | { type: "session:cancel", requestId?: string }
  *   | { type: "session:permission", itemId: string, optionId?: string, answers?: Record<string, string>, requestId?: string }
  *   | { type: "session:older", before: number, requestId?: string }
+ *   | { type: "session:newer", after: number, requestId?: string }
  *   | { type: "session:policy", policy: Policy, requestId?: string }
  *   | { type: "session:reconnect", requestId?: string }
  * )} ToShell
  *
  * `portlet:focus`: the user is in this portlet (menus of the shell close). `portlet:shortcut`: a key that
  * `keys.js` names was pressed; the portlet has prevented its default. `portlet:retry-open`: the user asks to open
- * again after an error. `session:*`: the contract's requests without `sessionId` and `cliType`, which the
+ * again, after an error or to read the end. `session:*`: the contract's requests without `sessionId` and `cliType`, which the
  * shell knows; `requestId` comes back on the reply or the `error`. The `requestId` of a send is a UUID.
  */
 
@@ -92,6 +93,7 @@ const toShellFields = {
   "session:cancel": { requestId: isOptionalString },
   "session:permission": { itemId: isString, optionId: isOptionalString, answers: isAnswers, requestId: isOptionalString },
   "session:older": { before: Number.isInteger, requestId: isOptionalString },
+  "session:newer": { after: Number.isInteger, requestId: isOptionalString },
   "session:policy": { policy: (value) => isPolicy(value), requestId: isOptionalString },
   "session:reconnect": { requestId: isOptionalString },
 }
@@ -116,6 +118,7 @@ const toPortletFields = {
   "session:upsert": { sessionId: isString, payload: isItem, seq: Number.isInteger },
   "session:turn": { sessionId: isString, payload: isEvent, seq: Number.isInteger },
   "session:older": { sessionId: isString, entries: Array.isArray, turns: Array.isArray, older: isBoolean },
+  "session:newer": { sessionId: isString, entries: Array.isArray, turns: Array.isArray, newer: isBoolean },
   "session:accepted": { sessionId: isString },
   "session:policy": { sessionId: isString, policy: isPolicy },
   "agent:status": { cliType: isString, status: isString },

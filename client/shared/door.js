@@ -71,8 +71,8 @@ export async function logIn(given) {
 }
 
 /** A request of `/api/*` with the credential. Throws an `ErrorBody` when it fails.
- * @param {string} path @param {{ method?: string, body?: unknown, signal?: AbortSignal }} [options] @returns {Promise<Response>} */
-export async function api(path, { method = "GET", body, signal } = {}) {
+ * @param {string} path @param {{ method?: string, body?: unknown, signal?: AbortSignal, headers?: Record<string, string> }} [options] @returns {Promise<Response>} */
+export async function api(path, { method = "GET", body, signal, headers = {} } = {}) {
   const token = credential(localStorage)
   const proof = token === null ? "stranger" : await prove(token, signal)
   if (proof === "away") throw failure("INTERNAL_ERROR", "The server does not answer. Try again when it is back.", true)
@@ -82,7 +82,7 @@ export async function api(path, { method = "GET", body, signal } = {}) {
   try {
     answer = await fetch(path, {
       method, cache: "no-store", signal: signal ?? null,
-      headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      headers: { ...headers, authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
       body: body === undefined ? null : JSON.stringify(body),
     })
   } catch {

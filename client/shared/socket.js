@@ -226,4 +226,4 @@ export const connectionLost = {
 
 /** Replies that never change what everybody sees. @param {Frame} frame */
 const isPrivateReply = (frame) => frame.type === "error" || frame.type === "ok" || frame.type === "session:accepted"
-  || frame.type === "session:older" || frame.type === "path:completions" || frame.type === "search:results"
+  || frame.type === "session:older" || frame.type === "session:newer" || frame.type === "path:completions" || frame.type === "search:results"

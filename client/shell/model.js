@@ -40,7 +40,7 @@ export function applyFrame(now, frame) {
     case "agent:status": return withAgentStatus(now, frame)
     case "error": return frame.code === "AUTH_REQUIRED" && frame.sessionId !== undefined
       ? withLogin(now, now.sessions.get(frame.sessionId)?.cliType, frame) : now
-    case "path:completions": case "search:results": case "session:accepted": case "session:older": case "session:history":
+    case "path:completions": case "search:results": case "session:accepted": case "session:older": case "session:newer": case "session:history":
     case "session:upsert": case "session:turn": case "session:policy": case "ok": return now
   }
 }

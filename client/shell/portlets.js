@@ -72,7 +72,7 @@ export function createPortlets({ shell, socket, post, theme, isLookedAt, focused
 
   /** A reply that is this portlet's alone; what everybody gets comes through `onFrame`. @param {string} sessionId @param {Frame} frame */
   function answer(sessionId, frame) {
-    if (frame.type === "ok" || frame.type === "error" || frame.type === "session:older" || frame.type === "session:accepted") post(sessionId, frame)
+    if (frame.type === "ok" || frame.type === "error" || frame.type === "session:older" || frame.type === "session:newer" || frame.type === "session:accepted") post(sessionId, frame)
   }
 
   /** @param {string} sessionId @param {ClientMessage} message @param {string | undefined} requestId */
@@ -102,6 +102,7 @@ export function createPortlets({ shell, socket, post, theme, isLookedAt, focused
         case "session:send": return socket.send({ sessionId, content: message.content, requestId: message.requestId }, (frame) => answer(sessionId, frame))
         case "session:cancel": return ask(sessionId, { type: message.type, sessionId }, message.requestId)
         case "session:older": return ask(sessionId, { type: message.type, sessionId, before: message.before }, message.requestId)
+        case "session:newer": return ask(sessionId, { type: message.type, sessionId, after: message.after }, message.requestId)
         case "session:policy": return ask(sessionId, { type: message.type, sessionId, policy: message.policy }, message.requestId)
         case "session:permission": {
           const { itemId, optionId, answers } = message

@@ -118,6 +118,15 @@ pub enum ClientMessage {
         #[cfg_attr(test, ts(type = "number"))]
         before: u64,
     },
+    /// The entries below.
+    #[serde(rename = "session:newer")]
+    SessionNewer {
+        /// The session.
+        session_id: SessionId,
+        /// Entries whose index is greater than this.
+        #[cfg_attr(test, ts(type = "number"))]
+        after: u64,
+    },
     /// Answer a permission.
     #[serde(rename = "session:permission")]
     SessionPermission {

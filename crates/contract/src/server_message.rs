@@ -79,6 +79,10 @@ pub enum ServerMessage {
         mode: HistoryMode,
         /// There is more before.
         older: bool,
+        /// There is more after these entries: it was opened around an item far from the end. What is said meanwhile comes
+        /// all the same, and is not next to these.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        newer: Option<bool>,
         /// Of the session.
         policy: Policy,
     },
@@ -197,6 +201,18 @@ pub enum ServerMessage {
         turns: Vec<Turn>,
         /// There is more before.
         older: bool,
+    },
+    /// Entries below an index.
+    #[serde(rename = "session:newer")]
+    SessionNewer {
+        /// The session.
+        session_id: SessionId,
+        /// In index order.
+        entries: Vec<UpsertObject>,
+        /// The turns of these entries.
+        turns: Vec<Turn>,
+        /// There is more after these.
+        newer: bool,
     },
     /// To all.
     #[serde(rename = "session:state")]

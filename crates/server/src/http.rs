@@ -5,6 +5,7 @@
 
 mod answer;
 mod api;
+mod download;
 mod guard;
 mod page;
 mod sessions;

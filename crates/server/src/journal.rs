@@ -8,6 +8,7 @@ mod checkpoint;
 mod examine;
 mod health;
 mod interrupt;
+mod long;
 mod open;
 mod read;
 mod record;
@@ -24,6 +25,7 @@ use tokio::sync::watch;
 
 pub use examine::{Examined, copy, examine};
 pub use health::Health;
+pub use long::{Piece, Written, plain};
 pub use open::{JournalError, Opened};
 pub use read::{Page, SessionRow};
 pub use record::{Blocks, Change, Item, Request, TurnRow};

@@ -10,6 +10,7 @@ mod text;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
+use std::time::Instant;
 
 use liminal_contract::{ErrorCode, Hit, ItemId, ServerMessage, SessionId, Snippet, Timestamp};
 use rusqlite::{Connection, OpenFlags, params};
@@ -42,16 +43,16 @@ impl Search {
         sessions: Arc<SessionsFile>,
     ) -> Result<Self, Failure> {
         let path = directory.join(FILE);
-        let connection = index::open(&path).map_err(unusable)?;
         let (news, told) = mpsc::channel();
         let feed = news.clone();
         journal.on_commit(Box::new(move |session| {
             let _indexer_ended = feed.send(index::News::Changed(session.clone()));
         }));
         let journal_path = directory.join(crate::journal::FILE);
+        let indexer = index::Indexer::new(path.clone(), &journal_path).map_err(unusable)?;
         thread::Builder::new()
             .name("search".into())
-            .spawn(move || index::Indexer::new(connection, journal_path).run(&told))
+            .spawn(move || indexer.run(&told))
             .map_err(|error| Failure::new(ErrorCode::InternalError, error.to_string()))?;
         Ok(Self { path, sessions, reader: Arc::default(), news })
     }
@@ -73,6 +74,7 @@ impl Search {
                 more: false,
             });
         };
+        let began = Instant::now();
         let (path, reader) = (self.path.clone(), self.reader.clone());
         let found = tokio::task::spawn_blocking(move || {
             let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,13 +82,19 @@ impl Search {
                 Some(connection) => connection,
                 None => Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
             };
-            let found = matches(&connection, &wanted, limit);
+            let found = matches(&connection, &wanted, limit)?;
+            // After an error there may be another index at the path.
             *reader = Some(connection);
-            found
+            Ok(found)
         })
         .await
         .map_err(|panic| Failure::new(ErrorCode::InternalError, panic.to_string()))?
-        .map_err(unusable)?;
+        .map_err(|error| {
+            if index::is_damage(&error) {
+                let _indexer_ended = self.news.send(index::News::Damaged(began));
+            }
+            unusable(error)
+        })?;
         let more = found.len() > limit;
         let hits = found.into_iter().take(limit).filter_map(|found| self.hit(found)).collect();
         Ok(ServerMessage::SearchResults { query: asked, hits, more })
@@ -166,8 +174,9 @@ fn snippet(marked: &str) -> Vec<Snippet> {
 }
 
 fn unusable(error: rusqlite::Error) -> Failure {
-    let message =
-        format!("The search index can't be used now: {error}. It is made anew at the next start.");
+    let message = format!(
+        "The search index can't be used now: {error}. A damaged one is made anew by itself; ask again in a moment."
+    );
     Failure::new(ErrorCode::StoreCorrupt, message)
 }
 

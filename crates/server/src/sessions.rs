@@ -9,6 +9,7 @@ mod aside;
 mod export;
 mod failures;
 mod open;
+mod output;
 mod service;
 mod session;
 mod silence;
@@ -19,6 +20,7 @@ mod turn;
 mod view;
 
 pub use export::Format;
+pub use output::Output;
 pub use service::{Send, SessionService, Surroundings};
 pub use session::{Open, Session};
 

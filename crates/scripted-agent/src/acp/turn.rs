@@ -234,15 +234,14 @@ impl Face for AcpTurn<'_> {
     }
 
     fn tool_output(&mut self, id: &str, text: &str) {
-        let call = self.calls.entry(id.into()).or_default();
-        call.output.push_str(text);
-        let whole = Self::content(call);
         let in_meta = self.calls.get(id).is_some_and(|call| self.in_meta(call));
         let update = if in_meta {
             let delta = json!({"data": text, "terminal_id": self.call_id(id)});
             json!({"_meta": {"terminal_output_delta": delta}})
         } else {
-            json!({"content": whole})
+            let call = self.calls.entry(id.into()).or_default();
+            call.output.push_str(text);
+            json!({"content": Self::content(call)})
         };
         self.call_update(id, update);
     }

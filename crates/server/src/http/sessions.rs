@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -14,6 +14,7 @@ use liminal_contract::{
 use serde::Deserialize;
 
 use super::answer::JsonBody;
+use super::download;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::projects::ProjectPath;
@@ -124,25 +125,22 @@ async fn export(
         Some("json") => (Format::Json, "application/json", "json"),
         Some(_) => return Err(Failure::invalid("`format` is md or json")),
     };
-    let text = app.service.export(&session_id(&id)?, format).await?;
-    Ok(download(mime_type, &format!("session.{extension}"), text))
+    let text = app.service.export(&session_id(&id)?, format)?;
+    Ok(download::file(mime_type, &format!("session.{extension}"), text))
 }
 
-async fn output(State(app): State<Arc<App>>, Path((id, item)): Path<(String, String)>) -> Answer {
-    let text = app.service.output(&session_id(&id)?, ItemId::new(item)).await?;
-    Ok(download("text/plain; charset=utf-8", "output.txt", text))
+async fn output(
+    State(app): State<Arc<App>>,
+    Path((id, item)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Answer {
+    let output = app.service.output(&session_id(&id)?, ItemId::new(item)).await?;
+    Ok(download::output(&headers, output))
 }
 
 async fn image(State(app): State<Arc<App>>, Path((id, name)): Path<(String, String)>) -> Answer {
     let (mime_type, bytes) = app.service.image(&session_id(&id)?, name).await?;
     Ok(([(header::CONTENT_TYPE, mime_type)], bytes).into_response())
-}
-
-fn download(mime_type: &'static str, name: &str, text: String) -> Response {
-    let disposition = format!("attachment; filename=\"{name}\"");
-    let headers =
-        [(header::CONTENT_TYPE, mime_type.to_owned()), (header::CONTENT_DISPOSITION, disposition)];
-    (headers, text).into_response()
 }
 
 /// What is not even the form of an id names no session.

@@ -1,5 +1,8 @@
 //! Reading: a session's row, its end, what changed since, what is above.
 
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
 use liminal_contract::{ItemId, SessionId, Timestamp, TurnId};
 use liminal_stream::{HistoryMark, Source, Upsert};
 use rusqlite::types::Type;
@@ -34,17 +37,19 @@ pub struct SessionRow {
     pub failed: bool,
 }
 
-/// Items in order, and their turns.
+/// Items in order, as whoever asked sees them, and their turns.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Page {
+pub struct Page<T> {
     /// The session, in the same view as the items.
     pub session: SessionRow,
     /// In index order.
-    pub items: Vec<Item>,
+    pub items: Vec<T>,
     /// The turns of these items, and any other turn that changed.
     pub turns: Vec<TurnRow>,
     /// There is more above.
     pub older: bool,
+    /// There is more below.
+    pub newer: bool,
 }
 
 /// Reads in one view of the database.
@@ -83,67 +88,95 @@ impl<'c> Reader<'c> {
         Ok(metas)
     }
 
-    /// The last page.
-    pub fn end(&self, session: &SessionId) -> rusqlite::Result<Option<Page>> {
-        self.page_before(session, u64::MAX >> 1)
+    /// The last page. Each item is seen as it is read, so that no more than one is ever held whole.
+    pub fn end<T>(
+        &self,
+        session: &SessionId,
+        see: impl Fn(Item) -> T,
+    ) -> rusqlite::Result<Option<Page<T>>> {
+        self.page_before(session, u64::MAX >> 1, see)
     }
 
     /// The page that ends just before an index.
-    pub fn page_before(&self, session: &SessionId, before: u64) -> rusqlite::Result<Option<Page>> {
+    pub fn page_before<T>(
+        &self,
+        session: &SessionId,
+        before: u64,
+        see: impl Fn(Item) -> T,
+    ) -> rusqlite::Result<Option<Page<T>>> {
         let Some((id, row)) = self.find(session)? else { return Ok(None) };
-        let mut items = self.items_down_from(session, id, before)?;
-        let older = items.last().is_some_and(|item| item.index > 0);
-        items.reverse();
-        let turns = self.turns_of(id, &items)?;
-        Ok(Some(Page { session: row, items, turns, older }))
+        let mut run = Run::new(PAGE_ITEMS, PAGE_BYTES);
+        self.each_above(session, id, before, |item| run.push_front(item, &see))?;
+        Ok(Some(self.page(id, row, run)?))
     }
 
-    /// The page with an item in its middle; the end when there is no such item.
-    pub fn around(&self, session: &SessionId, item: &ItemId) -> rusqlite::Result<Option<Page>> {
+    /// The page that begins just after an index.
+    pub fn page_after<T>(
+        &self,
+        session: &SessionId,
+        after: u64,
+        see: impl Fn(Item) -> T,
+    ) -> rusqlite::Result<Option<Page<T>>> {
+        let Some((id, row)) = self.find(session)? else { return Ok(None) };
+        let mut run = Run::new(PAGE_ITEMS, PAGE_BYTES);
+        let from = after.saturating_add(1);
+        self.each_from(session, id, from, |item| run.push_back(item, &see))?;
+        Ok(Some(self.page(id, row, run)?))
+    }
+
+    /// The page with an item in it, a quarter of it above the item; the end when there is no such item.
+    pub fn around<T>(
+        &self,
+        session: &SessionId,
+        item: &ItemId,
+        see: impl Fn(Item) -> T,
+    ) -> rusqlite::Result<Option<Page<T>>> {
         let Some((id, row)) = self.find(session)? else { return Ok(None) };
         let place: Option<i64> = self
             .view
             .prepare_cached("SELECT idx FROM item WHERE session = ?1 AND item_id = ?2")?
             .query_row(params![id, item.as_str()], |row| row.get(0))
             .optional()?;
-        let Some(place) = place else { return self.end(session) };
-        // Everything from a little above the item to the end: a browser holds one run of the transcript without holes.
-        let from = place.saturating_sub((PAGE_ITEMS / 4).cast_signed() as i64).max(0);
-        let items = self
-            .view
-            .prepare_cached(&format!("{ITEM} WHERE i.session = ?1 AND i.idx >= ?2 ORDER BY i.idx"))?
-            .query_map(params![id, from], |row| self.item(session, row))?
-            .collect::<rusqlite::Result<Vec<_>>>()?;
-        let turns = self.turns_of(id, &items)?;
-        Ok(Some(Page { session: row, items, turns, older: from > 0 }))
+        let Some(place) = place.map(i64::cast_unsigned) else { return self.end(session, see) };
+        let mut run = Run::new(PAGE_ITEMS / 4, PAGE_BYTES / 4);
+        self.each_above(session, id, place, |item| run.push_front(item, &see))?;
+        run.go_on(PAGE_ITEMS, PAGE_BYTES);
+        self.each_from(session, id, place, |item| run.push_back(item, &see))?;
+        let mut page = self.page(id, row, run)?;
+        // Whoever reads in the middle must still learn that the agent is at work.
+        for turn in self.turns_where("session = ?1 AND ended_at IS NULL", params![id])? {
+            if !page.turns.contains(&turn) {
+                page.turns.push(turn);
+            }
+        }
+        Ok(Some(page))
     }
 
     /// What changed after `seq`; `None` when that is too much to be worth it.
-    pub fn since(&self, session: &SessionId, seq: u64) -> rusqlite::Result<Option<Page>> {
+    pub fn since<T>(
+        &self,
+        session: &SessionId,
+        seq: u64,
+        see: impl Fn(Item) -> T,
+    ) -> rusqlite::Result<Option<Page<T>>> {
         let Some((id, row)) = self.find(session)? else { return Ok(None) };
         let mut statement = self.view.prepare_cached(&format!(
             "{ITEM} WHERE i.session = ?1 AND i.seq > ?2 ORDER BY i.seq LIMIT ?3"
         ))?;
         let limit = (MOST_SINCE + 1).cast_signed() as i64;
         let mut rows = statement.query(params![id, seq.cast_signed(), limit])?;
-        let (mut items, mut bytes) = (Vec::new(), 0);
+        let mut run = Run::new(MOST_SINCE + 1, 2 * PAGE_BYTES);
         while let Some(row) = rows.next()? {
-            let item = self.item(session, row)?;
-            bytes += weight(&item);
-            items.push(item);
-            if items.len() > MOST_SINCE || bytes > 2 * PAGE_BYTES {
+            if run.push_back(self.item(session, row)?, &see).is_break() {
                 return Ok(None);
             }
         }
-        items.sort_by_key(|item| item.index);
-        let turns = self
-            .view
-            .prepare_cached(
-                "SELECT * FROM turn WHERE session = ?1 AND seq > ?2 ORDER BY started_at, seq",
-            )?
-            .query_map(params![id, seq.cast_signed()], turn)?
-            .collect::<rusqlite::Result<_>>()?;
-        Ok(Some(Page { session: row, items, turns, older: false }))
+        let mut items = Vec::from(run.items);
+        items.sort_by_key(|(index, _)| *index);
+        let items = items.into_iter().map(|(_, item)| item).collect();
+        let turns =
+            self.turns_where("session = ?1 AND seq > ?2", params![id, seq.cast_signed()])?;
+        Ok(Some(Page { session: row, items, turns, older: false, newer: false }))
     }
 
     /// One item.
@@ -153,29 +186,6 @@ impl<'c> Reader<'c> {
             .prepare_cached(&format!("{ITEM} WHERE i.session = ?1 AND i.item_id = ?2"))?
             .query_row(params![id, item.as_str()], |row| self.item(session, row))
             .optional()
-    }
-
-    /// Up to a page of items from an index on. Long readings go page by page, so that none holds an old view of the
-    /// database, which would keep its log from being folded.
-    pub fn page_from(&self, session: &SessionId, from: u64) -> rusqlite::Result<Vec<Item>> {
-        let Some((id, _)) = self.find(session)? else { return Ok(Vec::new()) };
-        self.view
-            .prepare_cached(&format!(
-                "{ITEM} WHERE i.session = ?1 AND i.idx >= ?2 ORDER BY i.idx LIMIT ?3"
-            ))?
-            .query_map(params![id, from.cast_signed(), PAGE_ITEMS.cast_signed() as i64], |row| {
-                self.item(session, row)
-            })?
-            .collect()
-    }
-
-    /// Every turn of a session, in order.
-    pub fn turns(&self, session: &SessionId) -> rusqlite::Result<Vec<TurnRow>> {
-        let Some((id, _)) = self.find(session)? else { return Ok(Vec::new()) };
-        self.view
-            .prepare("SELECT * FROM turn WHERE session = ?1 ORDER BY started_at, seq")?
-            .query_map([id], turn)?
-            .collect()
     }
 
     /// The send of that id, if one was accepted.
@@ -216,7 +226,7 @@ impl<'c> Reader<'c> {
             .optional()
     }
 
-    fn find(&self, session: &SessionId) -> rusqlite::Result<Option<(i64, SessionRow)>> {
+    pub(super) fn find(&self, session: &SessionId) -> rusqlite::Result<Option<(i64, SessionRow)>> {
         self.view
             .prepare_cached(
                 "SELECT id, stream, seq, mark, title, last_active_at,
@@ -240,46 +250,70 @@ impl<'c> Reader<'c> {
             .optional()
     }
 
-    fn items_down_from(
+    /// Items above an index, nearest first.
+    fn each_above(
         &self,
         session: &SessionId,
         id: i64,
         before: u64,
-    ) -> rusqlite::Result<Vec<Item>> {
+        mut take: impl FnMut(Item) -> ControlFlow<()>,
+    ) -> rusqlite::Result<()> {
         let mut statement = self.view.prepare_cached(&format!(
-            "{ITEM} WHERE i.session = ?1 AND i.idx < ?2 ORDER BY i.idx DESC LIMIT ?3"
+            "{ITEM} WHERE i.session = ?1 AND i.idx < ?2 ORDER BY i.idx DESC"
         ))?;
-        let limit = PAGE_ITEMS.cast_signed() as i64;
-        let mut rows = statement.query(params![id, before.cast_signed(), limit])?;
-        let (mut items, mut bytes) = (Vec::new(), 0);
+        let mut rows = statement.query(params![id, before.cast_signed()])?;
         while let Some(row) = rows.next()? {
-            let item = self.item(session, row)?;
-            bytes += weight(&item);
-            items.push(item);
-            if bytes > PAGE_BYTES {
+            if take(self.item(session, row)?).is_break() {
                 break;
             }
         }
-        Ok(items)
+        Ok(())
     }
 
-    fn turns_of(&self, id: i64, items: &[Item]) -> rusqlite::Result<Vec<TurnRow>> {
+    /// A run of items with their turns.
+    fn page<T>(&self, id: i64, session: SessionRow, run: Run<T>) -> rusqlite::Result<Page<T>> {
         let mut statement =
             self.view.prepare_cached("SELECT * FROM turn WHERE session = ?1 AND turn_id = ?2")?;
         let mut turns = Vec::new();
-        let mut last: Option<&TurnId> = None;
-        for item in items {
-            let turn_id = &item.upsert.turn_id;
-            if last == Some(turn_id) {
-                continue;
-            }
-            last = Some(turn_id);
-            if turns.iter().any(|turn: &TurnRow| turn.turn_id == *turn_id) {
-                continue;
-            }
+        for turn_id in &run.turns {
             turns.extend(statement.query_row(params![id, turn_id.as_str()], turn).optional()?);
         }
-        Ok(turns)
+        let older = run.items.front().is_some_and(|(index, _)| *index > 0);
+        let newer = run.items.back().is_some_and(|(index, _)| index + 1 < session.next_index);
+        let items = run.items.into_iter().map(|(_, item)| item).collect();
+        Ok(Page { session, items, turns, older, newer })
+    }
+
+    /// Turns in order.
+    pub(super) fn turns_where(
+        &self,
+        which: &str,
+        than: impl rusqlite::Params,
+    ) -> rusqlite::Result<Vec<TurnRow>> {
+        self.view
+            .prepare_cached(&format!("SELECT * FROM turn WHERE {which} ORDER BY started_at, seq"))?
+            .query_map(than, turn)?
+            .collect()
+    }
+
+    /// Items as they stand in the transcript, read one by one, from an index on.
+    pub(super) fn each_from(
+        &self,
+        session: &SessionId,
+        id: i64,
+        from: u64,
+        mut take: impl FnMut(Item) -> ControlFlow<()>,
+    ) -> rusqlite::Result<()> {
+        let mut statement = self.view.prepare_cached(&format!(
+            "{ITEM} WHERE i.session = ?1 AND i.idx >= ?2 ORDER BY i.idx"
+        ))?;
+        let mut rows = statement.query(params![id, from.cast_signed()])?;
+        while let Some(row) = rows.next()? {
+            if take(self.item(session, row)?).is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn item(&self, session: &SessionId, row: &Row<'_>) -> rusqlite::Result<Item> {
@@ -320,6 +354,55 @@ impl<'c> Reader<'c> {
                 source,
             },
         })
+    }
+}
+
+/// Items that stand next to each other, up to a measure.
+struct Run<T> {
+    /// With their places.
+    items: VecDeque<(u64, T)>,
+    /// Theirs, each once, in order.
+    turns: VecDeque<TurnId>,
+    bytes: usize,
+    most_items: usize,
+    most_bytes: usize,
+}
+
+impl<T> Run<T> {
+    fn new(most_items: usize, most_bytes: usize) -> Self {
+        let (items, turns) = (VecDeque::new(), VecDeque::new());
+        Self { items, turns, bytes: 0, most_items, most_bytes }
+    }
+
+    /// Takes so many in all, and so many bytes more.
+    fn go_on(&mut self, most_items: usize, more_bytes: usize) {
+        (self.most_items, self.most_bytes) = (most_items, self.bytes + more_bytes);
+    }
+
+    fn push_front(&mut self, item: Item, see: &impl Fn(Item) -> T) -> ControlFlow<()> {
+        if !self.turns.contains(&item.upsert.turn_id) {
+            self.turns.push_front(item.upsert.turn_id.clone());
+        }
+        self.bytes += weight(&item);
+        self.items.push_front((item.index, see(item)));
+        self.full()
+    }
+
+    fn push_back(&mut self, item: Item, see: &impl Fn(Item) -> T) -> ControlFlow<()> {
+        if !self.turns.contains(&item.upsert.turn_id) {
+            self.turns.push_back(item.upsert.turn_id.clone());
+        }
+        self.bytes += weight(&item);
+        self.items.push_back((item.index, see(item)));
+        self.full()
+    }
+
+    fn full(&self) -> ControlFlow<()> {
+        if self.items.len() >= self.most_items || self.bytes > self.most_bytes {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 mod hostile;
 
+use std::convert::identity;
 use std::sync::mpsc::channel;
 
 use liminal_contract::{
     AskKind, AskOption, ItemId, ItemStatus, MessageOrigin, Outcome, OutcomeBy, SessionId,
     Timestamp, TurnId, TurnOrigin, TurnOutcome,
 };
-use liminal_stream::{Ask, Source, Upsert};
+use liminal_stream::{Ask, Source, ToolCall, Upsert};
 
 use super::*;
 
@@ -78,7 +79,7 @@ fn read<T>(journal: &Journal, read: impl FnOnce(&read::Reader<'_>) -> rusqlite::
     journal.readers.run(read).unwrap()
 }
 
-fn contents(page: &Page) -> Vec<String> {
+fn contents(page: &Page<Item>) -> Vec<String> {
     page.items
         .iter()
         .map(|item| match &item.upsert.source {
@@ -102,7 +103,7 @@ fn what_was_committed_is_read_back_whole() {
         vec![Change::Item(Box::new(item.clone())), Change::Turn(Box::new(ended.clone()))],
     );
 
-    let page = read(&journal, |reader| reader.end(&session())).unwrap();
+    let page = read(&journal, |reader| reader.end(&session(), identity)).unwrap();
     assert_eq!((page.items, page.turns, page.older), (vec![item], vec![ended], false));
     assert_eq!((page.session.seq, page.session.next_index), (2, 1));
     let request = read(&journal, |reader| reader.request(&session(), "r")).unwrap();
@@ -115,7 +116,7 @@ fn a_growing_item_is_read_whole_at_any_moment_and_folded_when_it_ends() {
     let journal = Journal::open(home.path()).unwrap().journal;
     commit(&journal, 1, vec![Change::Item(Box::new(message(0, 1, "one ", ItemStatus::Create)))]);
     commit(&journal, 3, vec![grew(2, "two "), grew(3, "three")]);
-    let page = read(&journal, |reader| reader.end(&session())).unwrap();
+    let page = read(&journal, |reader| reader.end(&session(), identity)).unwrap();
     assert_eq!((contents(&page), page.items[0].seq), (vec!["one two three".to_owned()], 3));
 
     commit(
@@ -123,7 +124,7 @@ fn a_growing_item_is_read_whole_at_any_moment_and_folded_when_it_ends() {
         4,
         vec![Change::Item(Box::new(message(0, 4, "one two three", ItemStatus::Complete)))],
     );
-    let page = read(&journal, |reader| reader.end(&session())).unwrap();
+    let page = read(&journal, |reader| reader.end(&session(), identity)).unwrap();
     assert_eq!(contents(&page), ["one two three"]);
     let connection = Connection::open(home.path().join("journal.db")).unwrap();
     let tails: i64 =
@@ -140,28 +141,33 @@ fn a_long_history_comes_in_pages_from_its_end_and_a_cursor_brings_what_changed()
         .collect();
     commit(&journal, 450, items);
 
-    let end = read(&journal, |reader| reader.end(&session())).unwrap();
+    let end = read(&journal, |reader| reader.end(&session(), identity)).unwrap();
     assert_eq!(
         (end.items.first().unwrap().index, end.items.last().unwrap().index, end.older),
         (250, 449, true)
     );
-    let above = read(&journal, |reader| reader.page_before(&session(), 50)).unwrap();
+    let above = read(&journal, |reader| reader.page_before(&session(), 50, identity)).unwrap();
     assert_eq!(
         (above.items.first().unwrap().index, above.items.len(), above.older),
         (0, 50, false)
     );
-    let since = read(&journal, |reader| reader.since(&session(), 447)).unwrap();
+    let since = read(&journal, |reader| reader.since(&session(), 447, identity)).unwrap();
     assert_eq!(contents(&since), ["447", "448", "449"]);
     let around = read(&journal, |reader| {
-        reader.around(&session(), &ItemId::block(&TurnId::new("t"), 0, 100))
+        reader.around(&session(), &ItemId::block(&TurnId::new("t"), 0, 100), identity)
     })
     .unwrap();
     assert_eq!(
-        (around.items.first().unwrap().index, around.items.last().unwrap().index, around.older),
-        (50, 449, true)
+        (around.items.first().unwrap().index, around.items.last().unwrap().index),
+        (50, 249)
     );
+    assert_eq!((around.older, around.newer), (true, true));
+    let below = read(&journal, |reader| reader.page_after(&session(), 249, identity)).unwrap();
+    assert_eq!((below.items[0].index, below.items.len(), below.newer), (250, 200, false));
+    let nothing = read(&journal, |reader| reader.page_after(&session(), 449, identity)).unwrap();
+    assert_eq!((nothing.items.len(), nothing.newer), (0, false));
     assert_eq!(
-        read(&journal, |reader| reader.since(&SessionId::parse("demo:two").unwrap(), 0)),
+        read(&journal, |reader| reader.since(&SessionId::parse("demo:two").unwrap(), 0, identity)),
         None
     );
 }
@@ -194,7 +200,7 @@ fn a_turn_found_running_is_closed_as_interrupted_with_its_words_and_its_question
         );
     }
     let journal = Journal::open(home.path()).unwrap().journal;
-    let page = read(&journal, |reader| reader.end(&session())).unwrap();
+    let page = read(&journal, |reader| reader.end(&session(), identity)).unwrap();
     assert_eq!(contents(&page)[0], "half a word");
     let void = Ask { outcome: Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft }), ..ask };
     assert_eq!(page.items[1].upsert.source, Source::Permission(void));
@@ -244,11 +250,11 @@ fn a_full_disk_holds_everything_back_and_work_resumes_when_there_is_room() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(health.wait_for(|health| matches!(health, Health::Full { .. }))).unwrap();
     assert!(wait.try_recv().is_err());
-    assert_eq!(read(&journal, |reader| reader.end(&session())), None);
+    assert_eq!(read(&journal, |reader| reader.end(&session(), identity)), None);
 
     Connection::open(&path).unwrap().execute("DELETE FROM filler", []).unwrap();
     wait.recv().unwrap();
-    assert_eq!(read(&journal, |reader| reader.end(&session())).unwrap().items.len(), 1);
+    assert_eq!(read(&journal, |reader| reader.end(&session(), identity)).unwrap().items.len(), 1);
     runtime.block_on(health.wait_for(|health| *health == Health::Good)).unwrap();
 }
 
@@ -295,7 +301,62 @@ fn a_journal_of_every_version_opens_with_its_words() {
         std::fs::copy(fixtures.join(format!("journal-v{version}.db")), home.path().join(FILE))
             .unwrap();
         let journal = Journal::open(home.path()).unwrap().journal;
-        let page = read(&journal, |reader| reader.end(&session())).unwrap();
+        let page = read(&journal, |reader| reader.end(&session(), identity)).unwrap();
         assert_eq!(contents(&page), ["words of long ago"], "version {version}");
     }
+}
+
+#[test]
+fn a_reader_in_the_middle_learns_of_the_turn_that_runs_at_the_end() {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path()).unwrap().journal;
+    let mut changes: Vec<_> = (0..450)
+        .map(|n| Change::Item(Box::new(message(n, n + 1, &n.to_string(), ItemStatus::Complete))))
+        .collect();
+    changes.push(Change::Turn(Box::new(turn(450, Some(TurnOutcome::Completed)))));
+    let running = TurnRow { turn_id: TurnId::new("running"), ..turn(451, None) };
+    changes.push(Change::Turn(Box::new(running)));
+    commit(&journal, 451, changes);
+    let wanted = ItemId::block(&TurnId::new("t"), 0, 3);
+    let page = read(&journal, |reader| reader.around(&session(), &wanted, identity)).unwrap();
+    let turns: Vec<_> = page.turns.iter().map(|turn| turn.turn_id.as_str()).collect();
+    assert_eq!(turns, ["t", "running"]);
+}
+
+#[test]
+fn an_output_that_went_on_in_other_items_is_found_from_any_of_them_on() {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path()).unwrap().journal;
+    let call = |index: u64, id: &str, call_id: &str, output: &str| {
+        let mut item = message(index, index + 1, "", ItemStatus::Complete);
+        item.upsert.item_id = ItemId::new(id);
+        item.upsert.source = Source::ToolCall(ToolCall {
+            call_id: call_id.into(),
+            tool_output: Some(output.into()),
+            ..ToolCall::default()
+        });
+        Change::Item(Box::new(item))
+    };
+    let said = Change::Item(Box::new(message(9, 10, "no call", ItemStatus::Complete)));
+    let changes = vec![
+        call(0, "c", "c", "eins "),
+        call(1, "c+1", "c", "zwei "),
+        call(2, "c+2", "c", "drei"),
+        call(3, "c+3", "another", "vier"),
+        said,
+    ];
+    commit(&journal, 10, changes);
+    let pieces = |id: &str| -> Vec<(String, u64)> {
+        let item = ItemId::new(id);
+        let pieces = read(&journal, |reader| reader.output_pieces(&session(), &item));
+        pieces.into_iter().map(|piece| (piece.item.as_str().to_owned(), piece.bytes)).collect()
+    };
+    let all: Vec<(String, u64)> =
+        [("c", 5), ("c+1", 5), ("c+2", 4)].map(|(a, b)| (a.into(), b)).into();
+    assert_eq!(pieces("c"), all);
+    assert_eq!(pieces("c+1"), all[1..]);
+    assert_eq!(pieces("c+3"), [("c+3".to_owned(), 4)]);
+    assert_eq!(pieces("t:0:9"), []);
+    let text = read(&journal, |reader| reader.output(&session(), &ItemId::new("c+2")));
+    assert_eq!(text, "drei");
 }

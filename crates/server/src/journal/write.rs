@@ -114,18 +114,26 @@ impl Writer {
                         self.fold();
                         committed();
                     }
-                    Order::Delete { committed, .. } => committed(),
+                    Order::Delete { committed, .. } => {
+                        // What was deleted is still in the log until that is folded and cut.
+                        self.fold();
+                        committed();
+                    }
                 }
             }
             self.checkpoints.committed();
         }
     }
 
-    /// A log that can't be folded now is folded at the next start; nothing of it is lost.
+    /// A log that can't be folded now is folded later, at the next start at the latest; nothing of it is lost.
     fn fold(&self) {
-        let folded = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        if let Err(error) = folded {
-            tracing::warn!(%error, "the journal's log could not be folded at the end");
+        let folded = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
+        match folded {
+            Ok(false) => {}
+            Ok(true) => tracing::warn!("someone reads the journal, so its log is not folded yet"),
+            Err(error) => tracing::warn!(%error, "the journal's log could not be folded"),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The indexing thread: follows the journal session by session, with a cursor kept beside what it indexed.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -28,20 +28,31 @@ pub enum News {
     Changed(SessionId),
     /// A session is gone, and so must its words be.
     Deleted(SessionId, oneshot::Sender<()>),
+    /// Someone who asked at that time found the index damaged.
+    Damaged(Instant),
+}
+
+/// Whether an error says that the file is not, or no longer, a sound index.
+pub fn is_damage(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
 }
 
 /// Opens the index; one that is missing, damaged or older is made anew.
-pub fn open(path: &Path) -> rusqlite::Result<Connection> {
+fn open(path: &Path) -> rusqlite::Result<Connection> {
     match prepare(path) {
         Ok(Some(connection)) => Ok(connection),
-        Ok(None) | Err(_) => {
-            for suffix in ["", "-wal", "-shm"] {
-                // A file that is not there needs no removing; one that can't be removed fails below, with a reason.
-                let _not_there = fs::remove_file(format!("{}{suffix}", path.display()));
-            }
-            prepare(path)?.ok_or(rusqlite::Error::InvalidQuery)
-        }
+        Ok(None) | Err(_) => open_anew(path),
     }
+}
+
+/// Throws the index away and begins another.
+fn open_anew(path: &Path) -> rusqlite::Result<Connection> {
+    for suffix in ["", "-wal", "-shm"] {
+        // A file that is not there needs no removing; one that can't be removed fails below, with a reason.
+        let _not_there = fs::remove_file(format!("{}{suffix}", path.display()));
+    }
+    prepare(path)?.ok_or(rusqlite::Error::InvalidQuery)
 }
 
 /// `None` when the index is another version's.
@@ -75,26 +86,45 @@ fn prepare(path: &Path) -> rusqlite::Result<Option<Connection>> {
 
 /// Owns the writing connection of the index.
 pub struct Indexer {
+    path: PathBuf,
+    /// When the index was opened or made anew.
+    made: Instant,
     connection: Connection,
-    journal: PathBuf,
+    journal: Connection,
+}
+
+/// Whether a session has more to index.
+enum More {
+    Yes,
+    No,
 }
 
 impl Indexer {
-    /// Feeds this index from that journal.
-    pub fn new(connection: Connection, journal: PathBuf) -> Self {
-        Self { connection, journal }
+    /// Feeds the index of one path from the journal at another.
+    pub fn new(path: PathBuf, journal: &Path) -> rusqlite::Result<Self> {
+        let connection = open(&path)?;
+        let journal = Connection::open_with_flags(journal, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        Ok(Self { path, made: Instant::now(), connection, journal })
     }
 
-    /// Catches up, then follows until nobody has news any more.
+    /// Catches up, then follows until nobody has news any more. Works lot by lot and listens in between, so that no
+    /// deletion waits for a long catching up.
     pub fn run(mut self, news: &Receiver<News>) {
-        if let Err(error) = self.catch_up() {
-            tracing::warn!(%error, "the search index could not catch up; what is missing is added as sessions change");
-        }
+        let mut behind = self.sessions();
         let mut changed = HashSet::new();
         let mut due: Option<Instant> = None;
         loop {
-            let wait =
-                due.map_or(Duration::MAX, |due| due.saturating_duration_since(Instant::now()));
+            let now = Instant::now();
+            if due.is_some_and(|due| due <= now) {
+                due = None;
+                // What is said now comes before what was said long ago.
+                changed.drain().for_each(|session| behind.push_front(session));
+            }
+            let wait = match due {
+                _ if !behind.is_empty() => Duration::ZERO,
+                Some(due) => due.saturating_duration_since(now),
+                None => Duration::MAX,
+            };
             match news.recv_timeout(wait) {
                 Ok(News::Changed(session)) => {
                     changed.insert(session);
@@ -102,15 +132,23 @@ impl Indexer {
                 }
                 Ok(News::Deleted(session, done)) => {
                     changed.remove(&session);
+                    behind.retain(|other| *other != session);
                     if let Err(error) = self.forget(&session) {
-                        tracing::error!(%session, %error, "a deleted session is still in the search index");
+                        tracing::error!(%session, %error, "a deleted session goes with the whole index");
+                        behind = self.begin_anew();
                     }
                     let _asker_left = done.send(());
                 }
+                // Several may have asked the same one.
+                Ok(News::Damaged(asked)) if asked < self.made => {}
+                Ok(News::Damaged(_)) => behind = self.begin_anew(),
                 Err(RecvTimeoutError::Timeout) => {
-                    due = None;
-                    for session in changed.drain() {
-                        if let Err(error) = self.follow(&session) {
+                    let Some(session) = behind.pop_front() else { continue };
+                    match self.index_lot(&session) {
+                        Ok(More::Yes) => behind.push_front(session),
+                        Ok(More::No) => {}
+                        Err(error) if is_damage(&error) => behind = self.begin_anew(),
+                        Err(error) => {
                             tracing::warn!(%session, %error, "a session could not be indexed yet");
                         }
                     }
@@ -120,34 +158,52 @@ impl Indexer {
         }
     }
 
-    /// Indexes every session that went on while nobody was looking.
-    fn catch_up(&mut self) -> rusqlite::Result<()> {
-        let sessions: Vec<String> = {
-            let journal = self.journal()?;
-            let mut statement = journal.prepare("SELECT session_id FROM session")?;
-            statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?
-        };
-        for session in sessions.iter().filter_map(|id| SessionId::parse(id).ok()) {
-            self.follow(&session)?;
+    /// The index is of no use: another takes its place. What is to be indexed then.
+    fn begin_anew(&mut self) -> VecDeque<SessionId> {
+        tracing::warn!("the search index is damaged and is made anew");
+        let anew = Connection::open_in_memory().and_then(|nothing| {
+            self.connection = nothing;
+            open_anew(&self.path)
+        });
+        match anew {
+            Ok(connection) => {
+                self.connection = connection;
+                self.made = Instant::now();
+                self.sessions()
+            }
+            Err(error) => {
+                tracing::error!(%error, "the search index can't be made anew before the next start");
+                VecDeque::new()
+            }
         }
-        Ok(())
     }
 
-    /// Indexes what a session has beyond its cursor, lot by lot.
-    fn follow(&mut self, session: &SessionId) -> rusqlite::Result<()> {
-        let journal = self.journal()?;
-        loop {
-            let done: i64 = self
-                .connection
-                .query_row(
-                    "SELECT seq FROM progress WHERE session = ?1",
-                    [session.as_str()],
-                    |row| row.get(0),
-                )
-                .optional()?
-                .unwrap_or(0);
-            // An item is indexed when it, or its turn, has ended. One that ends later has a later seq then.
-            let mut statement = journal.prepare_cached(
+    /// Every session, those last that were active last, because what is indexed later counts as newer.
+    fn sessions(&self) -> VecDeque<SessionId> {
+        self.try_sessions().unwrap_or_else(|error| {
+            tracing::warn!(%error, "the search index can't catch up; what is missing is added as sessions change");
+            VecDeque::new()
+        })
+    }
+
+    fn try_sessions(&self) -> rusqlite::Result<VecDeque<SessionId>> {
+        let mut statement =
+            self.journal.prepare("SELECT session_id FROM session ORDER BY last_active_at, id")?;
+        let ids = statement.query_map([], |row| row.get::<_, String>(0))?;
+        ids.filter_map(|id| id.map(|id| SessionId::parse(&id).ok()).transpose()).collect()
+    }
+
+    /// Indexes what a session has beyond its cursor, up to a lot.
+    fn index_lot(&mut self, session: &SessionId) -> rusqlite::Result<More> {
+        let done: i64 = self
+            .connection
+            .query_row("SELECT seq FROM progress WHERE session = ?1", [session.as_str()], |row| {
+                row.get(0)
+            })
+            .optional()?
+            .unwrap_or(0);
+        // An item is indexed when it, or its turn, has ended. One that ends later has a later seq then.
+        let mut statement = self.journal.prepare_cached(
                 "SELECT i.item_id, i.idx, i.started_at, i.kind, b.source,
                         (SELECT group_concat(text, '') FROM (SELECT text FROM tail WHERE body = b.id ORDER BY id)),
                         max(i.seq, CASE WHEN i.status IN ('complete', 'error') THEN 0 ELSE t.seq END) AS at_seq
@@ -158,31 +214,28 @@ impl Indexer {
                    AND (i.status IN ('complete', 'error') OR t.ended_at IS NOT NULL)
                  ORDER BY at_seq LIMIT ?3",
             )?;
-            let mut rows = statement.query(params![session.as_str(), done, LOT])?;
-            let transaction = self.connection.transaction()?;
-            let (mut count, mut last) = (0, done);
-            while let Some(row) = rows.next()? {
-                count += 1;
-                last = last.max(row.get(6)?);
-                let Ok(source) = serde_json::from_str::<Source>(row.get_ref(4)?.as_str()?) else {
-                    continue;
-                };
-                let mut words = text::of(&source);
-                if let Some(tail) = row.get::<_, Option<String>>(5)? {
-                    words.push_str(&text::spaced(&tail));
-                }
-                let doc = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-                put(&transaction, session, doc, &words)?;
+        let mut rows = statement.query(params![session.as_str(), done, LOT])?;
+        let transaction = self.connection.transaction()?;
+        let (mut count, mut last) = (0, done);
+        while let Some(row) = rows.next()? {
+            count += 1;
+            last = last.max(row.get(6)?);
+            let Ok(source) = serde_json::from_str::<Source>(row.get_ref(4)?.as_str()?) else {
+                continue;
+            };
+            let mut words = text::of(&source);
+            if let Some(tail) = row.get::<_, Option<String>>(5)? {
+                words.push_str(&text::spaced(&tail));
             }
-            transaction.execute(
-                "INSERT OR REPLACE INTO progress (session, seq) VALUES (?1, ?2)",
-                params![session.as_str(), last],
-            )?;
-            transaction.commit()?;
-            if count < LOT {
-                return Ok(());
-            }
+            let doc = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+            put(&transaction, session, doc, &words)?;
         }
+        transaction.execute(
+            "INSERT OR REPLACE INTO progress (session, seq) VALUES (?1, ?2)",
+            params![session.as_str(), last],
+        )?;
+        transaction.commit()?;
+        Ok(if count < LOT { More::No } else { More::Yes })
     }
 
     fn forget(&mut self, session: &SessionId) -> rusqlite::Result<()> {
@@ -195,10 +248,6 @@ impl Indexer {
         transaction.execute("DELETE FROM progress WHERE session = ?1", [session.as_str()])?;
         transaction.commit()?;
         self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-    }
-
-    fn journal(&self) -> rusqlite::Result<Connection> {
-        Connection::open_with_flags(&self.journal, OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
 }
 

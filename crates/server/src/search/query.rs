@@ -3,8 +3,12 @@
 
 use super::text;
 
+/// Whoever pastes a page means its beginning.
+const LONGEST: usize = 500;
+
 /// The index's question; `None` when nothing was asked.
 pub fn parse(typed: &str) -> Option<String> {
+    let typed = &typed[..typed.floor_char_boundary(LONGEST)];
     let mut terms = Vec::new();
     for (n, piece) in typed.split('"').enumerate() {
         if n % 2 == 1 {

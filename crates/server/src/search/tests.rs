@@ -1,4 +1,5 @@
 use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 use liminal_contract::{
     CliType, ItemStatus, MessageOrigin, ProjectId, TurnId, TurnOrigin, TurnOutcome,
@@ -6,7 +7,7 @@ use liminal_contract::{
 use liminal_stream::{Source, ToolCall, Upsert};
 
 use super::*;
-use crate::journal::{Change, Item, TurnRow};
+use crate::journal::{Change, Committed, Item, TurnRow};
 use crate::store::SessionRecord;
 
 struct Desk {
@@ -44,7 +45,20 @@ impl Desk {
     }
 
     fn say(&self, session: &str, index: u64, source: Source, status: ItemStatus) {
+        let (done, wait) = channel();
         let session = SessionId::parse(session).unwrap();
+        self.queue(&session, index, source, status, Box::new(move || done.send(()).unwrap()));
+        wait.recv().unwrap();
+    }
+
+    fn queue(
+        &self,
+        session: &SessionId,
+        index: u64,
+        source: Source,
+        status: ItemStatus,
+        committed: Committed,
+    ) {
         let turn_id = TurnId::new(format!("t{index}"));
         let seq = 2 * index + 2;
         let mut turn =
@@ -63,10 +77,8 @@ impl Desk {
             source,
         };
         let item = Item { upsert, index, seq: seq - 1, request_id: None, blocks: None };
-        let (done, wait) = channel();
         let changes = vec![Change::Item(Box::new(item)), Change::Turn(Box::new(turn))];
-        self.journal.commit(&session, seq, changes, Box::new(move || done.send(()).unwrap()));
-        wait.recv().unwrap();
+        self.journal.commit(session, seq, changes, committed);
     }
 }
 
@@ -74,18 +86,15 @@ fn message(content: &str) -> Source {
     Source::Message { content: content.into(), origin: MessageOrigin::Agent }
 }
 
-/// Asks until the index has caught up.
+/// Asks until the index has caught up, also with one that is just being made anew.
 async fn finds(search: &Search, query: &str) -> Vec<Hit> {
-    for _ in 0..2000 {
-        let ServerMessage::SearchResults { hits, .. } =
-            search.find(query.into(), None).await.unwrap()
-        else {
-            panic!("not results")
-        };
-        if !hits.is_empty() {
-            return hits;
+    let patience = Instant::now() + Duration::from_secs(30);
+    while Instant::now() < patience {
+        match search.find(query.into(), None).await {
+            Ok(ServerMessage::SearchResults { hits, .. }) if !hits.is_empty() => return hits,
+            Ok(_) => {}
+            Err(failure) => assert_eq!(failure.code, ErrorCode::StoreCorrupt),
         }
-        tokio::task::yield_now().await;
         std::thread::yield_now();
     }
     panic!("{query:?} is not found")
@@ -119,9 +128,13 @@ async fn what_was_said_in_any_session_is_found_with_its_words_marked() {
     assert_eq!(finds(&search, "nextest ").await[0].kind, "tool_call");
     assert_eq!(finds(&search, "naively ").await.len(), 1);
     assert_eq!(finds(&search, "\"payment with\" ").await.len(), 1);
-    for hostile in ["\"", "a AND (", "*", "NEAR(", "text:", "-", "\u{0}", "{}[]^\\"] {
+    for hostile in ["\"", "a AND (", "*", "NEAR(", "text:", "-", "\u{0}", "{}[]^\\", "'; --"] {
         search.find(hostile.into(), None).await.unwrap();
     }
+    for endless in ["a ", "\"a\" ", "a*", "\"", "日本 ", "\u{301}"] {
+        search.find(endless.repeat(100_000), None).await.unwrap();
+    }
+    assert_eq!(finds(&search, "\"with backoff\" pay").await.len(), 1);
 }
 
 #[tokio::test]
@@ -137,8 +150,10 @@ async fn what_is_said_later_is_found_and_what_is_deleted_is_not() {
         panic!("not results")
     };
     assert!(hits.is_empty());
-    let bytes = std::fs::read(desk.home.path().join("search.db")).unwrap();
-    assert!(!bytes.windows(8).any(|window| window == b"a needle"));
+    for file in ["search.db", "search.db-wal"] {
+        let bytes = std::fs::read(desk.home.path().join(file)).unwrap();
+        assert!(!bytes.windows(6).any(|window| window == b"needle"), "{file}");
+    }
 }
 
 #[tokio::test]
@@ -147,4 +162,42 @@ async fn a_damaged_index_is_made_anew() {
     desk.say("demo:one", 0, message("a needle"), ItemStatus::Complete);
     std::fs::write(desk.home.path().join("search.db"), "rubbish".repeat(1000)).unwrap();
     assert_eq!(finds(&desk.search(), "needle ").await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_index_found_damaged_in_use_is_made_anew_without_a_restart() {
+    let desk = Desk::new().await;
+    desk.say("demo:one", 0, message("a needle"), ItemStatus::Complete);
+    let search = desk.search();
+    finds(&search, "needle ").await;
+    let vandal = Connection::open(desk.home.path().join("search.db")).unwrap();
+    let damaged = vandal.execute("UPDATE words_data SET block = x'0102' WHERE id > 10", []);
+    assert!(damaged.unwrap() > 0);
+    drop(vandal);
+    let failure = search.find("needle ".into(), None).await.unwrap_err();
+    assert_eq!(failure.code, ErrorCode::StoreCorrupt, "{}", failure.message);
+    assert_eq!(finds(&search, "needle ").await.len(), 1);
+    desk.say("demo:one", 1, message("a thread"), ItemStatus::Complete);
+    assert_eq!(finds(&search, "thread ").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_missing_index_is_made_anew_and_a_session_of_many_lots_is_found_to_its_end() {
+    let desk = Desk::new().await;
+    let session = SessionId::parse("demo:one").unwrap();
+    for n in 0..1_100 {
+        let word = if n == 1_099 { "needle" } else { "straw" };
+        desk.queue(&session, n, message(word), ItemStatus::Complete, Box::new(|| {}));
+    }
+    let search = desk.search();
+    let needle = finds(&search, "needle ").await;
+    assert_eq!((needle.len(), needle[0].index), (1, 1_099));
+    let ServerMessage::SearchResults { hits, more, .. } =
+        search.find("straw ".into(), Some(40)).await.unwrap()
+    else {
+        panic!("not results")
+    };
+    // Of many matches those count that are newest.
+    assert_eq!((hits.len(), more), (40, true));
+    assert!(hits.iter().all(|hit| hit.index >= 1_099 - 500), "{hits:?}");
 }

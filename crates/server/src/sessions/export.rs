@@ -1,18 +1,17 @@
-//! Sessions to take away: the transcript as Markdown or JSON, whole outputs, pictures.
+//! A session to take away: its transcript as Markdown or JSON, written down page by page as it is taken.
 
 use std::fmt::Write;
 
-use liminal_contract::{
-    ErrorCode, ItemId, MessageOrigin, PlanStatus, SessionId, Turn, UpsertObject,
-};
+use axum::body::Bytes;
+use futures_util::stream::{self, Stream};
+use liminal_contract::{MessageOrigin, PlanStatus, SessionId};
 use liminal_stream::{Source, SourcePart};
 use serde::Serialize;
 
-use super::failures::not_found;
 use super::service::SessionService;
 use super::view;
 use crate::failure::Failure;
-use crate::journal::Item;
+use crate::journal::{Item, Journal, JournalError, plain};
 
 /// How a transcript is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,92 +22,95 @@ pub enum Format {
     Json,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Transcript {
-    session_id: SessionId,
-    title: String,
-    entries: Vec<UpsertObject>,
-    turns: Vec<Turn>,
+/// What of a transcript is written next.
+enum Next {
+    /// The entries from this index on.
+    Entries(u64),
+    /// What stands behind them.
+    Turns,
 }
 
 impl SessionService {
-    /// The whole transcript.
-    pub async fn export(&self, session: &SessionId, format: Format) -> Result<String, Failure> {
-        let title = self.record(session)?.title;
-        let mut items = Vec::new();
-        loop {
-            let from = items.last().map_or(0, |item: &Item| item.index + 1);
-            let id = session.clone();
-            let page =
-                self.around().journal.read(move |reader| reader.page_from(&id, from)).await?;
-            if page.is_empty() {
-                break;
-            }
-            items.extend(page);
-        }
-        match format {
-            Format::Markdown => Ok(markdown(&title, &items)),
-            Format::Json => {
-                let id = session.clone();
-                let turns = self.around().journal.read(move |reader| reader.turns(&id)).await?;
-                let transcript = Transcript {
-                    session_id: session.clone(),
-                    title,
-                    entries: items.into_iter().map(view::item).collect(),
-                    turns: turns.into_iter().map(view::turn).collect(),
-                };
-                serde_json::to_string_pretty(&transcript)
-                    .map_err(|error| Failure::new(ErrorCode::InternalError, error.to_string()))
-            }
-        }
-    }
-
-    /// The whole output of a tool call.
-    pub async fn output(&self, session: &SessionId, item: ItemId) -> Result<String, Failure> {
-        self.record(session)?;
-        let id = session.clone();
-        let found = self.around().journal.read(move |reader| reader.item_named(&id, &item)).await?;
-        match found.map(|item| item.upsert.source) {
-            Some(Source::ToolCall(call)) => Ok(call
-                .tool_output
-                .filter(|output| !output.is_empty())
-                .unwrap_or_else(|| call.parts.iter().filter_map(plain).collect())),
-            _ => Err(Failure::new(ErrorCode::SessionNotFound, "There is no such output.")
-                .about(session.clone())),
-        }
-    }
-
-    /// A picture: its type and its bytes.
-    pub async fn image(
+    /// The whole transcript, written as it is taken.
+    pub fn export(
         &self,
         session: &SessionId,
-        name: String,
-    ) -> Result<(String, Vec<u8>), Failure> {
-        self.record(session)?;
-        let id = session.clone();
-        let found = self.around().journal.read(move |reader| reader.image(&id, &name)).await?;
-        found.ok_or_else(|| not_found(session))
+        format: Format,
+    ) -> Result<impl Stream<Item = Result<Bytes, JournalError>> + Send + 'static, Failure> {
+        let title = self.record(session)?.title;
+        let export = Export {
+            journal: self.around().journal.clone(),
+            session: session.clone(),
+            title,
+            format,
+        };
+        Ok(stream::try_unfold((export, Some(Next::Entries(0))), |(export, next)| async move {
+            let Some(next) = next else { return Ok(None) };
+            let (text, next) = export.write(next).await?;
+            Ok(Some((Bytes::from(text), (export, next))))
+        }))
     }
 }
 
-/// The text of a part, where it has one.
-fn plain(part: &SourcePart) -> Option<&str> {
-    match part {
-        SourcePart::Text { text }
-        | SourcePart::Code { text, .. }
-        | SourcePart::Terminal { text } => Some(text),
-        SourcePart::Diff { .. } | SourcePart::Hunks { .. } | SourcePart::Image { .. } => None,
+struct Export {
+    journal: Journal,
+    session: SessionId,
+    title: String,
+    format: Format,
+}
+
+impl Export {
+    /// A piece of it, and what comes next.
+    async fn write(&self, next: Next) -> Result<(String, Option<Next>), JournalError> {
+        let (session, format) = (self.session.clone(), self.format);
+        let from = match next {
+            Next::Entries(from) => from,
+            Next::Turns => {
+                let turns = self.journal.read(move |reader| reader.turns(&session)).await?;
+                let turns: Vec<_> = turns.into_iter().map(view::turn).collect();
+                return Ok((format!("\n],\n\"turns\": {}}}\n", json(&turns)), None));
+            }
+        };
+        let written = self
+            .journal
+            .read(move |reader| {
+                reader.write_from(&session, from, |out, item| match format {
+                    Format::Markdown => {
+                        // Writing to a string cannot fail.
+                        let _infallible = entry(out, &item.upsert.source);
+                    }
+                    Format::Json => json_entry(out, item),
+                })
+            })
+            .await?;
+        let text = if from == 0 { self.head() + &written.text } else { written.text };
+        let behind = match format {
+            Format::Markdown => None,
+            Format::Json => Some(Next::Turns),
+        };
+        Ok((text, written.next.map(Next::Entries).or(behind)))
+    }
+
+    fn head(&self) -> String {
+        match self.format {
+            Format::Markdown => format!("# {}\n", self.title),
+            Format::Json => format!(
+                "{{\"sessionId\": {}, \"title\": {},\n\"entries\": [",
+                json(&self.session),
+                json(&self.title)
+            ),
+        }
     }
 }
 
-fn markdown(title: &str, items: &[Item]) -> String {
-    let mut out = format!("# {title}\n");
-    for item in items {
-        // Writing to a string cannot fail.
-        let _infallible = entry(&mut out, &item.upsert.source);
-    }
-    out
+fn json_entry(out: &mut String, item: Item) {
+    out.push_str(if item.index == 0 { "\n" } else { ",\n" });
+    out.push_str(&json(&view::whole(item)));
+}
+
+/// The contract's types have nothing that JSON could not say.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 
 fn entry(out: &mut String, source: &Source) -> std::fmt::Result {

@@ -1,6 +1,8 @@
 //! Reading a session for a browser: the end of it, what changed since, or the run that holds an item.
 
-use liminal_contract::{Cursor, Frame, HistoryMode, ItemId, Policy, ServerMessage, SessionId};
+use liminal_contract::{
+    Cursor, Frame, HistoryMode, ItemId, Policy, ServerMessage, SessionId, UpsertObject,
+};
 
 use super::view;
 use crate::journal::{Journal, JournalError, Page};
@@ -36,13 +38,13 @@ pub async fn read(
                 && let Some(row) = reader.session(&session)?
                 && row.stream == cursor.stream
                 && cursor.seq <= row.seq
-                && let Some(page) = reader.since(&session, cursor.seq)?
+                && let Some(page) = reader.since(&session, cursor.seq, view::item)?
             {
                 return Ok(history(session, Some(page), HistoryMode::Since, policy, request_id));
             }
             let page = match &wanted.around {
-                Some(item) => reader.around(&session, item)?,
-                None => reader.end(&session)?,
+                Some(item) => reader.around(&session, item, view::item)?,
+                None => reader.end(&session, view::item)?,
             };
             Ok(history(session, page, HistoryMode::Snapshot, policy, request_id))
         })
@@ -57,39 +59,55 @@ pub async fn older(
 ) -> Result<ServerMessage, JournalError> {
     journal
         .read(move |reader| {
-            let page = reader.page_before(&session, before)?;
-            let (items, turns, older) =
+            let page = reader.page_before(&session, before, view::item)?;
+            let (entries, turns, older) =
                 page.map_or_else(Default::default, |page| (page.items, page.turns, page.older));
-            Ok(ServerMessage::SessionOlder {
-                session_id: session,
-                entries: items.into_iter().map(view::item).collect(),
-                turns: turns.into_iter().map(view::turn).collect(),
-                older,
-            })
+            let turns = turns.into_iter().map(view::turn).collect();
+            Ok(ServerMessage::SessionOlder { session_id: session, entries, turns, older })
+        })
+        .await
+}
+
+/// The page below an index.
+pub async fn newer(
+    journal: &Journal,
+    session: SessionId,
+    after: u64,
+) -> Result<ServerMessage, JournalError> {
+    journal
+        .read(move |reader| {
+            let page = reader.page_after(&session, after, view::item)?;
+            let (entries, turns, newer) =
+                page.map_or_else(Default::default, |page| (page.items, page.turns, page.newer));
+            let turns = turns.into_iter().map(view::turn).collect();
+            Ok(ServerMessage::SessionNewer { session_id: session, entries, turns, newer })
         })
         .await
 }
 
 fn history(
     session_id: SessionId,
-    page: Option<Page>,
+    page: Option<Page<UpsertObject>>,
     mode: HistoryMode,
     policy: Policy,
     request_id: Option<String>,
 ) -> History {
-    let (stream, seq, items, turns, older) = match page {
-        Some(page) => (page.session.stream, page.session.seq, page.items, page.turns, page.older),
+    let (stream, seq) = match &page {
+        Some(page) => (page.session.stream.clone(), page.session.seq),
         // Nothing was ever written: there is no stream to come back to, so the next opening is a snapshot.
-        None => (String::new(), 0, Vec::new(), Vec::new(), false),
+        None => (String::new(), 0),
     };
+    let (entries, turns, older, newer) =
+        page.map_or_else(Default::default, |page| (page.items, page.turns, page.older, page.newer));
     let message = ServerMessage::SessionHistory {
         session_id,
-        entries: items.into_iter().map(view::item).collect(),
+        entries,
         stream,
         seq,
         turns: turns.into_iter().map(view::turn).collect(),
         mode,
         older,
+        newer: newer.then_some(true),
         policy,
     };
     History { frame: Frame { request_id, message }, seq }

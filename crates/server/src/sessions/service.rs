@@ -168,6 +168,12 @@ impl SessionService {
         Ok(open::older(&self.around.journal, session.clone(), before).await?)
     }
 
+    /// The entries below an index.
+    pub async fn newer(&self, session: &SessionId, after: u64) -> Result<ServerMessage, Failure> {
+        self.record(session)?;
+        Ok(open::newer(&self.around.journal, session.clone(), after).await?)
+    }
+
     /// Says something to the agent. The same UUID `requestId` again is answered again and not sent again.
     pub async fn send(self: &Arc<Self>, send: Send) -> Result<TurnId, Failure> {
         let session = self.session(&send.session).await?;

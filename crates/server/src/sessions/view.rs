@@ -20,6 +20,19 @@ pub fn item(item: Item) -> UpsertObject {
     upsert(item.upsert, item.index, item.request_id, blocks)
 }
 
+/// An item of the journal as it is taken away: with its whole output.
+pub fn whole(item: Item) -> UpsertObject {
+    let output = match &item.upsert.source {
+        Source::ToolCall(call) => call.tool_output.clone(),
+        _ => None,
+    };
+    let mut seen = self::item(item);
+    if let Body::ToolCall { tool_output, .. } = &mut seen.body {
+        *tool_output = output;
+    }
+    seen
+}
+
 /// An item in source form with its place and its rendered blocks as a browser gets it.
 pub fn upsert(
     upsert: Upsert,

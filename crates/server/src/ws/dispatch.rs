@@ -34,6 +34,7 @@ pub async fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         | ClientMessage::SessionReconnect { .. }
         | ClientMessage::SessionClose { .. }
         | ClientMessage::SessionOlder { .. }
+        | ClientMessage::SessionNewer { .. }
         | ClientMessage::SessionPermission { .. }
         | ClientMessage::SessionRename { .. }
         | ClientMessage::SessionUnarchive { .. }

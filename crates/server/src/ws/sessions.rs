@@ -77,6 +77,9 @@ pub async fn dispatch(app: Arc<App>, client: Client, message: ClientMessage, rep
         ClientMessage::SessionOlder { session_id, before } => {
             app.service.older(&session_id, before).await
         }
+        ClientMessage::SessionNewer { session_id, after } => {
+            app.service.newer(&session_id, after).await
+        }
         ClientMessage::SessionPermission { session_id, item_id, option_id, answers } => {
             let answer = Answer { option_id, answers: answers.unwrap_or_default() };
             match app.service.session(&session_id).await {

@@ -34,10 +34,10 @@ fn read_all(journal: &Journal) {
     for id in sessions {
         let _damaged = journal.readers.run(|reader| reader.session(&id));
         let _damaged = journal.readers.run(|reader| reader.turns(&id));
-        let _damaged = journal.readers.run(|reader| reader.since(&id, 3));
-        let _damaged = journal.readers.run(|reader| reader.page_before(&id, 20));
-        let _damaged = journal.readers.run(|reader| reader.page_from(&id, 0));
-        let _damaged = journal.readers.run(|reader| reader.end(&id));
+        let _damaged = journal.readers.run(|reader| reader.since(&id, 3, identity));
+        let _damaged = journal.readers.run(|reader| reader.page_before(&id, 20, identity));
+        let _damaged = journal.readers.run(|reader| reader.page_after(&id, 0, identity));
+        let _damaged = journal.readers.run(|reader| reader.end(&id, identity));
     }
 }
 
@@ -58,7 +58,7 @@ fn check(home: &Path, bytes: &[u8]) {
                 1,
                 vec![Change::Item(Box::new(message(0, 1, "a", ItemStatus::Create)))],
             );
-            let page = read(&journal, |reader| reader.end(&session())).unwrap();
+            let page = read(&journal, |reader| reader.end(&session(), identity)).unwrap();
             assert_eq!(contents(&page), ["a"]);
         }
         Ok(Opened { journal, set_aside: None }) => read_all(&journal),

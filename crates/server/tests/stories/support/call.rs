@@ -122,20 +122,27 @@ impl Call {
                 break;
             }
         }
-        Answer::parse(&String::from_utf8_lossy(&bytes))
+        Answer::parse(&bytes)
     }
 }
 
 impl Answer {
-    fn parse(text: &str) -> Self {
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
+    fn parse(bytes: &[u8]) -> Self {
+        let (head, body) = split(bytes).unwrap_or((bytes, b""));
+        let head = String::from_utf8_lossy(head);
         let mut lines = head.lines();
         let status =
             lines.next().and_then(|line| line.split(' ').nth(1)).and_then(|code| code.parse().ok());
         let headers = lines
             .filter_map(|line| line.split_once(": "))
             .map(|(name, value)| (name.to_lowercase(), value.to_owned()));
-        Self { status: status.unwrap_or(0), headers: headers.collect(), body: body.into() }
+        let headers: Vec<_> = headers.collect();
+        let body = match headers.iter().any(|(_, value)| value == "chunked") {
+            true => chunks(body),
+            false => body.to_vec(),
+        };
+        let body = String::from_utf8_lossy(&body).into_owned();
+        Self { status: status.unwrap_or(0), headers, body }
     }
 
     /// A header.
@@ -157,9 +164,29 @@ impl Answer {
 
 /// Whether a refused handshake, after which the connection stays open, or an accepted one is all there.
 fn is_whole(bytes: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(bytes).to_lowercase();
-    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let Some((head, body)) = split(bytes) else { return false };
+    let head = String::from_utf8_lossy(head).to_lowercase();
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
-    text.starts_with("http/1.1 101")
+    head.starts_with("http/1.1 101")
         || length.is_some_and(|length| length.parse() == Ok(body.len()))
+}
+
+/// Head and body.
+fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
+    Some((&bytes[..at], &bytes[at + 4..]))
+}
+
+/// A body that came in pieces of announced lengths. One without its end is cut short.
+fn chunks(mut rest: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    loop {
+        let end = rest.windows(2).position(|window| window == b"\r\n").expect("a length");
+        let length = usize::from_str_radix(std::str::from_utf8(&rest[..end]).unwrap(), 16).unwrap();
+        if length == 0 {
+            return body;
+        }
+        body.extend_from_slice(&rest[end + 2..end + 2 + length]);
+        rest = &rest[end + 2 + length + 2..];
+    }
 }

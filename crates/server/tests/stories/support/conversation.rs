@@ -77,6 +77,8 @@ pub struct History {
     pub cursor: Cursor,
     /// There is more before.
     pub older: bool,
+    /// There is more after.
+    pub newer: bool,
 }
 
 impl History {
@@ -128,17 +130,53 @@ impl Browser {
         since: Option<Cursor>,
         tails: bool,
     ) -> History {
-        let open = ClientMessage::SessionOpen {
+        self.reads(ClientMessage::SessionOpen {
             session_id: session.clone(),
             since,
             around: None,
             tails: Some(tails),
-        };
+        })
+        .await
+    }
+
+    /// Opens a session at an item.
+    pub async fn opens_around(&mut self, session: &SessionId, item: &ItemId) -> History {
+        self.reads(ClientMessage::SessionOpen {
+            session_id: session.clone(),
+            since: None,
+            around: Some(item.clone()),
+            tails: None,
+        })
+        .await
+    }
+
+    async fn reads(&mut self, open: ClientMessage) -> History {
         match self.ask(open).await {
-            ServerMessage::SessionHistory { entries, turns, stream, seq, older, .. } => {
-                History { entries, turns, cursor: Cursor { stream, seq }, older }
+            ServerMessage::SessionHistory { entries, turns, stream, seq, older, newer, .. } => {
+                let cursor = Cursor { stream, seq };
+                History { entries, turns, cursor, older, newer: newer.unwrap_or(false) }
             }
             other => panic!("no history: {other:?}"),
+        }
+    }
+
+    /// The page above an index, and whether there is more.
+    pub async fn goes_up(&mut self, session: &SessionId, before: u64) -> (Vec<UpsertObject>, bool) {
+        match self.ask(ClientMessage::SessionOlder { session_id: session.clone(), before }).await {
+            ServerMessage::SessionOlder { entries, older, .. } => (entries, older),
+            other => panic!("no page: {other:?}"),
+        }
+    }
+
+    /// The page below an index, and whether there is more.
+    pub async fn goes_down(
+        &mut self,
+        session: &SessionId,
+        after: u64,
+    ) -> (Vec<UpsertObject>, bool) {
+        match self.ask(ClientMessage::SessionNewer { session_id: session.clone(), after }).await {
+            ServerMessage::SessionNewer { entries, newer, .. } => (entries, newer),
+            other => panic!("no page: {other:?}"),
         }
     }
 

@@ -1,0 +1,119 @@
+//! Reading what may be too long to hold: a whole transcript, the whole output of a call. It goes piece by piece, so
+//! that memory holds one piece, and no reading keeps an old view of the database, which would keep its log from being
+//! folded.
+
+use std::ops::ControlFlow;
+
+use liminal_contract::{ItemId, SessionId};
+use liminal_stream::{Source, SourcePart, ToolCall};
+
+use super::read::Reader;
+use super::{Item, TurnRow};
+
+/// A text being written is handed on when it is this long.
+const PIECE_BYTES: usize = 512 * 1024;
+
+/// A part of a transcript, written down.
+pub struct Written {
+    /// The text.
+    pub text: String,
+    /// Where to go on; `None` when this was the end.
+    pub next: Option<u64>,
+}
+
+/// One of the items that hold an output together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// The item.
+    pub item: ItemId,
+    /// How long its output is.
+    pub bytes: u64,
+}
+
+impl Reader<'_> {
+    /// Writes down items from an index on, as many as make a piece.
+    pub fn write_from(
+        &self,
+        session: &SessionId,
+        from: u64,
+        write: impl Fn(&mut String, Item),
+    ) -> rusqlite::Result<Written> {
+        let mut written = Written { text: String::new(), next: None };
+        let Some((id, _)) = self.find(session)? else { return Ok(written) };
+        self.each_from(session, id, from, |item| {
+            let next = item.index + 1;
+            write(&mut written.text, item);
+            if written.text.len() < PIECE_BYTES {
+                return ControlFlow::Continue(());
+            }
+            written.next = Some(next);
+            ControlFlow::Break(())
+        })?;
+        Ok(written)
+    }
+
+    /// Every turn of a session, in order.
+    pub fn turns(&self, session: &SessionId) -> rusqlite::Result<Vec<TurnRow>> {
+        let Some((id, _)) = self.find(session)? else { return Ok(Vec::new()) };
+        self.turns_where("session = ?1", [id])
+    }
+
+    /// The items that hold the output of a call from this one on: an output that is too long for one item goes on in
+    /// others. Empty when this is no call.
+    pub fn output_pieces(
+        &self,
+        session: &SessionId,
+        item: &ItemId,
+    ) -> rusqlite::Result<Vec<Piece>> {
+        let (base, mut number) = numbered(item);
+        let (mut pieces, mut next) = (Vec::new(), item.clone());
+        let mut call_id = None;
+        while let Some(call) = self.call(session, &next)?
+            && *call_id.get_or_insert_with(|| call.call_id.clone()) == call.call_id
+        {
+            number += 1;
+            let following = ItemId::new(format!("{base}+{number}"));
+            let bytes = output(call).len() as u64;
+            pieces.push(Piece { item: std::mem::replace(&mut next, following), bytes });
+        }
+        Ok(pieces)
+    }
+
+    /// The output that one item holds.
+    pub fn output(&self, session: &SessionId, item: &ItemId) -> rusqlite::Result<String> {
+        Ok(self.call(session, item)?.map(output).unwrap_or_default())
+    }
+
+    fn call(&self, session: &SessionId, item: &ItemId) -> rusqlite::Result<Option<ToolCall>> {
+        Ok(match self.item_named(session, item)?.map(|item| item.upsert.source) {
+            Some(Source::ToolCall(call)) => Some(call),
+            _ => None,
+        })
+    }
+}
+
+/// What a tool gave back, as text: what it says beside its output only where it has none.
+fn output(call: ToolCall) -> String {
+    match call.tool_output {
+        Some(output) if !output.is_empty() => output,
+        _ => call.parts.iter().filter_map(plain).collect(),
+    }
+}
+
+/// The text of a part, where it has one.
+pub fn plain(part: &SourcePart) -> Option<&str> {
+    match part {
+        SourcePart::Text { text }
+        | SourcePart::Code { text, .. }
+        | SourcePart::Terminal { text } => Some(text),
+        SourcePart::Diff { .. } | SourcePart::Hunks { .. } | SourcePart::Image { .. } => None,
+    }
+}
+
+/// The id of the first item of an output, and which of its items this is: those after the first are numbered.
+fn numbered(item: &ItemId) -> (&str, usize) {
+    let id = item.as_str();
+    id.rsplit_once('+')
+        .and_then(|(base, number)| Some((base, number.parse().ok()?)))
+        .unwrap_or((id, 0))
+}
