@@ -67,6 +67,7 @@ fn open_emphasis_and_code_show_as_what_they_will_be() {
     assert_eq!(seen("a `co"), "<p>a <code>co</code></p>");
     assert_eq!(seen("a ~~go"), "<p>a <del>go</del></p>");
     assert_eq!(seen("snake_case and 2 * 3 = 6"), "<p>snake_case and 2 * 3 = 6</p>");
+    assert_eq!(seen("a **bold `co`**"), "<p>a <strong>bold <code>co</code></strong></p>");
     assert_eq!(seen("- **one"), "<ul><li><strong>one</strong></li></ul>");
     assert_eq!(seen("## **one"), "<h2><strong>one</strong></h2>");
 }
@@ -168,6 +169,43 @@ fn noise() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..80).prop_map(|pieces| pieces.concat())
 }
 
+/// Words as agents write them: whole marks, nothing that could be meant otherwise.
+fn words() -> impl Strategy<Value = String> {
+    let word = "[a-z]{1,9}";
+    let piece = prop_oneof![
+        6 => word.prop_map(String::from),
+        1 => word.prop_map(|word| format!("**{word}**")),
+        1 => word.prop_map(|word| format!("*{word} of it*")),
+        1 => word.prop_map(|word| format!("`{word}(&x, <T>)`")),
+        1 => word.prop_map(|word| format!("**{word} and `{word}`**,")),
+        1 => word.prop_map(|word| format!("snake_{word}_case: {word}.")),
+        1 => word.prop_map(|word| format!("[{word}](https://a.dev/{word})")),
+        1 => Just("\u{1F600} \u{e4}\u{a0}b".to_owned()),
+    ];
+    (word, proptest::collection::vec(piece, 1..12))
+        .prop_map(|(first, pieces)| format!("{first} {}", pieces.join(" ")))
+}
+
+/// Blocks as agents write them.
+fn tidy() -> impl Strategy<Value = String> {
+    let lines = |from: usize| proptest::collection::vec(words(), from..5);
+    let block = prop_oneof![
+        3 => lines(1).prop_map(|lines| lines.join("\n")),
+        1 => lines(1).prop_map(|lines| lines.join(" \n")),
+        2 => lines(1).prop_map(|items| format!("- {}", items.join("\n- "))),
+        1 => lines(2).prop_map(|items| format!("- {}", items.join("\n  - "))),
+        1 => lines(1).prop_map(|lines| format!("> {}", lines.join("\n> "))),
+        1 => lines(1).prop_map(|rows| {
+            let row = |row: &String| format!("| {row} | {} |\n", row.split(' ').next().unwrap_or("x"));
+            format!("| a | b |\n|---|--:|\n{}", rows.iter().map(row).collect::<String>())
+        }),
+        1 => lines(1).prop_map(|lines| format!("```\n{}\n```", lines.join("\n"))),
+        1 => lines(1).prop_map(|lines| format!("```rust\n{}\n```", lines.join("\n"))),
+        1 => words().prop_map(|words| format!("## {words}")),
+    ];
+    proptest::collection::vec(block, 1..5).prop_map(|blocks| blocks.join("\n\n") + "\n")
+}
+
 proptest! {
     #![proptest_config(liminal_hostile::cases(400))]
 
@@ -178,5 +216,17 @@ proptest! {
             browser.apply(change, &renderer.since(change));
         }
         prop_assert_eq!(browser.shows(), markdown(&text));
+    }
+}
+
+proptest! {
+    #![proptest_config(liminal_hostile::cases(100))]
+
+    #[test]
+    fn what_is_tidy_looks_the_same_before_and_after_it_is_complete(text in tidy(), sizes in proptest::collection::vec(1_usize..30, 1..8)) {
+        let (mut renderer, _) = arrive(&text, &sizes);
+        let before = renderer.blocks().to_vec();
+        renderer.finish(&text);
+        prop_assert_eq!(before, renderer.blocks());
     }
 }

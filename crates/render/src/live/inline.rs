@@ -194,18 +194,10 @@ impl Scanner<'_> {
         let start = self.at;
         self.at += count;
         let Some(after) = after else {
-            // At the very end: a closing run, or half of one, or the start of what is not there yet.
-            let closes = before.is_some_and(|c| !c.is_whitespace());
-            match self.open.last() {
-                Some(open) if closes && open.character == character && open.count == count => {
-                    self.open.pop();
-                    return true;
-                }
-                Some(_) | None => {
-                    self.cut_at(start);
-                    return false;
-                }
-            }
+            // At the very end: a closing run, or half of one, or the start of what is not there yet. What it means
+            // depends on what follows; until then all that is open is closed anyway.
+            self.cut_at(start);
+            return false;
         };
         let (opens, closes) = flanks(character, count, before, after);
         while closes && count > 0 {

@@ -81,14 +81,13 @@ pub(super) enum Failure {
 impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
         // Where the machine is at fault, the file may be whole. All else is the file's: its tables, too, may say
-        // something that can't be.
+        // something that can't be, and its header that it must not be written (we have just seen that it can).
         match error.sqlite_error_code() {
             Some(
                 ErrorCode::SystemIoFailure
                 | ErrorCode::DiskFull
                 | ErrorCode::CannotOpen
                 | ErrorCode::PermissionDenied
-                | ErrorCode::ReadOnly
                 | ErrorCode::DatabaseBusy
                 | ErrorCode::DatabaseLocked
                 | ErrorCode::FileLockingProtocolFailed

@@ -67,6 +67,20 @@ fn check(home: &Path, bytes: &[u8]) {
     }
 }
 
+#[test]
+fn a_header_that_makes_no_sense_is_damage() {
+    // The schema's format; the version that may write; both were found by the property below.
+    for (at, byte) in [(47, 9), (18, 3)] {
+        let home = tempfile::tempdir().unwrap();
+        let mut bytes = FILES[0].clone();
+        bytes[at] = byte;
+        check(home.path(), &bytes);
+        let aside = |name: &std::ffi::OsStr| name.to_string_lossy().contains("damaged");
+        let mut names = std::fs::read_dir(home.path()).unwrap().map(|it| it.unwrap().file_name());
+        assert!(names.any(|name| aside(&name)), "byte {at} was not noticed");
+    }
+}
+
 proptest! {
     #![proptest_config(liminal_hostile::config())]
 
