@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use liminal_contract::SessionId;
 use liminal_stream::Source;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, params};
 use tokio::sync::oneshot;
 
 use super::text;
@@ -21,6 +21,12 @@ const GATHER: Duration = Duration::from_millis(300);
 
 /// So many items go into the index in one transaction.
 const LOT: i64 = 500;
+
+/// An item with its words; those that it grew by stand apart.
+const ITEM: &str = "SELECT i.item_id, i.idx, i.started_at, i.kind, b.source,
+        (SELECT group_concat(text, '') FROM (SELECT text FROM tail WHERE body = b.id ORDER BY id)),
+        i.seq
+    FROM item i JOIN body b ON b.id = i.body";
 
 /// What the thread is told.
 pub enum News {
@@ -202,40 +208,64 @@ impl Indexer {
             })
             .optional()?
             .unwrap_or(0);
-        // An item is indexed when it, or its turn, has ended. One that ends later has a later seq then.
-        let mut statement = self.journal.prepare_cached(
-                "SELECT i.item_id, i.idx, i.started_at, i.kind, b.source,
-                        (SELECT group_concat(text, '') FROM (SELECT text FROM tail WHERE body = b.id ORDER BY id)),
-                        max(i.seq, CASE WHEN i.status IN ('complete', 'error') THEN 0 ELSE t.seq END) AS at_seq
-                 FROM session s JOIN item i ON i.session = s.id JOIN body b ON b.id = i.body
-                 LEFT JOIN turn t ON t.session = s.id AND t.turn_id = i.turn_id
-                 WHERE s.session_id = ?1
-                   AND (i.seq > ?2 OR (t.seq > ?2 AND i.status NOT IN ('complete', 'error')))
-                   AND (i.status IN ('complete', 'error') OR t.ended_at IS NOT NULL)
-                 ORDER BY at_seq LIMIT ?3",
-            )?;
-        let mut rows = statement.query(params![session.as_str(), done, LOT])?;
+        // One view of the journal, so that nothing falls between the questions.
+        let view = self.journal.unchecked_transaction()?;
+        let known = view
+            .prepare_cached("SELECT id, seq FROM session WHERE session_id = ?1")?
+            .query_row([session.as_str()], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
+            .optional()?;
+        let Some((id, newest)) = known else { return Ok(More::No) };
         let transaction = self.connection.transaction()?;
         let (mut count, mut last) = (0, done);
-        while let Some(row) = rows.next()? {
-            count += 1;
-            last = last.max(row.get(6)?);
+        let index = |row: &Row<'_>| {
+            let doc = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
             let Ok(source) = serde_json::from_str::<Source>(row.get_ref(4)?.as_str()?) else {
-                continue;
+                return Ok(());
             };
             let mut words = text::of(&source);
             if let Some(tail) = row.get::<_, Option<String>>(5)? {
                 words.push_str(&text::spaced(&tail));
             }
-            let doc = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-            put(&transaction, session, doc, &words)?;
+            put(&transaction, session, doc, &words)
+        };
+        // An item is indexed when it has ended; one that ends later has a later seq then. In the order of an index, so
+        // that a lot costs what it holds.
+        let mut ended = view.prepare_cached(&format!(
+            "{ITEM} WHERE i.session = ?1 AND i.seq > ?2 AND i.status IN ('complete', 'error')
+             ORDER BY i.seq LIMIT ?3"
+        ))?;
+        let mut rows = ended.query(params![id, done, LOT])?;
+        while let Some(row) = rows.next()? {
+            count += 1;
+            last = row.get(6)?;
+            index(row)?;
+        }
+        let (more, upto) = if count < LOT { (More::No, newest) } else { (More::Yes, last) };
+        // Nor does anything more come of what a turn left open when it ended. Looking for it takes all items of the
+        // session, so it is done only where a turn ended in the time of this lot.
+        let turn_ended: bool = view
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM turn WHERE session = ?1 AND seq > ?2 AND seq <= ?3
+                                AND ended_at IS NOT NULL)",
+            )?
+            .query_row(params![id, done, upto], |row| row.get(0))?;
+        if turn_ended {
+            let mut left_open = view.prepare_cached(&format!(
+                "{ITEM} JOIN turn t ON t.session = i.session AND t.turn_id = i.turn_id
+                 WHERE i.session = ?1 AND i.status NOT IN ('complete', 'error')
+                   AND t.ended_at IS NOT NULL AND t.seq > ?2 AND t.seq <= ?3"
+            ))?;
+            let mut rows = left_open.query(params![id, done, upto])?;
+            while let Some(row) = rows.next()? {
+                index(row)?;
+            }
         }
         transaction.execute(
             "INSERT OR REPLACE INTO progress (session, seq) VALUES (?1, ?2)",
-            params![session.as_str(), last],
+            params![session.as_str(), upto],
         )?;
         transaction.commit()?;
-        Ok(if count < LOT { More::No } else { More::Yes })
+        Ok(more)
     }
 
     fn forget(&mut self, session: &SessionId) -> rusqlite::Result<()> {

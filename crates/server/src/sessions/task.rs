@@ -287,10 +287,12 @@ impl SessionTask {
         self.followers.retain(|follower| !follower.is_closed());
         if self.told_history.is_some_and(|told| told <= seq) {
             self.told_history = None;
-            self.show_waiting(&Ok(()));
+            // First everyone, then who asked: a later opening takes the place of an earlier one, and only the asker's
+            // carries the id of the request.
             if std::mem::take(&mut self.replaced) {
                 self.show_to_followers();
             }
+            self.show_waiting(&Ok(()));
         }
         if self.uncommitted.is_empty() {
             for reply in self.resting.drain(..) {

@@ -1,6 +1,6 @@
 //! Transcripts of any length: opened anywhere, read in pages, taken away whole.
 
-use liminal_contract::{Body, ItemId, SessionId, UpsertObject};
+use liminal_contract::{Body, ClientMessage, ItemId, ServerMessage, SessionId, UpsertObject};
 use liminal_scripted_agent::{ScriptBuilder, Steps, act, script};
 
 use crate::support::{App, Browser};
@@ -56,6 +56,44 @@ async fn a_long_transcript_is_taken_away_whole_in_both_formats() {
     assert_eq!(indexes(&entries), (0..2_501).collect::<Vec<_>>());
     assert_eq!((&json["title"], &json["sessionId"]), (&"go".into(), &session.as_str().into()));
     assert_eq!(json["turns"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test]
+async fn what_was_deleted_is_in_no_file_of_ours() {
+    let secret = script().on_any_prompt().say("The password is ").say("xylophone").say(" today.");
+    let (app, mut browser, session) = App::with_session(secret).await;
+    let turn = browser.says_to(&session, "which xylophone?").await;
+    browser.sees_end(&turn).await;
+    let found = || async {
+        let search = ClientMessage::Search { query: "xylophone ".into(), limit: None };
+        let mut browser = app.browser().await;
+        match browser.ask(search).await {
+            ServerMessage::SearchResults { hits, .. } => hits.len(),
+            other => panic!("no results: {other:?}"),
+        }
+    };
+    while found().await < 2 {}
+    let holding = || {
+        let files = std::fs::read_dir(app.launch().data_dir()).unwrap();
+        let mut names: Vec<_> = files
+            .map(|file| file.unwrap())
+            .filter(|file| file.file_name() != "scripted.json")
+            .filter(|file| {
+                let bytes = std::fs::read(file.path()).unwrap_or_default();
+                bytes.windows(9).any(|window| window == b"xylophone")
+            })
+            .map(|file| file.file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    assert!(holding().iter().any(|name| name.starts_with("journal.db")), "{:?}", holding());
+    assert!(holding().iter().any(|name| name.starts_with("search.db")), "{:?}", holding());
+
+    let deleted = browser.ask(ClientMessage::SessionDelete { session_id: session.clone() }).await;
+    assert!(matches!(deleted, ServerMessage::SessionDeleted { .. }), "{deleted:?}");
+    assert_eq!(holding(), Vec::<String>::new());
+    assert_eq!(found().await, 0);
 }
 
 /// A call whose output grows by these many lines of a kilobyte.

@@ -12,6 +12,7 @@ mod commands;
 mod damaged_files;
 mod dependencies;
 mod door;
+mod elsewhere;
 mod history;
 mod house_rules;
 mod http_sessions;

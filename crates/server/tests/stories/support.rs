@@ -17,6 +17,7 @@ use std::time::Duration;
 pub use app::{App, Launch};
 pub use browser::Browser;
 pub use call::{Answer, Call};
+pub use conversation::History;
 pub use ended::{Ended, run};
 pub use processes::{are_gone, descendants};
 pub use sources::{checkout, files};
