@@ -77,3 +77,23 @@ test("a conversation with Claude Code goes on after the server was started again
   await chat.askAndWait("FAKE:HEARD")
   await expect(chat.words.last()).toHaveText("You said before: Remember the apple. FAKE:TEXT I will.")
 })
+
+test("a turn of Claude Code that the server's death broke off is there once, with its words, and the conversation goes on", async ({ begin, liminal, complaints, shell }) => {
+  const chat = await begin("Claude Code")
+  await chat.askAndWait("Remember the apple. FAKE:TEXT I will.")
+  // The model never ends it, so neither can the agent in the moment it outlives the server.
+  await chat.say("FAKE:STALL half an answer")
+  await expect(chat.words.last()).toHaveText("half an answer")
+  complaints.expectLostServer()
+  await liminal.kill()
+  await liminal.up()
+  await shell.isConnected()
+  await expect(chat.ends).toHaveCount(2)
+  await expect(chat.ends.last()).toContainText("The turn was interrupted")
+  await expect(chat.own.locator(".rendered")).toHaveText(["Remember the apple. FAKE:TEXT I will.", "FAKE:STALL half an answer"])
+  await expect(chat.words).toHaveText(["I will.", "half an answer"])
+  await chat.askAndWait("FAKE:TEXT Here again.")
+  await expect(chat.words.last()).toHaveText("Here again.")
+  await expect(chat.own).toHaveCount(3)
+  await expect(chat.frame.locator(".notice")).toHaveCount(0)
+})

@@ -46,6 +46,8 @@ pub(super) struct Teller {
     normaliser: Normaliser,
     subagents: PathBuf,
     announcement: Option<Notice>,
+    /// The turn that is not announced.
+    ours: Option<TurnId>,
     begun: Option<Begun>,
     interrupted: bool,
     stop_reason: Option<String>,
@@ -60,6 +62,7 @@ impl Teller {
             normaliser,
             subagents,
             announcement: None,
+            ours: None,
             begun: None,
             interrupted: false,
             stop_reason: None,
@@ -68,9 +71,10 @@ impl Teller {
         }
     }
 
-    /// What to say in the first turn that is told.
-    pub(super) fn announce(&mut self, notice: Notice) {
+    /// What to say in the first turn that is told and was not begun here.
+    pub(super) fn announce(&mut self, notice: Notice, ours: Option<TurnId>) {
         self.announcement = Some(notice);
+        self.ours = ours;
     }
 
     /// Tells these records of a file.
@@ -228,8 +232,9 @@ impl Teller {
 
     fn begin(&mut self, begins: Retold) {
         self.end_turn();
+        let is_ours = self.ours.as_ref() == Some(&begins.turn);
         self.normaliser.retell(begins, self.now);
-        if let Some(notice) = self.announcement.take() {
+        if !is_ours && let Some(notice) = self.announcement.take() {
             self.normaliser.retell_notice(notice, self.now);
         }
     }
