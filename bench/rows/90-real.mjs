@@ -1,0 +1,183 @@
+// The real Claude Code and the real codex-acp, asked through the program and driven by hand in the same run. Their model is the fake one.
+import { execFileSync, spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { homedir, tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { ended, median, started } from "../liminal.mjs"
+import { connected } from "../socket.mjs"
+
+const ROUNDS = 7
+const MOST = 1.1
+const root = join(import.meta.dirname, "../..")
+
+/** The program a variable names, or the one that scripts/test has installed. */
+function installed(variable, package_, command) {
+  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "liminal-builder-tests")
+  try {
+    return process.env[variable] || join(cache, readdirSync(cache).find((name) => name.startsWith(package_)), "node_modules/.bin", command)
+  } catch {
+    return null
+  }
+}
+
+/** Runs `use` with the fake model and a home where both agents know it. */
+async function withModel(use) {
+  execFileSync("cargo", ["build", "--quiet", "--package", "liminal-fake-model"], { cwd: root, stdio: "inherit" })
+  const model = spawn(join(process.env.CARGO_TARGET_DIR || join(root, "target"), "debug/fake-model"), { stdio: ["pipe", "pipe", "inherit"] })
+  const home = realpathSync(mkdtempSync(join(tmpdir(), "liminal-bench-")))
+  try {
+    const url = await new Promise((resolve) => createInterface({ input: model.stdout }).once("line", resolve))
+    const [data, project] = [join(home, "data"), join(home, "project")]
+    mkdirSync(data, { mode: 0o700 })
+    mkdirSync(project)
+    mkdirSync(join(home, ".codex"))
+    writeFileSync(join(home, ".codex/config.toml"), `model = "gpt-5.5"\nmodel_provider = "fake"\n\n[model_providers.fake]\nname = "fake"\nbase_url = "${url}/v1"\nwire_api = "responses"\nenv_key = "FAKE_API_KEY"\n`)
+    const env = {
+      HOME: home, TERM: "dumb", ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "test-key", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1",
+      DISABLE_TELEMETRY: "1", DISABLE_ERROR_REPORTING: "1", FAKE_API_KEY: "test-key", NO_BROWSER: "1",
+    }
+    return await use({ home, data, project, env })
+  } finally {
+    model.stdin.end()
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+/** An agent driven by hand: writes lines, waits for lines. `began` is when it was spawned. */
+function byHand(program, args, { project, env }) {
+  const began = performance.now()
+  const child = spawn(program, args, { cwd: project, env: { PATH: process.env.PATH, LANG: "C.UTF-8", ...env }, stdio: ["pipe", "pipe", "ignore"] })
+  const waiting = new Set()
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const message = JSON.parse(line)
+    for (const wait of waiting) if (wait.find(message)) {
+      waiting.delete(wait)
+      wait.resolve(message)
+    }
+  })
+  return {
+    began,
+    write: (message) => child.stdin.write(`${JSON.stringify(message)}\n`),
+    sees: (find) => new Promise((resolve) => waiting.add({ find, resolve })),
+    async end() {
+      const gone = new Promise((resolve) => child.once("exit", resolve))
+      child.stdin.end()
+      await gone
+    },
+  }
+}
+
+/** A server over a data directory that stays, and the socket of a page. */
+async function served(binary, data, use) {
+  const { child, line } = await started(binary, ["--port", "0", "--no-open", "--data-dir", data])
+  const [address, token] = line.replace(/^.* at /, "").split("/#token=")
+  const socket = await connected({ address, token })
+  try {
+    return await use(socket)
+  } finally {
+    socket.close()
+    await ended(child)
+  }
+}
+
+const isFirstWord = ({ type, payload }) => type === "session:upsert" && payload.type === "message" && payload.origin === "agent"
+const fresh = (socket, sessionId) => socket.ask({ type: "session:open", sessionId })
+
+/** How long both ways took, each round one after the other, as medians and their ratio. */
+async function compared(program, through, direct) {
+  const figures = { through: [], direct: [] }
+  for (let round = 0; round < ROUNDS; round += 1) {
+    figures.direct.push(await direct(program))
+    figures.through.push(await through(round))
+  }
+  const [ours, theirs] = [median(figures.through), median(figures.direct)]
+  const ratio = ours / theirs
+  return { figure: `${Math.round(ours)} ms, by hand ${Math.round(theirs)} ms: ${ratio.toFixed(2)}x`, pass: ratio <= MOST, values: { throughMs: ours, directMs: theirs, ratio } }
+}
+
+const absent = (what) => ({ figure: `no ${what} here: “scripts/test --browser” installs the pinned one`, pass: null, values: {} })
+
+async function claude({ binary }) {
+  const program = installed("LIMINAL_TEST_CLAUDE", "@anthropic-ai_claude-code@", "claude")
+  if (program === null) return absent("Claude Code")
+  return withModel(async (place) => {
+    writeFileSync(join(place.data, "agents.json"), JSON.stringify({ agents: [{ id: "claude-code", command: program, env: place.env }] }), { mode: 0o600 })
+    async function direct() {
+      const agent = byHand(program, ["--output-format", "stream-json", "--verbose", "--input-format", "stream-json", "--include-partial-messages", "--permission-prompt-tool=stdio", "--permission-mode=default", "--setting-sources=user,project,local", `--session-id=${randomUUID()}`], place)
+      const ready = agent.sees(({ type }) => type === "control_response")
+      const word = agent.sees(({ type, event }) => type === "stream_event" && event.delta?.type === "text_delta")
+      agent.write({ type: "control_request", request_id: "r", request: { subtype: "initialize" } })
+      await ready
+      agent.write({ type: "user", message: { role: "user", content: [{ type: "text", text: "FAKE:TEXT Good morning." }] }, parent_tool_use_id: null, session_id: "" })
+      await word
+      const took = performance.now() - agent.began
+      await agent.end()
+      return took
+    }
+    return served(binary, place.data, async (socket) => {
+      const { project } = await socket.ask({ type: "project:add", path: place.project })
+      return compared(program, async () => {
+        const began = performance.now()
+        const { sessionId } = await socket.ask({ type: "session:create", projectId: project.id, cliType: "claude-code" })
+        await fresh(socket, sessionId)
+        const word = socket.sees((frame) => frame.sessionId === sessionId && isFirstWord(frame))
+        await socket.ask({ type: "session:send", sessionId, content: "FAKE:TEXT Good morning." })
+        await word
+        return performance.now() - began
+      }, direct)
+    })
+  })
+}
+
+async function codex({ binary }) {
+  const program = installed("LIMINAL_TEST_CODEX_ACP", "@agentclientprotocol_codex-acp@", "codex-acp")
+  if (program === null) return absent("codex-acp")
+  return withModel(async (place) => {
+    writeFileSync(join(place.data, "agents.json"), JSON.stringify({ agents: [{ id: "codex", command: program, env: place.env }] }), { mode: 0o600 })
+    const sessionId = await served(binary, place.data, async (socket) => {
+      const { project } = await socket.ask({ type: "project:add", path: place.project })
+      const { sessionId: made } = await socket.ask({ type: "session:create", projectId: project.id, cliType: "codex" })
+      await fresh(socket, made)
+      const over = socket.sees(({ type, payload }) => type === "session:turn" && payload.type === "turn_complete")
+      await socket.ask({ type: "session:send", sessionId: made, content: "FAKE:TEXT I remember apple." })
+      await over
+      return made
+    })
+    async function direct() {
+      const agent = byHand(program, [], place)
+      const ask = async (id, method, params) => {
+        const answer = agent.sees((message) => message.id === id && message.method === undefined)
+        agent.write({ jsonrpc: "2.0", id, method, params })
+        return answer
+      }
+      await ask(0, "initialize", { protocolVersion: 1, clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true } })
+      const theirs = sessionId.slice(sessionId.indexOf(":") + 1)
+      await ask(1, "session/resume", { sessionId: theirs, cwd: place.project, mcpServers: [] })
+      const word = agent.sees(({ params }) => params?.update?.sessionUpdate === "agent_message_chunk")
+      const over = ask(2, "session/prompt", { sessionId: theirs, prompt: [{ type: "text", text: "FAKE:TEXT Yes." }] })
+      await word
+      const took = performance.now() - agent.began
+      await over
+      await agent.end()
+      return took
+    }
+    return compared(program, () => served(binary, place.data, async (socket) => {
+      await fresh(socket, sessionId)
+      const word = socket.sees((frame) => frame.sessionId === sessionId && isFirstWord(frame))
+      const over = socket.sees(({ type, payload }) => type === "session:turn" && payload.type === "turn_complete")
+      const began = performance.now()
+      await socket.ask({ type: "session:send", sessionId, content: "FAKE:TEXT Yes." })
+      await word
+      const took = performance.now() - began
+      await over
+      return took
+    }), direct)
+  })
+}
+
+export default [
+  { name: "real Claude Code: create to first word, against driving it by hand", wanted: `at most ${MOST}x`, measure: claude },
+  { name: "real Codex: taking a session up again to first word, against driving it by hand", wanted: `at most ${MOST}x`, measure: codex },
+]
