@@ -24,6 +24,8 @@ export class Liminal {
   /** How each scripted agent is started, as a shell reads it. */
   #starts = new Map()
   #port = 0
+  /** Further arguments of the program. @type {string[]} */
+  args = []
   /** Directories of this story: `home` is also HOME. */
   constructor(home, env) {
     this.#home = home
@@ -56,7 +58,7 @@ export class Liminal {
   }
 
   async #start(port) {
-    const child = spawn(binary, ["serve", "--no-open", "--port", String(port), "--data-dir", this.dataDir, ...(fromDisk ? ["--dev"] : [])], {
+    const child = spawn(binary, ["serve", "--no-open", "--port", String(port), "--data-dir", this.dataDir, ...(fromDisk ? ["--dev"] : []), ...this.args], {
       cwd: fromDisk ? root : this.#home,
       env: { PATH: process.env.PATH, HOME: this.#home, LANG: "C.UTF-8", ...this.#env },
       stdio: ["ignore", "pipe", "pipe"],
@@ -112,6 +114,8 @@ export class Liminal {
 
   get dataDir() { return join(this.#home, "data") }
   get home() { return this.#home }
+  get binary() { return binary }
+  get pid() { return this.#child?.pid }
 
   /** Lets an answer that an agent holds go on. @param {string} name */
   release(name) { return gate(this.#home).open(name) }

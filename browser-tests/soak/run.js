@@ -1,0 +1,241 @@
+/**
+ * The soak: ten sessions with three kinds of agent, two browsers, and chance. People prompt, stop, answer, reload and close;
+ * wires are cut, agents and twice the server are killed. At the end every session must still answer, in both browsers, every
+ * browser must show what the journal has, nothing told may be lost, no process left, and no memory gone.
+ *
+ *   scripts/soak [seconds] [seed]
+ */
+
+import { expect } from "@playwright/test"
+import { connected } from "../../bench/socket.mjs"
+import { Liminal } from "../support/liminal.js"
+import { habits, kinds, writeAgents } from "./agents.js"
+import { chanceOf } from "./chance.js"
+import { compare, differences, journalOf, losses } from "./judge.js"
+import { agentsOf, atHome, descendants, living, memoryOf } from "./processes.js"
+import { Seat } from "./seat.js"
+import { layWire } from "./wire.js"
+
+const TITLES = ["Ash", "Birch", "Cedar", "Elm", "Fir", "Hazel", "Larch", "Maple", "Oak", "Pine"]
+const GROWTH = 20
+const PATIENCE = 60_000
+
+const seconds = Number(process.argv[2] ?? 600)
+const seed = Number(process.argv[3] ?? Date.now() % 1_000_000)
+if (!(seconds > 0) || !Number.isInteger(seed)) {
+  console.error("usage: scripts/soak [seconds] [seed]")
+  process.exit(2)
+}
+console.log(`soak: ${seconds} seconds, seed ${seed}`)
+
+const fate = chanceOf(seed)
+/** @type {string[]} */
+const defects = []
+const counts = new Map()
+const growth = []
+let prompts = 0
+const count = (name) => counts.set(name, (counts.get(name) ?? 0) + 1)
+const pause = (ms) => new Promise((done) => setTimeout(done, ms))
+
+/** Waits for a fact. */
+async function until(what, isSo) {
+  const end = Date.now() + PATIENCE
+  while (!await isSo()) {
+    if (Date.now() > end) return void defects.push(`never: ${what}`)
+    await pause(100)
+  }
+}
+
+const wires = [await layWire(), await layWire(), await layWire()]
+const liminal = await Liminal.start({}, async (fresh) => {
+  await writeAgents(fresh.home, fresh.dataDir, fresh.binary)
+  fresh.args = wires.flatMap(({ origin }) => ["--allow-origin", origin])
+})
+const port = Number(new URL(liminal.origin).port)
+wires.forEach((wire) => wire.leadTo(port))
+const stranger = () => connected({ address: liminal.origin, token: liminal.token })
+
+/** The server's memory once everything it loads lazily is loaded. */
+async function warmUp() {
+  for (const { id } of sessions.slice(0, 3)) {
+    await until(`a turn of ${id} may begin`, async () => {
+      const sent = await liminal.say(id, "everything 0").catch(() => null)
+      return sent !== null
+    })
+  }
+  await pause(2000)
+  return memoryOf(liminal.pid)
+}
+
+const sessions = []
+/** @type {Seat[]} */
+const seats = []
+/** @type {Seat[]} */
+const others = []
+const journals = new Map()
+let baseline = 0
+let rows = 0
+
+/** Ten sessions, open in both browsers. */
+async function begin() {
+  const work = await liminal.directory("work")
+  const maker = await stranger()
+  await maker.ask({ type: "project:add", path: work })
+  for (const [at, title] of TITLES.entries()) {
+    const id = await liminal.session(work, null, kinds[at % kinds.length])
+    await maker.ask({ type: "session:rename", sessionId: id, title })
+    sessions.push({ id, title })
+  }
+  maker.close()
+  seats.push(await Seat.take("first", wires[0], liminal), await Seat.take("second", wires[1], liminal))
+  for (const seat of seats) for (const session of sessions) await seat.show(session)
+  baseline = await warmUp()
+}
+
+/** What chance may do. Everything may come too late: then the hand reaches into the void, which counts as missed. */
+const acts = {
+  async prompt(seat, session, chance) {
+    await seat.glance(session)
+    if (await seat.work() !== "idle") return count("busy")
+    await seat.say(`${chance.weighed(habits)} ${prompts += 1}`)
+  },
+  async answer(seat, session, chance) {
+    await seat.glance(session)
+    await seat.answer((buttons) => chance.of(buttons))
+  },
+  async stop(seat, session) {
+    await seat.glance(session)
+    await seat.stop()
+  },
+  show: (seat, session) => seat.glance(session),
+  async policy(seat, session) {
+    await seat.glance(session)
+    await seat.chat.frame.locator(".policy").click({ timeout: 3000 })
+  },
+  close: (seat, session) => seat.close(session),
+  reload: (seat) => seat.reload(),
+  async cut(seat) { seat.wire.cut() },
+  async kill(_seat, _session, chance) {
+    const agents = agentsOf(liminal.pid)
+    if (agents.length > 0) process.kill(chance.of(agents), "SIGKILL")
+  },
+}
+const weights = { prompt: 44, answer: 16, stop: 9, show: 10, policy: 2, close: 3, reload: 3, cut: 5, kill: 3 }
+
+async function act(seat, chance) {
+  const name = chance.weighed(weights)
+  count(name)
+  await acts[name](seat, chance.of(sessions), chance).catch((reason) => {
+    if (!/Timeout|detached|closed|ESRCH|navigat/i.test(String(reason))) throw reason
+    count("missed")
+  })
+  await pause(chance.below(80))
+}
+
+function readLog() {
+  for (const line of liminal.log().split("\n")) if (/panicked|INTERNAL_ERROR|\bERROR\b/.test(line)) defects.push(`the server's log: ${line}`)
+}
+
+async function killServer() {
+  growth.push(memoryOf(liminal.pid) - baseline)
+  const theirs = descendants(liminal.pid)
+  count("server kill")
+  await liminal.kill()
+  readLog()
+  await pause(fate.below(1500))
+  await liminal.up()
+  await until("all agents of the killed server end", () => living(theirs).length === 0)
+  baseline = await warmUp()
+}
+
+/** Chance, until the time is over. */
+async function play() {
+  const chances = seats.map((_, at) => chanceOf(seed + at + 1))
+  const began = Date.now()
+  for (let life = 1; life <= 3; life += 1) {
+    await Promise.all(seats.map(async (seat, at) => {
+      while (Date.now() - began < seconds * 1000 * life / 3) await act(seat, chances[at])
+    }))
+    if (life < 3) await killServer()
+  }
+  console.log(`did: ${[...counts].map(([name, times]) => `${times} ${name}`).join(", ")}; ${prompts} prompts`)
+}
+
+/** Everybody stops; then every session answers in both browsers, wherever it is asked. */
+async function settle() {
+  for (const seat of seats) {
+    await seat.isConnected()
+    for (const session of sessions) {
+      await seat.show(session)
+      if (!await seat.settle(PATIENCE)) defects.push(`${session.title} never comes to rest in the ${seat.name} browser`)
+    }
+  }
+  await pause(1000) // An agent may have something to add after its turn.
+  for (const [at, session] of sessions.entries()) {
+    const [asker, other] = at % 2 === 0 ? seats : seats.toReversed()
+    await asker.show(session)
+    const reconnect = asker.chat.frame.getByRole("button", { name: "Reconnect" })
+    if (await reconnect.count() > 0) await reconnect.click()
+    const words = `last of ${session.title}`
+    await asker.say(words)
+    for (const seat of [asker, other]) {
+      await seat.show(session)
+      await expect(seat.chat.words.last(), `${session.title} in the ${seat.name} browser`).toHaveText(`You said: ${words}`, { timeout: PATIENCE }).catch((reason) => defects.push(String(reason)))
+      await expect(seat.chat.frame.locator(".composer"), `${session.title} at rest in the ${seat.name} browser`).toHaveAttribute("data-work", "idle", { timeout: PATIENCE }).catch((reason) => defects.push(String(reason)))
+    }
+  }
+  growth.push(memoryOf(liminal.pid) - baseline)
+}
+
+/** Every browser against the journal. */
+async function judge() {
+  const socket = await stranger()
+  const fresh = await Seat.take("fresh", wires[2], liminal)
+  others.push(fresh)
+  for (const session of sessions) {
+    const journal = await journalOf(socket, session.id)
+    journals.set(session.id, journal)
+    const now = await fresh.shown(session)
+    rows += now.length
+    for (const seat of seats) {
+      const shown = await seat.shown(session)
+      defects.push(...[...compare(shown, journal), ...differences(shown, now)].map((what) => `${session.title} in the ${seat.name} browser: ${what}`))
+    }
+    defects.push(...compare(now, journal).map((what) => `${session.title} in a fresh page: ${what}`))
+    const own = journal.entries.filter(({ type, origin }) => type === "message" && origin === "user").map(({ content }) => content)
+    for (const prompt of new Set(own)) if (prompt !== "everything 0" && own.filter((each) => each === prompt).length > 1) defects.push(`${session.title}: ${JSON.stringify(prompt)} was sent more than once`)
+  }
+  socket.close()
+  for (const seat of [...seats, fresh]) {
+    defects.push(...losses(seat.told, journals).map((what) => `lost, from the ${seat.name} browser: ${what}`), ...seat.defects.map((what) => `${seat.name} browser: ${what}`))
+  }
+}
+
+try {
+  await begin()
+  await play()
+  await settle()
+  await judge()
+} catch (reason) {
+  defects.push(`the soak itself: ${reason.stack}`)
+} finally {
+  for (const seat of [...seats, ...others]) await seat.browser.close()
+  for (const wire of wires) await wire.remove()
+}
+const theirs = descendants(liminal.pid)
+await liminal.stop()
+readLog()
+await until(`every process ends with the server`, () => living(theirs).length === 0 && atHome(liminal.home).length === 0)
+for (const grown of growth) if (grown > GROWTH) defects.push(`the server grew by ${Math.round(grown)} MB`)
+
+const entries = [...journals.values()].reduce((sum, journal) => sum + journal.entries.length, 0)
+console.log(`compared: ${entries} items of the journal, ${rows} rows in each of three browsers, ${seats.reduce((sum, { told }) => sum + told.size, 0)} texts told`)
+console.log(`errors shown: ${[...new Map(seats.flatMap(({ errors }) => [...errors]))].map(([code, times]) => `${times} ${code}`).join(", ") || "none"}`)
+console.log(`memory of each of three servers grew by ${growth.map((grown) => `${grown.toFixed(1)} MB`).join(", ")}`)
+if (defects.length > 0) {
+  console.error(`${defects.length} defects with seed ${seed}:\n${defects.join("\n")}\nwhat was written is in ${liminal.home}`)
+  process.exitCode = 1
+} else {
+  await liminal.remove()
+  console.log("no defect")
+}

@@ -1,0 +1,153 @@
+/** One browser and who sits before it: what they do, and all that browser was ever told. */
+
+import { chromium } from "@playwright/test"
+import { Chat } from "../support/chat.js"
+import { Shell } from "../support/shell.js"
+import config from "../playwright.config.js"
+
+/** What the page may say when the server or the wire is gone. */
+const LOST = /net::ERR_|WebSocket connection to .* failed|Failed to load resource/
+/** How long a hand waits for what it reaches for, which may have gone; and for what must be there. */
+const REACH = { timeout: 4000 }
+const MUST = { timeout: 60_000 }
+
+export class Seat {
+  /** Texts this browser was told, by item: none of them may be missing in the journal. @type {Map<string, { sessionId: string, content: string }>} */
+  told = new Map()
+  /** What went wrong in the page. @type {string[]} */
+  defects = []
+  /** Errors that were shown, by code. @type {Map<string, number>} */
+  errors = new Map()
+
+  constructor(name, browser, page, wire, liminal) {
+    Object.assign(this, { name, browser, page, wire })
+    this.shell = new Shell(page, liminal)
+    this.chat = new Chat(this.shell)
+    page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type()) && !LOST.test(message.text())) this.defects.push(`${message.type()}: ${message.text()}`)
+    })
+    page.on("pageerror", (error) => this.defects.push(`thrown: ${error.stack ?? error.message}`))
+    page.on("crash", () => this.defects.push("the page crashed"))
+    page.on("response", (response) => { if (response.status() >= 500) this.defects.push(`${response.status()} from ${response.url()}`) })
+    page.on("websocket", (socket) => socket.on("framereceived", ({ payload }) => this.hear(JSON.parse(String(payload)))))
+  }
+
+  static async take(name, wire, liminal) {
+    const browser = await chromium.launch(config.use.launchOptions)
+    const page = await browser.newPage({ viewport: { width: 1100, height: 800 } })
+    const seat = new Seat(name, browser, page, wire, liminal)
+    await page.goto(liminal.link.replace(liminal.origin, wire.origin))
+    await seat.isConnected()
+    return seat
+  }
+
+  /** @param {any} frame */
+  hear(frame) {
+    const keep = ({ itemId, sessionId, content }) => { if (typeof content === "string") this.told.set(itemId, { sessionId, content }) }
+    switch (frame.type) {
+      case "session:history": case "session:older": return frame.entries.forEach((entry) => keep({ ...entry, sessionId: frame.sessionId }))
+      case "session:upsert": return keep({ ...frame.payload, sessionId: frame.sessionId })
+      case "session:tail": {
+        const before = this.told.get(frame.itemId)?.content ?? ""
+        return keep({ ...frame, content: before.slice(0, frame.from) + frame.text })
+      }
+      case "error":
+        this.errors.set(frame.code, (this.errors.get(frame.code) ?? 0) + 1)
+        if (frame.code === "INTERNAL_ERROR") this.defects.push(`INTERNAL_ERROR: ${frame.message}`)
+    }
+  }
+
+  tab(session) { return this.page.locator(`.tab[data-id="${session.id}"]`) }
+
+  /** Brings a session to the front, opening it where it is closed. */
+  async show(session, reach = MUST) {
+    if (await this.tab(session).count() > 0) await this.tab(session).locator(".tab-open").click(reach)
+    else await this.shell.session(session.title).locator(".session-open").click(reach)
+    await this.chat.composer.waitFor(reach)
+  }
+
+  /** The same in passing. */
+  glance(session) { return this.show(session, REACH) }
+
+  async close(session) {
+    if (await this.tab(session).count() > 0) await this.tab(session).locator(".tab-open").click({ button: "middle", ...REACH })
+  }
+
+  /** @param {string} text */
+  async say(text) {
+    await this.chat.composer.fill(text, REACH)
+    await this.chat.composer.press("Enter", REACH)
+  }
+
+  async stop() {
+    if (await this.chat.stopButton.isVisible()) await this.chat.stopButton.click(REACH)
+  }
+
+  /** Answers a question, if there is one, with one of its buttons. @param {(buttons: any[]) => any} choose */
+  async answer(choose) {
+    const buttons = await this.chat.ask.locator(".actions button:enabled").all()
+    if (buttons.length > 0) await choose(buttons).click(REACH)
+  }
+
+  isConnected() { return this.page.locator('.sidebar-connection[data-connection="open"]').waitFor(MUST) }
+
+  async reload() {
+    await this.page.reload()
+    await this.isConnected()
+  }
+
+  /** How the session in front is: `idle` or something that will end. */
+  work() { return this.chat.frame.locator(".composer").getAttribute("data-work", MUST) }
+
+  /** Ends what goes on in the session in front, as somebody would who wants to leave. */
+  async settle(patience) {
+    const until = Date.now() + patience
+    for (;;) {
+      if (await this.work() === "idle" && await this.chat.ask.count() === 0) return true
+      if (Date.now() > until) return false
+      // Either may be gone before the hand is there.
+      await this.answer((buttons) => buttons[0]).catch(() => {})
+      await this.stop().catch(() => {})
+      await this.page.waitForTimeout(50)
+    }
+  }
+
+  /** The session in front as it is shown, from its first row to its last, with everything opened. */
+  async shown(session) {
+    await this.show(session)
+    // The composer is there before the conversation is.
+    await this.chat.frame.locator(".segment, .invitation").first().waitFor(MUST)
+    const frame = await (await this.page.locator(".pane[data-active] iframe").elementHandle())?.contentFrame()
+    return frame.evaluate(readAll)
+  }
+}
+
+/** Runs in the portlet: walks through the conversation, because only what is near the view is in the page. */
+async function readAll() {
+  const frames = async (count) => { for (let n = 0; n < count; n += 1) await new Promise(requestAnimationFrame) }
+  const scroller = document.querySelector(".scroller")
+  for (let n = 0; n < 200 && !document.querySelector(".above").hidden; n += 1) {
+    scroller.scrollTop = 0
+    await frames(5)
+  }
+  const rows = []
+  for (const segment of document.querySelectorAll(".segment")) {
+    for (let n = 0; n < 300 && segment.childElementCount === 0; n += 1) {
+      segment.scrollIntoView()
+      await frames(1)
+    }
+    for (const kind of ["fold", "tool", "thinking"]) segment.querySelectorAll(`.${kind} > .line[aria-expanded="false"]`).forEach((line) => line.click())
+    for (const row of segment.querySelectorAll("[data-item], .turn-end")) {
+      const copy = row.cloneNode(true)
+      // Times of a turn's end are of this browser's clock until it is told the server's.
+      copy.querySelectorAll("time, .turn-figures, .code-bar, .message-aside, .actions, .tool-inner").forEach((part) => part.remove())
+      rows.push({
+        id: row.dataset.item ?? null, kind: row.classList[0], state: row.dataset.state ?? row.dataset.outcome ?? null,
+        text: copy.textContent.replace(/\s+/g, " ").trim(),
+      })
+    }
+  }
+  // What waits to be sent is shown too; at the end nothing may.
+  for (const row of document.querySelectorAll(".message[data-sending]:not([data-refused])")) rows.push({ id: null, kind: "sending", state: null, text: row.textContent })
+  return rows
+}
