@@ -86,7 +86,7 @@ fn record(session: &SessionId, number: usize) -> Result<SessionRecord, Box<dyn s
         id: session.clone(),
         project_id: ProjectId::new("generated"),
         cli_type: CliType::parse("demo").map_err(|error| error.to_string())?,
-        archived: number % 3 == 0,
+        archived: number.is_multiple_of(3),
         title: format!("Session {number}"),
         last_active_at: Timestamp::from_millis(0),
         created_at: Timestamp::from_millis(0),
@@ -105,7 +105,7 @@ fn write(journal: &Journal, session: &SessionId, texts: Vec<String>) -> usize {
         bytes += text.len();
         let turn_id = TurnId::new(format!("turn-{}", index as usize / ITEMS_PER_TURN));
         seq += 1;
-        if index as usize % ITEMS_PER_TURN == 0 {
+        if (index as usize).is_multiple_of(ITEMS_PER_TURN) {
             let mut turn = TurnRow::started(turn_id.clone(), seq, TurnOrigin::User, at);
             turn.end(at, TurnOutcome::Completed);
             changes.push(Change::Turn(Box::new(turn)));

@@ -58,8 +58,8 @@ fn exchange(session: &SessionId, behind: Option<&str>, ask: &str, answer: &str) 
 fn last_record(file: &PathBuf) -> String {
     let text = std::fs::read_to_string(file).unwrap();
     let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let chained = records.filter(|record| record["isSidechain"] == false);
-    chained.last().unwrap()["uuid"].as_str().unwrap().to_owned()
+    let mut chained = records.filter(|record| record["isSidechain"] == false);
+    chained.next_back().unwrap()["uuid"].as_str().unwrap().to_owned()
 }
 
 fn append(file: &PathBuf, text: &str) {
