@@ -89,8 +89,8 @@ pub enum History {
     All,
     /// Nothing: the journal has it.
     Known,
-    /// What was added since then: elsewhere, except for the turn that was under way here when the server ended.
-    After(HistoryMark, Option<TurnId>),
+    /// What was added elsewhere since then.
+    After(HistoryMark),
 }
 
 /// A session taken up, and where what it says arrives.

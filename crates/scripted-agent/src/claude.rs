@@ -145,7 +145,7 @@ impl ClaudeAgent {
     fn take(self: &Arc<Self>, message: &Value, prompts: &Sender<Value>) {
         match message["type"].as_str() {
             Some("user") => {
-                let _the_turns_end_first = prompts.send(message.clone());
+                let _the_turns_end_first = prompts.send(message["message"]["content"].clone());
             }
             Some("control_request") => self.controlled(message),
             Some("control_response") => self.answered(&message["response"]),
@@ -274,13 +274,12 @@ impl ClaudeAgent {
     }
 
     fn perform_all(self: &Arc<Self>, prompts: &Receiver<Value>) {
-        while let Ok(message) = prompts.recv() {
-            self.perform(&message);
+        while let Ok(content) = prompts.recv() {
+            self.perform(&content);
         }
     }
 
-    fn perform(self: &Arc<Self>, message: &Value) {
-        let content = &message["message"]["content"];
+    fn perform(self: &Arc<Self>, content: &Value) {
         let cancel = Arc::new(Cancel::default());
         let turn = {
             let mut state = self.lock();
@@ -290,9 +289,7 @@ impl ClaudeAgent {
         };
         let prompt = Prompt { text: text_of(content), cwd: self.cwd.clone(), turn };
         self.send(self.init());
-        // Kept under the id it came with, as the real one does.
-        let uuid = message["uuid"].as_str().map_or_else(|| self.mint.uuid(), str::to_owned);
-        self.file.user_message(self, &uuid, content, turn);
+        self.file.user_message(self, content, turn);
         let steps = self.brain.answer(&prompt);
         let mut face = ClaudeTurn::new(self, turn, &cancel);
         face.request();

@@ -86,7 +86,7 @@ impl Reader {
         match what {
             History::Known => Ok(()),
             History::All => self.tell_all(say),
-            History::After(mark, ours) => self.tell_after(mark, ours.as_ref(), say),
+            History::After(mark) => self.tell_after(mark, say),
         }
     }
 
@@ -122,12 +122,7 @@ impl Reader {
 
     /// What was added behind the mark on the active branch. Where the record of the mark is no longer on it, all of
     /// the history takes the place of what was told before.
-    fn tell_after(
-        &self,
-        mark: &HistoryMark,
-        ours: Option<&TurnId>,
-        say: &mut dyn FnMut(Output),
-    ) -> io::Result<()> {
+    fn tell_after(&self, mark: &HistoryMark, say: &mut dyn FnMut(Output)) -> io::Result<()> {
         let mut file = File::open(&self.path)?;
         let length = file.metadata()?.len();
         if length == mark.bytes {
@@ -139,9 +134,10 @@ impl Reader {
                 let Some(added) = index.branch_after(&mark.last_id) else { continue };
                 if !added.is_empty() {
                     let mut teller = self.teller();
-                    let text =
-                        "What follows was said outside Liminal Builder, for example in a terminal.";
-                    teller.announce(notice(Severity::Info, text), ours.cloned());
+                    teller.announce(notice(
+                        Severity::Info,
+                        "What follows was said outside Liminal Builder, for example in a terminal.",
+                    ));
                     teller.tell(&mut file, &index, &added, say)?;
                     teller.end(say);
                 }

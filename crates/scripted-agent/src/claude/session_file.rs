@@ -64,7 +64,7 @@ impl SessionFile {
     }
 
     /// The user's message, and the lines around it that are no conversation.
-    pub(super) fn user_message(&self, agent: &ClaudeAgent, uuid: &str, content: &Value, turn: u32) {
+    pub(super) fn user_message(&self, agent: &ClaudeAgent, content: &Value, turn: u32) {
         let session = &agent.session;
         for operation in ["enqueue", "dequeue"] {
             self.write(&json!({
@@ -77,7 +77,7 @@ impl SessionFile {
             "permissionMode": agent.lock().mode, "promptSource": "sdk",
             "turnPosition": {"promptIndex": 0, "turnIndex": turn},
         });
-        self.chained(agent, uuid, message);
+        self.chained(agent, &agent.mint.uuid(), message);
         let date = json!({"type": "date", "date": &clock::now()[..10]});
         self.chained(agent, &agent.mint.uuid(), json!({"type": "attachment", "attachment": date}));
     }

@@ -35,8 +35,6 @@ pub struct SessionRow {
     pub last_active_at: Option<Timestamp>,
     /// Whether its last turn failed.
     pub failed: bool,
-    /// The last turn that our own end interrupted.
-    pub broken_off: Option<TurnId>,
 }
 
 /// Items in order, as whoever asked sees them, and their turns.
@@ -234,8 +232,6 @@ impl<'c> Reader<'c> {
                 "SELECT id, stream, seq, mark, title, last_active_at,
                     (SELECT coalesce(max(idx) + 1, 0) FROM item WHERE session = session.id),
                     (SELECT outcome = 'failed' FROM turn WHERE session = session.id
-                     ORDER BY started_at DESC, seq DESC LIMIT 1),
-                    (SELECT turn_id FROM turn WHERE session = session.id AND outcome = 'interrupted'
                      ORDER BY started_at DESC, seq DESC LIMIT 1)
                  FROM session WHERE session_id = ?1",
             )?
@@ -248,7 +244,6 @@ impl<'c> Reader<'c> {
                     last_active_at: row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis),
                     next_index: row.get::<_, i64>(6)?.cast_unsigned(),
                     failed: row.get::<_, Option<bool>>(7)?.unwrap_or(false),
-                    broken_off: row.get::<_, Option<String>>(8)?.map(TurnId::new),
                 };
                 Ok((row.get(0)?, session))
             })

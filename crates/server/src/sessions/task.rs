@@ -56,8 +56,6 @@ pub struct SessionTask {
     silence: Silence,
     silence_note: Option<liminal_stream::Upsert>,
     failed: bool,
-    /// The turn that our own end interrupted. Its agent may tell it again, further than we saw it.
-    broken_off: Option<TurnId>,
     /// What comes now is history, not news.
     reading: bool,
     /// All of a history up to this was told; whoever waits for it can be shown it once it is on disk.
@@ -168,7 +166,6 @@ impl SessionTask {
             silence_note: None,
             policy: record.policy.unwrap_or(around.policy),
             seen: row.is_some() || made.is_some(),
-            broken_off: row.as_ref().and_then(|row| row.broken_off.clone()),
             mark: row.and_then(|row| row.mark),
             attachment: made.map_or(Attachment::None, Attachment::Made),
             transcript: Transcript::new(seq, next_index, &around.project_dir(&record.project_id)),

@@ -63,10 +63,10 @@ proptest! {
         text.extend(after.join(&b'\n'));
         fs::write(&reader.path, &text).unwrap();
         if let Some(mark) = mark {
-            let added = tell(&reader, &History::After(mark.clone(), None));
+            let added = tell(&reader, &History::After(mark.clone()));
             check(&reader, &added);
             fs::write(&reader.path, before.concat()).unwrap();
-            check(&reader, &tell(&reader, &History::After(mark, None)));
+            check(&reader, &tell(&reader, &History::After(mark)));
         }
     }
 }

@@ -46,8 +46,6 @@ pub(super) struct Teller {
     normaliser: Normaliser,
     subagents: PathBuf,
     announcement: Option<Notice>,
-    /// The turn that is not announced.
-    ours: Option<TurnId>,
     begun: Option<Begun>,
     interrupted: bool,
     stop_reason: Option<String>,
@@ -62,7 +60,6 @@ impl Teller {
             normaliser,
             subagents,
             announcement: None,
-            ours: None,
             begun: None,
             interrupted: false,
             stop_reason: None,
@@ -71,10 +68,9 @@ impl Teller {
         }
     }
 
-    /// What to say in the first turn that is told and was not begun here.
-    pub(super) fn announce(&mut self, notice: Notice, ours: Option<TurnId>) {
+    /// What to say in the first turn that is told.
+    pub(super) fn announce(&mut self, notice: Notice) {
         self.announcement = Some(notice);
-        self.ours = ours;
     }
 
     /// Tells these records of a file.
@@ -232,9 +228,8 @@ impl Teller {
 
     fn begin(&mut self, begins: Retold) {
         self.end_turn();
-        let is_ours = self.ours.as_ref() == Some(&begins.turn);
         self.normaliser.retell(begins, self.now);
-        if !is_ours && let Some(notice) = self.announcement.take() {
+        if let Some(notice) = self.announcement.take() {
             self.normaliser.retell_notice(notice, self.now);
         }
     }

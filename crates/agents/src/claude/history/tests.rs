@@ -200,27 +200,9 @@ fn a_torn_last_line_is_left_for_later() {
 
     let reader = home.write("a", &format!("{whole}{third}"));
     assert_eq!(
-        lines(&tell(&reader, &History::After(mark, None))),
+        lines(&tell(&reader, &History::After(mark))),
         [
             "User: More",
-            "notice: What follows was said outside Liminal Builder, for example in a terminal."
-        ]
-    );
-}
-
-#[test]
-fn a_turn_that_was_under_way_here_is_not_announced_as_said_elsewhere() {
-    let home = Home::new();
-    let before = file(&[user(1, None, json!("Hi")), agent(2, 1, "Hello.")]);
-    let mark = home.write("a", &before).mark().unwrap().unwrap();
-    let added = file(&[user(3, Some(2), json!("Ours")), user(4, Some(3), json!("Theirs"))]);
-    let reader = home.write("a", &format!("{before}{added}"));
-    let said = tell(&reader, &History::After(mark, Some(TurnId::new(id(3)))));
-    assert_eq!(
-        lines(&said),
-        [
-            "User: Ours",
-            "User: Theirs",
             "notice: What follows was said outside Liminal Builder, for example in a terminal."
         ]
     );
@@ -236,7 +218,7 @@ fn a_mark_on_a_branch_that_was_left_means_all_of_it() {
         "a",
         &format!("{before}{}", file(&[user(4, Some(2), json!("Yes")), agent(5, 4, "Good.")])),
     );
-    let said = tell(&reader, &History::After(mark, None));
+    let said = tell(&reader, &History::After(mark));
     assert_eq!(said[0], Output::HistoryReplaced);
     assert_eq!(lines(&said), ["User: Hi", "Agent: Hello.", "User: Yes", "Agent: Good."]);
 }

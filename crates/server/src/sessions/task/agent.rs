@@ -28,7 +28,7 @@ impl SessionTask {
         let history = match (reason, &self.mark) {
             (Reason::Message | Reason::Anew, _) => History::Known,
             (Reason::History, None) => History::All,
-            (Reason::History, Some(mark)) => History::After(mark.clone(), self.broken_off.clone()),
+            (Reason::History, Some(mark)) => History::After(mark.clone()),
         };
         self.reading = history != History::Known;
         self.attachment = Attachment::Making(reason);

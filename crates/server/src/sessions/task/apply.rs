@@ -57,7 +57,6 @@ impl SessionTask {
                     changes.extend(applied.changes);
                     told.push((applied.seq, applied.told));
                 }
-                Emission::Turn(event) if self.is_still_broken_off(&event, at) => {}
                 Emission::Turn(event) => {
                     let (change, news) = self.turn_changed(event, at);
                     changes.extend(change);
@@ -76,27 +75,6 @@ impl SessionTask {
     pub(super) fn put(&mut self, upsert: Upsert) {
         let applied = self.transcript.apply(upsert, None);
         self.commit(applied.changes, vec![(applied.seq, applied.told)], None);
-    }
-
-    /// Whether this is told of a turn that our own end interrupted, and does not say that the agent ended it all the same.
-    /// Its words are taken; that it was interrupted stays true.
-    fn is_still_broken_off(&mut self, event: &TurnEvent, at: Timestamp) -> bool {
-        if !self.reading || self.broken_off.as_ref() != Some(&event.turn_id) {
-            return false;
-        }
-        match &event.kind {
-            TurnEventKind::TurnStarted { model_id, origin, .. } => {
-                let seq = self.transcript.seq();
-                let mut row = TurnRow::started(event.turn_id.clone(), seq, *origin, at);
-                row.model_id = (!model_id.is_empty()).then(|| model_id.clone());
-                self.turns.insert(event.turn_id.clone(), row);
-                true
-            }
-            TurnEventKind::TurnComplete { stop_reason, .. } => {
-                stop_reason.as_deref() != Some("end_turn")
-            }
-            TurnEventKind::TurnError { .. } => false,
-        }
     }
 
     fn turn_changed(&mut self, event: TurnEvent, at: Timestamp) -> (Vec<Change>, (u64, Told)) {
