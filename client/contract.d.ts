@@ -1238,6 +1238,10 @@ entries: Array<UpsertObject>,
  */
 turns: Array<Turn>, 
 /**
+ * The index that was asked about: a page that holds something else by now has no use for these.
+ */
+before: number, 
+/**
  * There is more before.
  */
 older: boolean, } | { "type": "session:newer", 
@@ -1253,6 +1257,10 @@ entries: Array<UpsertObject>,
  * The turns of these entries.
  */
 turns: Array<Turn>, 
+/**
+ * The index that was asked about: a page that holds something else by now has no use for these.
+ */
+after: number, 
 /**
  * There is more after these.
  */
@@ -1524,6 +1532,10 @@ entries: Array<UpsertObject>,
  */
 turns: Array<Turn>, 
 /**
+ * The index that was asked about: a page that holds something else by now has no use for these.
+ */
+before: number, 
+/**
  * There is more before.
  */
 older: boolean, } | { "type": "session:newer", 
@@ -1539,6 +1551,10 @@ entries: Array<UpsertObject>,
  * The turns of these entries.
  */
 turns: Array<Turn>, 
+/**
+ * The index that was asked about: a page that holds something else by now has no use for these.
+ */
+after: number, 
 /**
  * There is more after these.
  */

@@ -43,25 +43,33 @@ test("history since a cursor is added; a snapshot or another stream replaces", (
 })
 
 test("older pages go above, join the turn they cut, and never repeat an item", () => {
-  const now = play(history([item(4), item(5)], { older: true }), { type: "session:older", sessionId: "s", entries: [item(2, { turnId: "t0" }), item(3), item(4)], turns: [turn("t0", { outcome: "completed" })], older: false })
+  const now = play(history([item(4), item(5)], { older: true }), { type: "session:older", sessionId: "s", entries: [item(2, { turnId: "t0" }), item(3), item(4)], turns: [turn("t0", { outcome: "completed" })], before: 4, older: false })
   assert.deepEqual(indexes(now), [2, 3, 4, 5])
   assert.deepEqual(now.runs.map(({ turnId }) => turnId), ["t0", "t1"])
   assert.deepEqual([firstIndex(now), lastIndex(now), now.older], [2, 5, false])
 })
 
 test("what is said while one reads far from the end is not put next to it, and comes with the pages below", () => {
-  const newer = (entries, more) => ({ type: "session:newer", sessionId: "s", entries, turns: [], newer: more })
+  const newer = (after, entries, more) => ({ type: "session:newer", sessionId: "s", entries, turns: [], after, newer: more })
   const middle = play(history([item(4), item(5)], { older: true, newer: true }), upsert(item(90), 11), upsert(item(5, { content: "more" }), 12))
   assert.deepEqual([indexes(middle), itemById(middle, "i5").content], [[4, 5], "more"])
   const back = applyFrame(middle, history([item(91)], { mode: "since", seq: 13 }), at)
   assert.deepEqual([indexes(back), back.newer], [[4, 5], true], "a reconnection changes nothing about that")
-  const below = applyFrame(back, newer([item(5), item(6), item(7, { turnId: "t2" })], true), at)
+  const below = applyFrame(back, newer(5, [item(5), item(6), item(7, { turnId: "t2" })], true), at)
   assert.deepEqual([indexes(below), below.runs.map(({ turnId }) => turnId), below.newer], [[4, 5, 6, 7], ["t1", "t2"], true])
-  const almost = applyFrame(below, newer([item(90)], false), at)
+  const almost = applyFrame(below, newer(7, [item(90)], false), at)
   assert.equal(almost.newer, true, "91 was said after this page was read")
-  const whole = applyFrame(almost, newer([item(91)], false), at)
+  const whole = applyFrame(almost, newer(90, [item(91)], false), at)
   assert.deepEqual([whole.newer, indexes(applyFrame(whole, upsert(item(92), 14), at)).at(-1)], [false, 92])
   assert.equal(applyFrame(middle, history([item(91)]), at).newer, false, "opened at its end again")
+})
+
+test("what would leave a hole is not taken: it comes with its surroundings", () => {
+  const now = play(history([item(4), item(5)], { older: true }))
+  assert.deepEqual(indexes(applyFrame(now, upsert(item(1), 11), at)), [4, 5])
+  assert.deepEqual(indexes(applyFrame(now, history([item(1), item(6)], { mode: "since", seq: 11 }), at)), [4, 5, 6])
+  const page = { type: "session:older", sessionId: "s", entries: [item(0)], turns: [], before: 1, older: false }
+  assert.equal(applyFrame(now, page, at), now, "it was asked for above another beginning")
 })
 
 test("a late item of a turn that was left behind stands where it came, and the turn does not end twice", () => {
@@ -83,12 +91,11 @@ test("a turn runs from its first item to its end, however it ends", () => {
   assert.equal(runningTurn(interrupted), null, "a server that was away says how it ended")
 })
 
-test("permissions wait only while their turn runs and nobody answered", () => {
+test("permissions wait until they are answered, also when their turn is over", () => {
   const ask = (more) => item(1, { type: "permission", status: "create", options: [], parts: [], title: "?", ...more })
-  const open = play(history([item(0)], { turns: [turn("t1")] }), upsert(ask({}), 11))
+  const open = play(history([item(0)], { turns: [turn("t1")] }), upsert(ask({}), 11), event({ type: "turn_complete", status: "completed" }, 12))
   assert.equal(openAsks(open).length, 1)
-  assert.equal(openAsks(applyFrame(open, upsert(ask({ status: "complete", outcome: { by: "user" } }), 12), at)).length, 0)
-  assert.equal(openAsks(applyFrame(open, event({ type: "turn_complete", status: "cancelled" }, 12), at)).length, 0)
+  assert.equal(openAsks(applyFrame(open, upsert(ask({ status: "complete", outcome: { by: "user" } }), 13), at)).length, 0)
 })
 
 test("what is new is counted from where the reader was", () => assert.equal(countAfter(play(history([item(1), item(2), item(3), item(4)])), 2), 2))

@@ -143,7 +143,7 @@ function standing(item, live) {
     case "message": return { kind: "message", key, index, item, live }
     case "plan": return { kind: "plan", key, index, item, live }
     case "notice": return { kind: "notice", key, index, item, live }
-    case "permission": return isOpenAsk(item) && live ? { kind: "ask", key, index, item } : null
+    case "permission": return isOpenAsk(item) ? { kind: "ask", key, index, item } : null
     case "thinking": case "tool_call": return null
   }
 }

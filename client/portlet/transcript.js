@@ -35,8 +35,8 @@ export function applyFrame(now, frame, at) {
     case "session:history": return withHistory(now, frame)
     case "session:upsert": return frame.seq <= now.seq ? now : { ...withNews(now, frame.payload), seq: frame.seq }
     case "session:turn": return frame.seq <= now.seq ? now : { ...now, seq: frame.seq, turns: withEvent(now, frame.payload, frame.seq, at) }
-    case "session:older": return withOlder(now, frame.entries, frame.turns, frame.older)
-    case "session:newer": return withNewer(now, frame.entries, frame.turns, frame.newer)
+    case "session:older": return withOlder(now, frame)
+    case "session:newer": return withNewer(now, frame)
     case "session:policy": return { ...now, policy: frame.policy }
   }
 }
@@ -52,13 +52,16 @@ function withHistory(now, frame) {
 
 /** What is said now stands at the end; who reads elsewhere only learns that there is more. @param {Transcript} now @param {UpsertObject} item @returns {Transcript} */
 function withNews(now, item) {
+  // A late word about something above what is here comes with its surroundings, when those are asked for.
+  if (now.older && item.index < (firstIndex(now) ?? 0)) return now
   if (now.newer && item.index > lastIndex(now)) return { ...now, unseen: Math.max(now.unseen, item.index) }
   return { ...now, runs: withItem(now.runs, item) }
 }
 
-/** @param {Transcript} now @param {UpsertObject[]} entries @param {Turn[]} turns @param {boolean} older @returns {Transcript} */
-function withOlder(now, entries, turns, older) {
+/** What was asked for above another beginning than ours would leave a hole. @param {Transcript} now @param {Extract<TranscriptFrame, {type: "session:older"}>} frame @returns {Transcript} */
+function withOlder(now, { entries, turns, before, older }) {
   const first = firstIndex(now)
+  if (first !== null && first !== before) return now
   const above = runsOf(first === null ? entries : entries.filter(({ index }) => index < first))
   const [below, ...rest] = now.runs
   const last = above.at(-1)
@@ -68,9 +71,10 @@ function withOlder(now, entries, turns, older) {
   return { ...now, older, runs: joined, turns: withTurns(now.turns, turns) }
 }
 
-/** @param {Transcript} now @param {UpsertObject[]} entries @param {Turn[]} turns @param {boolean} newer @returns {Transcript} */
-function withNewer(now, entries, turns, newer) {
+/** @param {Transcript} now @param {Extract<TranscriptFrame, {type: "session:newer"}>} frame @returns {Transcript} */
+function withNewer(now, { entries, turns, after, newer }) {
   const last = lastIndex(now)
+  if (last !== after) return now
   const runs = entries.filter(({ index }) => index > last).reduce(withItem, now.runs)
   const next = { ...now, runs, turns: withTurns(now.turns, turns) }
   // An item may have been said after this was read.
@@ -195,11 +199,8 @@ export function itemById(now, itemId) {
   return null
 }
 
-/** The permissions that wait for an answer, oldest first. @param {Transcript} now */
-export function openAsks(now) {
-  const running = runningTurn(now)
-  return now.runs.filter(({ turnId }) => turnId === running?.turnId).flatMap(({ items }) => items.filter(isOpenAsk))
-}
+/** The permissions that wait for an answer, oldest first. Some outlive the turn they were asked in. @param {Transcript} now */
+export const openAsks = (now) => now.runs.flatMap(({ items }) => items.filter(isOpenAsk))
 
 /** @param {UpsertObject} item */
 export const isOpenAsk = (item) => item.type === "permission" && item.outcome === undefined && item.status !== "complete" && item.status !== "error"

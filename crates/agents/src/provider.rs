@@ -89,8 +89,13 @@ pub enum History {
     All,
     /// Nothing: the journal has it.
     Known,
-    /// What was added elsewhere since then.
-    After(HistoryMark),
+    /// What was added elsewhere.
+    After {
+        /// Since then.
+        mark: HistoryMark,
+        /// Turns the journal has: they were ours, whatever the agent kept of them behind the mark.
+        known: Vec<TurnId>,
+    },
 }
 
 /// A session taken up, and where what it says arrives.

@@ -199,6 +199,9 @@ pub enum ServerMessage {
         entries: Vec<UpsertObject>,
         /// The turns of these entries.
         turns: Vec<Turn>,
+        /// The index that was asked about: a page that holds something else by now has no use for these.
+        #[cfg_attr(test, ts(type = "number"))]
+        before: u64,
         /// There is more before.
         older: bool,
     },
@@ -211,6 +214,9 @@ pub enum ServerMessage {
         entries: Vec<UpsertObject>,
         /// The turns of these entries.
         turns: Vec<Turn>,
+        /// The index that was asked about: a page that holds something else by now has no use for these.
+        #[cfg_attr(test, ts(type = "number"))]
+        after: u64,
         /// There is more after these.
         newer: bool,
     },

@@ -145,7 +145,7 @@ impl ClaudeAgent {
     fn take(self: &Arc<Self>, message: &Value, prompts: &Sender<Value>) {
         match message["type"].as_str() {
             Some("user") => {
-                let _the_turns_end_first = prompts.send(message["message"]["content"].clone());
+                let _the_turns_end_first = prompts.send(message.clone());
             }
             Some("control_request") => self.controlled(message),
             Some("control_response") => self.answered(&message["response"]),
@@ -274,12 +274,13 @@ impl ClaudeAgent {
     }
 
     fn perform_all(self: &Arc<Self>, prompts: &Receiver<Value>) {
-        while let Ok(content) = prompts.recv() {
-            self.perform(&content);
+        while let Ok(message) = prompts.recv() {
+            self.perform(&message);
         }
     }
 
-    fn perform(self: &Arc<Self>, content: &Value) {
+    fn perform(self: &Arc<Self>, message: &Value) {
+        let content = &message["message"]["content"];
         let cancel = Arc::new(Cancel::default());
         let turn = {
             let mut state = self.lock();
@@ -289,7 +290,7 @@ impl ClaudeAgent {
         };
         let prompt = Prompt { text: text_of(content), cwd: self.cwd.clone(), turn };
         self.send(self.init());
-        self.file.user_message(self, content, turn);
+        self.file.user_message(self, message, turn);
         let steps = self.brain.answer(&prompt);
         let mut face = ClaudeTurn::new(self, turn, &cancel);
         face.request();

@@ -290,7 +290,7 @@ async fn history_is_read_from_the_file_and_what_a_terminal_added_is_appended() {
     }
 
     // Nothing was added since.
-    let mut known = real.load(live.id.local(), History::After(mark.clone())).await.unwrap();
+    let mut known = real.load(live.id.local(), after(mark.clone())).await.unwrap();
     known.told().await;
     assert!(known.items.is_empty(), "{:?}", known.items);
 
@@ -299,7 +299,7 @@ async fn history_is_read_from_the_file_and_what_a_terminal_added_is_appended() {
     let mut elsewhere = elsewhere;
     assert_eq!(elsewhere.ask("FAKE:TEXT Said elsewhere.").await, Ended::Completed);
     real.provider.kill_session(&live.id).await.unwrap();
-    let mut added = real.load(live.id.local(), History::After(mark)).await.unwrap();
+    let mut added = real.load(live.id.local(), after(mark)).await.unwrap();
     added.told().await;
     assert_eq!(added.texts(), ["FAKE:TEXT Said elsewhere.", "Said elsewhere."]);
     assert_eq!(added.notices().len(), 1);
@@ -307,7 +307,7 @@ async fn history_is_read_from_the_file_and_what_a_terminal_added_is_appended() {
 
     // A record that is not there any more means that all of it is told.
     let other = HistoryMark { bytes: 10, last_id: uuid::Uuid::new_v4().to_string() };
-    let mut all = real.load(live.id.local(), History::After(other)).await.unwrap();
+    let mut all = real.load(live.id.local(), after(other)).await.unwrap();
     all.told().await;
     assert!(all.replaced);
     assert_eq!(all.items.iter().filter(|item| item.item_id.as_str().ends_with(":user")).count(), 4);
@@ -353,4 +353,9 @@ async fn hooks_of_a_project_run_only_when_they_were_confirmed() {
     let next = real.create().await.unwrap();
     assert!(next.items.is_empty());
     real.provider.shutdown().await;
+}
+
+/// What was added behind a mark, by whomever.
+fn after(mark: liminal_stream::HistoryMark) -> History {
+    History::After { mark, known: Vec::new() }
 }

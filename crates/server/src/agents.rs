@@ -43,11 +43,9 @@ impl Agents {
         let agents = self.clone();
         tokio::spawn(async move {
             while let Some(change) = changes.recv().await {
+                // Kept first: whoever comes between the two is told twice rather than not at all.
+                agents.keep(&change);
                 hub.broadcast(message(&change));
-                agents
-                    .state()
-                    .said
-                    .insert((change.cli_type.clone(), change.session_id.clone()), change);
             }
         });
     }
@@ -58,6 +56,17 @@ impl Agents {
         said.sort_by(|a, b| (&a.cli_type, &a.session_id).cmp(&(&b.cli_type, &b.session_id)));
         for change in &said {
             outbox.reply(&Frame { request_id: None, message: message(change) });
+        }
+    }
+
+    /// The last word about a process counts. That of a session rests unless something else is said.
+    fn keep(&self, change: &StatusChange) {
+        let about = (change.cli_type.clone(), change.session_id.clone());
+        let mut state = self.state();
+        if about.1.is_some() && change.status == AgentStatus::Idle {
+            state.said.remove(&about);
+        } else {
+            state.said.insert(about, change.clone());
         }
     }
 

@@ -88,6 +88,7 @@ impl App {
             registry,
             policy: config.permissions,
             patience: config.prompt_timeout,
+            idle: config.idle,
         })
         .await?;
         tell_health(service.around().journal.health(), hub.clone());

@@ -33,6 +33,7 @@ Flags (each wins over the variable beside it):
 More variables:
   LIMINAL_PERMISSIONS     ask (the default) or auto: what happens when an agent asks to do something
   LIMINAL_IDLE_MS         stop an agent that had nothing to do for this long (600000)
+  LIMINAL_RETRY_MS        start an agent that crashed again after this long; each further wait doubles (1000)
   CLAUDE_CMD              the command of Claude Code (claude)
   CODEX_ACP_CMD           the command of Codex (codex-acp)
   ACP_START_TIMEOUT_MS    an agent must be ready within this (15000)

@@ -32,6 +32,8 @@ pub struct Config {
     pub permissions: Policy,
     /// An agent with nothing to do is stopped after this long.
     pub idle: Duration,
+    /// Before an agent that crashed is started again; each further wait is twice as long.
+    pub retry: Duration,
     /// Instead of `claude`.
     pub claude_command: Option<String>,
     /// Instead of `codex-acp`.
@@ -102,6 +104,7 @@ impl Config {
                 },
             )?,
             idle: variable("LIMINAL_IDLE_MS").parse_or(Duration::from_secs(600), milliseconds)?,
+            retry: variable("LIMINAL_RETRY_MS").parse_or(Duration::from_secs(1), milliseconds)?,
             claude_command: variable("CLAUDE_CMD").parse_opt(command)?,
             codex_acp_command: variable("CODEX_ACP_CMD").parse_opt(command)?,
             start_timeout: variable("ACP_START_TIMEOUT_MS")

@@ -28,7 +28,12 @@ pub fn register(
     trust: &Arc<TrustFile>,
 ) -> ProviderRegistry {
     let mut registry = ProviderRegistry::new();
-    let timing = Timing { start: config.start_timeout, idle: config.idle, ..Timing::default() };
+    let timing = Timing {
+        start: config.start_timeout,
+        idle: config.idle,
+        back_off: [1, 2, 4, 8, 16].map(|times| config.retry * times).to_vec(),
+        ..Timing::default()
+    };
     // An agent process of many sessions runs nowhere in particular; each session has its project.
     let nowhere = std::env::home_dir().unwrap_or_else(|| "/".into());
     for entry in catalogue.entries() {

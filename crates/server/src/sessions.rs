@@ -1,7 +1,7 @@
 //! Sessions as running things: any number of browsers can watch, leave and come back, and every word is on disk
 //! before it is seen.
 //!
-//! `service` is what the socket and HTTP call. It keeps one [`Session`] handle per session in use, each owned by a
+//! `service` is what the socket and HTTP call. `registry` keeps one handle per session in use, each owned by a
 //! `task` that nobody else's lock can stop. `turn`, `transcript` and `title` are the task's pure parts, `view` turns
 //! what the journal holds into what a browser gets. Nothing here knows a socket or a wire format.
 
@@ -10,6 +10,7 @@ mod export;
 mod failures;
 mod open;
 mod output;
+mod registry;
 mod service;
 mod session;
 mod silence;
@@ -22,7 +23,7 @@ mod view;
 pub use export::Format;
 pub use output::Output;
 pub use service::{Send, SessionService, Surroundings};
-pub use session::{Open, Session};
+pub use session::Open;
 
 #[cfg(test)]
 mod tests;

@@ -103,7 +103,7 @@ impl CliProvider for AcpProvider {
         let wanted = match history {
             History::All => Wanted::Yes,
             // An ACP agent tells all of its history or nothing, and what we have is ours.
-            History::Known | History::After(_) => Wanted::No,
+            History::Known | History::After { .. } => Wanted::No,
         };
         let (session, output) = self.shared.add(session_id.clone(), agent_ref.clone(), project_dir);
         if let Err(error) = attach::take_up(&link, &session, wanted).await {

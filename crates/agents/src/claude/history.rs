@@ -86,7 +86,7 @@ impl Reader {
         match what {
             History::Known => Ok(()),
             History::All => self.tell_all(say),
-            History::After(mark) => self.tell_after(mark, say),
+            History::After { mark, known } => self.tell_after(mark, known, say),
         }
     }
 
@@ -120,9 +120,14 @@ impl Reader {
         Ok(())
     }
 
-    /// What was added behind the mark on the active branch. Where the record of the mark is no longer on it, all of
-    /// the history takes the place of what was told before.
-    fn tell_after(&self, mark: &HistoryMark, say: &mut dyn FnMut(Output)) -> io::Result<()> {
+    /// What was added behind the mark on the active branch, but for turns that are known. Where the record of the mark
+    /// is no longer on it, all of the history takes the place of what was told before.
+    fn tell_after(
+        &self,
+        mark: &HistoryMark,
+        known: &[TurnId],
+        say: &mut dyn FnMut(Output),
+    ) -> io::Result<()> {
         let mut file = File::open(&self.path)?;
         let length = file.metadata()?.len();
         if length == mark.bytes {
@@ -134,6 +139,7 @@ impl Reader {
                 let Some(added) = index.branch_after(&mark.last_id) else { continue };
                 if !added.is_empty() {
                     let mut teller = self.teller();
+                    teller.leave_out(known);
                     teller.announce(notice(
                         Severity::Info,
                         "What follows was said outside Liminal Builder, for example in a terminal.",

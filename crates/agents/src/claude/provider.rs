@@ -133,7 +133,7 @@ impl CliProvider for ClaudeProvider {
             History::Known => {
                 let _receiver_is_here = sender.send(told());
             }
-            History::All | History::After(_) => {
+            History::All | History::After { .. } => {
                 let files = self.shared.files.clone();
                 let agent_ref = load.agent_ref.clone();
                 let found = tokio::task::spawn_blocking(move || files.find(&agent_ref)).await;

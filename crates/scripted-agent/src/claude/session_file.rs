@@ -63,8 +63,10 @@ impl SessionFile {
         past
     }
 
-    /// The user's message, and the lines around it that are no conversation.
-    pub(super) fn user_message(&self, agent: &ClaudeAgent, content: &Value, turn: u32) {
+    /// The user's message, under the id it came with, and the lines around it that are no conversation.
+    pub(super) fn user_message(&self, agent: &ClaudeAgent, sent: &Value, turn: u32) {
+        let content = &sent["message"]["content"];
+        let uuid = sent["uuid"].as_str().map_or_else(|| agent.mint.uuid(), str::to_owned);
         let session = &agent.session;
         for operation in ["enqueue", "dequeue"] {
             self.write(&json!({
@@ -77,7 +79,7 @@ impl SessionFile {
             "permissionMode": agent.lock().mode, "promptSource": "sdk",
             "turnPosition": {"promptIndex": 0, "turnIndex": turn},
         });
-        self.chained(agent, &agent.mint.uuid(), message);
+        self.chained(agent, &uuid, message);
         let date = json!({"type": "date", "date": &clock::now()[..10]});
         self.chained(agent, &agent.mint.uuid(), json!({"type": "attachment", "attachment": date}));
     }

@@ -101,7 +101,7 @@ async fn send(
 }
 
 async fn cancel(State(app): State<Arc<App>>, Path(id): Path<String>) -> Answer {
-    app.service.session(&session_id(&id)?).await?.cancel().await?;
+    app.service.cancel(&session_id(&id)?).await?;
     Ok(StatusCode::OK.into_response())
 }
 

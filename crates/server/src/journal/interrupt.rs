@@ -8,59 +8,68 @@ use rusqlite::{Transaction, params};
 
 use super::write::{json, word};
 
-/// A turn found running was interrupted by our own end. Its words stay; a permission it waited for is void.
-/// Of one session, or of all.
-pub fn close_open_turns(
+/// Nobody runs these any more, of one session or of all: a turn found running was interrupted, its words stay; a
+/// question without an answer is void, also one that its turn left open.
+pub fn close_what_is_open(
     transaction: &Transaction<'_>,
     session: Option<i64>,
 ) -> rusqlite::Result<()> {
+    for (session, idx, body, text) in open_permissions(transaction, session)? {
+        let Ok(Source::Permission(mut ask)) = serde_json::from_str(&text) else { continue };
+        ask.outcome = Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft });
+        transaction.execute(
+            "UPDATE body SET source = ?2 WHERE id = ?1",
+            params![body, json(&Source::Permission(ask))?],
+        )?;
+        transaction.execute(
+            "UPDATE item SET status = ?3, seq = ?4 WHERE session = ?1 AND idx = ?2",
+            params![session, idx, word(&ItemStatus::Complete)?, next_seq(transaction, session)?],
+        )?;
+    }
     let now = Timestamp::from(SystemTime::now());
-    let open: Vec<(i64, String)> = transaction
+    for (session, turn_id) in open_turns(transaction, session)? {
+        transaction.execute(
+            "UPDATE turn SET ended_at = ?3, outcome = 'interrupted', seq = ?4
+             WHERE session = ?1 AND turn_id = ?2",
+            params![session, turn_id, now.as_millis(), next_seq(transaction, session)?],
+        )?;
+    }
+    Ok(())
+}
+
+/// The number of one more change.
+fn next_seq(transaction: &Transaction<'_>, session: i64) -> rusqlite::Result<i64> {
+    transaction
+        .prepare_cached("UPDATE session SET seq = seq + 1 WHERE id = ?1 RETURNING seq")?
+        .query_row([session], |row| row.get(0))
+}
+
+fn open_turns(
+    transaction: &Transaction<'_>,
+    session: Option<i64>,
+) -> rusqlite::Result<Vec<(i64, String)>> {
+    transaction
         .prepare(
             "SELECT session, turn_id FROM turn
              WHERE ended_at IS NULL AND (?1 IS NULL OR session = ?1)",
         )?
         .query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<_>>()?;
-    for (session, turn_id) in open {
-        let mut seq: i64 =
-            transaction
-                .query_row("SELECT seq FROM session WHERE id = ?1", [session], |row| row.get(0))?;
-        for (idx, body, text) in open_permissions(transaction, session, &turn_id)? {
-            let Ok(Source::Permission(mut ask)) = serde_json::from_str(&text) else { continue };
-            ask.outcome = Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft });
-            seq += 1;
-            transaction.execute(
-                "UPDATE body SET source = ?2 WHERE id = ?1",
-                params![body, json(&Source::Permission(ask))?],
-            )?;
-            transaction.execute(
-                "UPDATE item SET status = ?3, seq = ?4 WHERE session = ?1 AND idx = ?2",
-                params![session, idx, word(&ItemStatus::Complete)?, seq],
-            )?;
-        }
-        seq += 1;
-        transaction.execute(
-            "UPDATE turn SET ended_at = ?3, outcome = 'interrupted', seq = ?4
-             WHERE session = ?1 AND turn_id = ?2",
-            params![session, turn_id, now.as_millis(), seq],
-        )?;
-        transaction.execute("UPDATE session SET seq = ?2 WHERE id = ?1", params![session, seq])?;
-    }
-    Ok(())
+        .collect()
 }
 
+/// Found by an index that holds only such: there may be a million others.
 fn open_permissions(
     transaction: &Transaction<'_>,
-    session: i64,
-    turn_id: &str,
-) -> rusqlite::Result<Vec<(i64, i64, String)>> {
+    session: Option<i64>,
+) -> rusqlite::Result<Vec<(i64, i64, i64, String)>> {
     transaction
         .prepare(
-            "SELECT i.idx, i.body, b.source FROM item i JOIN body b ON b.id = i.body
-             WHERE i.session = ?1 AND i.turn_id = ?2 AND i.kind = 'permission'
-               AND i.status IN ('create', 'update')",
+            "SELECT i.session, i.idx, i.body, b.source
+             FROM item i INDEXED BY item_open_ask JOIN body b ON b.id = i.body
+             WHERE i.kind = 'permission' AND i.status IN ('create', 'update')
+               AND (?1 IS NULL OR i.session = ?1)
+             ORDER BY i.session, i.idx",
         )?
-        .query_map(params![session, turn_id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .query_map([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
         .collect()
 }

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use liminal_contract::Timestamp;
 use rusqlite::{Connection, ErrorCode};
 
-use super::interrupt::close_open_turns;
+use super::interrupt::close_what_is_open;
 use super::{FILE, Journal, Readers, schema};
 
 /// The journal could not be opened or read.
@@ -105,7 +105,7 @@ fn prepare(path: &Path) -> Result<Connection, Failure> {
     })?;
     let mut connection = schema::connect_writer(path)?;
     let transaction = connection.transaction()?;
-    close_open_turns(&transaction, None)?;
+    close_what_is_open(&transaction, None)?;
     transaction.commit()?;
     Ok(connection)
 }

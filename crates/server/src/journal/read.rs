@@ -62,6 +62,10 @@ const ITEM: &str = "SELECT i.idx, i.seq, i.item_id, i.turn_id, i.status, i.start
         b.render_version, b.id
     FROM item i JOIN body b ON b.id = i.body";
 
+/// Whether the last turn of a session failed.
+const FAILED: &str = "(SELECT outcome = 'failed' FROM turn WHERE session = session.id
+    ORDER BY seq DESC LIMIT 1)";
+
 impl<'c> Reader<'c> {
     /// Reads through this transaction.
     pub fn new(view: &'c Transaction<'c>) -> Self {
@@ -88,13 +92,25 @@ impl<'c> Reader<'c> {
         Ok(metas)
     }
 
+    /// The sessions whose last turn failed.
+    pub fn failed(&self) -> rusqlite::Result<Vec<SessionId>> {
+        let sql = format!("SELECT session_id FROM session WHERE {FAILED}");
+        let mut statement = self.view.prepare(&sql)?;
+        let ids = statement.query_map([], |row| row.get::<_, String>(0))?;
+        ids.filter_map(|id| id.map(|id| SessionId::parse(&id).ok()).transpose()).collect()
+    }
+
     /// The last page. Each item is seen as it is read, so that no more than one is ever held whole.
     pub fn end<T>(
         &self,
         session: &SessionId,
         see: impl Fn(Item) -> T,
     ) -> rusqlite::Result<Option<Page<T>>> {
-        self.page_before(session, u64::MAX >> 1, see)
+        let mut page = self.page_before(session, u64::MAX >> 1, see)?;
+        if let Some(page) = &mut page {
+            self.add_running_turn(session, &mut page.turns)?;
+        }
+        Ok(page)
     }
 
     /// The page that ends just before an index.
@@ -144,11 +160,7 @@ impl<'c> Reader<'c> {
         self.each_from(session, id, place, |item| run.push_back(item, &see))?;
         let mut page = self.page(id, row, run)?;
         // Whoever reads in the middle must still learn that the agent is at work.
-        for turn in self.turns_where("session = ?1 AND ended_at IS NULL", params![id])? {
-            if !page.turns.contains(&turn) {
-                page.turns.push(turn);
-            }
-        }
+        self.add_running_turn(session, &mut page.turns)?;
         Ok(Some(page))
     }
 
@@ -228,13 +240,12 @@ impl<'c> Reader<'c> {
 
     pub(super) fn find(&self, session: &SessionId) -> rusqlite::Result<Option<(i64, SessionRow)>> {
         self.view
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT id, stream, seq, mark, title, last_active_at,
-                    (SELECT coalesce(max(idx) + 1, 0) FROM item WHERE session = session.id),
-                    (SELECT outcome = 'failed' FROM turn WHERE session = session.id
-                     ORDER BY started_at DESC, seq DESC LIMIT 1)
-                 FROM session WHERE session_id = ?1",
-            )?
+                        (SELECT coalesce(max(idx) + 1, 0) FROM item WHERE session = session.id),
+                        {FAILED}
+                     FROM session WHERE session_id = ?1"
+            ))?
             .query_row([session.as_str()], |row| {
                 let session = SessionRow {
                     stream: row.get(1)?,
@@ -311,6 +322,25 @@ impl<'c> Reader<'c> {
         while let Some(row) = rows.next()? {
             if take(self.item(session, row)?).is_break() {
                 break;
+            }
+        }
+        Ok(())
+    }
+
+    /// A turn that runs and has no item yet is known to nobody who only sees items.
+    fn add_running_turn(
+        &self,
+        session: &SessionId,
+        turns: &mut Vec<TurnRow>,
+    ) -> rusqlite::Result<()> {
+        let mut statement = self.view.prepare_cached(
+            "SELECT * FROM turn WHERE ended_at IS NULL
+             AND session = (SELECT id FROM session WHERE session_id = ?1)",
+        )?;
+        for running in statement.query_map([session.as_str()], turn)? {
+            let running = running?;
+            if turns.iter().all(|turn| turn.turn_id != running.turn_id) {
+                turns.push(running);
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! What the journal keeps: items with their source, and turns.
 
 use liminal_contract::{
-    Details, ErrorCode, ItemStatus, Timestamp, TurnId, TurnOrigin, TurnOutcome, Usage,
+    Details, ErrorCode, ItemId, ItemStatus, Timestamp, TurnId, TurnOrigin, TurnOutcome, Usage,
 };
 use liminal_stream::{HistoryMark, Upsert};
 
@@ -76,8 +76,8 @@ pub enum Change {
     Item(Box<Item>),
     /// An item's text grew at its end, and nothing else of it changed.
     Grew {
-        /// Its place.
-        index: u64,
+        /// Which.
+        item: ItemId,
         /// Of this change.
         seq: u64,
         /// Where it is in its life.

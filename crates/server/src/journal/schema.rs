@@ -8,10 +8,10 @@ use super::JournalError;
 use super::open::Failure;
 
 /// The version this program writes.
-pub const VERSION: i64 = 1;
+pub const VERSION: i64 = 2;
 
 /// Each entry brings a database from the version of its place to the next. Never edit one that was released.
-const MIGRATIONS: [&str; 1] = [
+const MIGRATIONS: [&str; 2] = [
     // Small mutable rows (`item`) apart from the big ones (`body`), so that a growing item rewrites little.
     "CREATE TABLE session (
         id INTEGER PRIMARY KEY,
@@ -79,6 +79,9 @@ const MIGRATIONS: [&str; 1] = [
         data BLOB NOT NULL,
         PRIMARY KEY (session, name)
     );",
+    // Questions without an answer are void after a restart, in whatever turn they were asked.
+    "CREATE INDEX item_open_ask ON item (session)
+        WHERE kind = 'permission' AND status IN ('create', 'update');",
 ];
 
 /// The writing connection, migrated to [`VERSION`].

@@ -60,7 +60,7 @@ fn turn(seq: u64, outcome: Option<TurnOutcome>) -> TurnRow {
 
 fn grew(seq: u64, text: &str) -> Change {
     Change::Grew {
-        index: 0,
+        item: ItemId::block(&TurnId::new("t"), 0, 0),
         seq,
         status: ItemStatus::Update,
         source_timestamp: at(3),

@@ -12,7 +12,7 @@ use serde::Serialize;
 use tokio::sync::watch;
 
 use super::checkpoint::Checkpoints;
-use super::interrupt::close_open_turns;
+use super::interrupt::close_what_is_open;
 use super::{Change, Committed, Health, Item, TurnRow};
 
 /// What the writer is asked to do.
@@ -150,7 +150,7 @@ impl Writer {
                 Order::Commit(batch) => write_batch(&transaction, batch)?,
                 Order::Interrupt { session, .. } => {
                     let session = session_row(&transaction, session)?;
-                    close_open_turns(&transaction, Some(session))?;
+                    close_what_is_open(&transaction, Some(session))?;
                 }
                 Order::Fold { .. } => {}
                 Order::Delete { session, .. } => delete_session(&transaction, session)?,
@@ -165,16 +165,16 @@ fn write_batch(transaction: &Transaction<'_>, batch: &Batch) -> rusqlite::Result
     for change in &batch.changes {
         match change {
             Change::Item(item) => write_item(transaction, session, item)?,
-            Change::Grew { index, seq, status, source_timestamp, emitted_at, text } => {
+            Change::Grew { item, seq, status, source_timestamp, emitted_at, text } => {
                 let body: i64 = transaction
                     .prepare_cached(
                         "UPDATE item SET seq = ?3, status = ?4, source_at = ?5, emitted_at = ?6
-                         WHERE session = ?1 AND idx = ?2 RETURNING body",
+                         WHERE session = ?1 AND item_id = ?2 RETURNING body",
                     )?
                     .query_row(
                         params![
                             session,
-                            index.cast_signed(),
+                            item.as_str(),
                             seq.cast_signed(),
                             word(status)?,
                             source_timestamp.as_millis(),

@@ -63,7 +63,7 @@ pub async fn older(
             let (entries, turns, older) =
                 page.map_or_else(Default::default, |page| (page.items, page.turns, page.older));
             let turns = turns.into_iter().map(view::turn).collect();
-            Ok(ServerMessage::SessionOlder { session_id: session, entries, turns, older })
+            Ok(ServerMessage::SessionOlder { session_id: session, entries, turns, before, older })
         })
         .await
 }
@@ -80,7 +80,7 @@ pub async fn newer(
             let (entries, turns, newer) =
                 page.map_or_else(Default::default, |page| (page.items, page.turns, page.newer));
             let turns = turns.into_iter().map(view::turn).collect();
-            Ok(ServerMessage::SessionNewer { session_id: session, entries, turns, newer })
+            Ok(ServerMessage::SessionNewer { session_id: session, entries, turns, after, newer })
         })
         .await
 }

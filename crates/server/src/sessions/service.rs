@@ -1,22 +1,21 @@
 //! What the socket and HTTP call. Keeps one handle per session in use.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use liminal_agents::{CliProvider, Metered, NewSession, ProviderRegistry};
+use liminal_agents::{NewSession, ProviderRegistry};
 use liminal_contract::{
-    AttachedSession, AttachedState, CliType, Policy, ProjectId, ServerMessage, SessionId,
-    SessionListItem, SessionState, SessionStatus, Timestamp, TurnId,
+    Answer, AttachedSession, AttachedState, CliType, ItemId, Policy, ProjectId, ServerMessage,
+    SessionId, SessionListItem, SessionStatus, Timestamp, TurnId,
 };
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use super::failures::{not_found, other_content};
 use super::open;
-use super::session::{Open, Session};
-use super::task::SessionTask;
+use super::registry::{Registry, ask};
+use super::session::{Ask, Open};
 use super::title::NEW_SESSION;
 use crate::failure::Failure;
 use crate::journal::{Committed, Journal};
@@ -46,6 +45,8 @@ pub struct Surroundings {
     pub policy: Policy,
     /// How long an agent may be silent before the user is told.
     pub patience: Duration,
+    /// How often a session that does nothing looks whether anybody still needs it.
+    pub idle: Duration,
 }
 
 impl Surroundings {
@@ -68,15 +69,16 @@ pub struct Send {
 
 /// All sessions.
 pub struct SessionService {
-    around: Arc<Surroundings>,
-    running: Mutex<HashMap<SessionId, Session>>,
+    pub(super) around: Arc<Surroundings>,
+    pub(super) registry: Mutex<Registry>,
 }
 
 impl SessionService {
     /// Takes up what an earlier run left: titles and times that `sessions.json` does not have yet.
     pub async fn start(around: Surroundings) -> Result<Arc<Self>, Failure> {
-        let service =
-            Arc::new(Self { around: Arc::new(around), running: Mutex::new(HashMap::new()) });
+        let failed = around.journal.read(|reader| reader.failed()).await?;
+        let registry = Mutex::new(Registry::new(failed));
+        let service = Arc::new(Self { around: Arc::new(around), registry });
         let told = service.around.journal.read(|reader| reader.metas()).await?;
         for (session, title, last_active_at) in told {
             service.around.sessions.update_later(session, move |record| {
@@ -106,8 +108,8 @@ impl SessionService {
     ) -> Result<Vec<SessionListItem>, Failure> {
         let mut records = self.around.sessions.all()?;
         records.retain(|record| record.project_id == *project && record.archived == archived);
-        let running = self.running.lock().await;
-        let mut rows: Vec<_> = records.into_iter().map(|record| row(record, &running)).collect();
+        let registry = self.registry.lock().await;
+        let mut rows: Vec<_> = records.into_iter().map(|record| registry.row(record)).collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.last_active_at));
         Ok(rows)
     }
@@ -146,20 +148,20 @@ impl SessionService {
         }
         // An empty commit: from now on the journal knows this session, and opening it asks no agent.
         self.around.journal.commit(&id, 0, Vec::new(), Box::new(|| {}));
-        let mut running = self.running.lock().await;
+        let mut registry = self.registry.lock().await;
         let session = self.run(record.clone(), None, provider, Some(made.output));
-        running.insert(id, session);
-        Ok(row(record, &running))
+        registry.add(session);
+        Ok(registry.row(record))
     }
 
     /// Follows a session; its history goes to the outbox.
     pub async fn open(self: &Arc<Self>, session: &SessionId, how: Open) -> Result<(), Failure> {
-        self.session(session).await?.open(how).await
+        self.ask(session, |reply| Ask::Open(how, reply)).await
     }
 
     /// Makes a session's transcript ready and gives it to all who follow.
     pub async fn load(self: &Arc<Self>, session: &SessionId) -> Result<(), Failure> {
-        self.session(session).await?.load().await
+        self.ask(session, Ask::Load).await
     }
 
     /// The entries above an index.
@@ -176,7 +178,7 @@ impl SessionService {
 
     /// Says something to the agent. The same UUID `requestId` again is answered again and not sent again.
     pub async fn send(self: &Arc<Self>, send: Send) -> Result<TurnId, Failure> {
-        let session = self.session(&send.session).await?;
+        self.record(&send.session)?;
         if send.content.trim().is_empty() {
             let what = "`content` is blank; write something to send";
             return Err(Failure::invalid(what).about(send.session));
@@ -193,22 +195,23 @@ impl SessionService {
                 };
             }
         }
-        session.send(send.content, send.request_id).await
+        let Send { session, content, request_id } = send;
+        self.ask(&session, |reply| Ask::Send { content, request_id, reply }).await
     }
 
-    /// A handle to a session, whose task is started when it is not running.
-    pub async fn session(self: &Arc<Self>, id: &SessionId) -> Result<Session, Failure> {
-        let mut running = self.running.lock().await;
-        if let Some(session) = running.get(id) {
-            return Ok(session.clone());
-        }
-        let record = self.record(id)?;
-        let provider = self.around.registry.resolve(&record.cli_type)?;
-        let asked = id.clone();
-        let row = self.around.journal.read(move |reader| reader.session(&asked)).await?;
-        let session = self.run(record, row, provider, None);
-        running.insert(id.clone(), session.clone());
-        Ok(session)
+    /// Stops the running turn; nothing when there is none.
+    pub async fn cancel(self: &Arc<Self>, session: &SessionId) -> Result<(), Failure> {
+        self.ask(session, Ask::Cancel).await
+    }
+
+    /// Answers a permission.
+    pub async fn answer(
+        self: &Arc<Self>,
+        session: &SessionId,
+        item: ItemId,
+        answer: Answer,
+    ) -> Result<(), Failure> {
+        self.ask(session, |reply| Ask::Answer { item, answer, reply }).await
     }
 
     /// Hides a session. A running turn ends by itself.
@@ -220,7 +223,7 @@ impl SessionService {
     /// Shows an archived session again.
     pub async fn unarchive(&self, session: &SessionId) -> Result<SessionListItem, Failure> {
         let record = self.update(session, |record| record.archived = false).await?;
-        Ok(row(record, &*self.running.lock().await))
+        Ok(self.registry.lock().await.row(record))
     }
 
     /// Gives a session a title that nothing else replaces.
@@ -240,15 +243,17 @@ impl SessionService {
         policy: Policy,
     ) -> Result<(), Failure> {
         self.update(session, move |record| record.policy = Some(policy)).await?;
-        self.session(session).await?.set_policy(policy);
+        if let Some(running) = self.registry.lock().await.running(session) {
+            let _at_rest_and_reads_it_when_it_wakes = running.ask(Ask::Policy(policy));
+        }
         Ok(())
     }
 
     /// Removes a session and its transcript for good. A running turn is stopped first; the agent's own file stays.
     pub async fn delete(self: &Arc<Self>, session: &SessionId) -> Result<(), Failure> {
         let record = self.record(session)?;
-        if let Some(running) = self.running.lock().await.remove(session) {
-            running.kill().await?;
+        if let Some(running) = self.registry.lock().await.remove(session) {
+            ask(&running, Ask::Kill).await?;
         } else if let Ok(provider) = self.around.registry.resolve(&record.cli_type)
             && provider.is_alive(session)
         {
@@ -262,7 +267,7 @@ impl SessionService {
 
     /// Ends the session with its agent. It stays in the sidebar.
     pub async fn kill(self: &Arc<Self>, session: &SessionId) -> Result<(), Failure> {
-        self.session(session).await?.kill().await
+        self.ask(session, Ask::Kill).await
     }
 
     /// Starts a disconnected agent again.
@@ -278,7 +283,7 @@ impl SessionService {
     pub async fn status(&self, session: &SessionId) -> Result<SessionStatus, Failure> {
         let record = self.record(session)?;
         let is_alive = self.is_alive(&record);
-        let attached = self.running.lock().await.get(session).and_then(|s| s.situation().attached);
+        let attached = self.registry.lock().await.attached(session);
         Ok(SessionStatus {
             session_id: record.id,
             cli_type: record.cli_type,
@@ -289,13 +294,13 @@ impl SessionService {
 
     /// The sessions of a project that are attached to an agent.
     pub async fn attached(&self, project: &ProjectId) -> Result<Vec<AttachedSession>, Failure> {
-        let running = self.running.lock().await;
+        let registry = self.registry.lock().await;
         let mut records = self.around.sessions.all()?;
         records.retain(|record| record.project_id == *project);
         Ok(records
             .into_iter()
             .filter_map(|record| {
-                let status = running.get(&record.id)?.situation().attached?;
+                let status = registry.attached(&record.id)?;
                 let is_alive = self.is_alive(&record);
                 Some(AttachedSession {
                     session_id: record.id,
@@ -313,9 +318,8 @@ impl SessionService {
     /// not keep us: what it did not take is closed at the next start.
     pub async fn stop(&self) {
         let at_rest = async {
-            let sessions: Vec<Session> = self.running.lock().await.values().cloned().collect();
-            for session in sessions {
-                if let Err(failure) = session.rest().await {
+            for session in self.registry.lock().await.all() {
+                if let Err(failure) = ask(&session, Ask::Rest).await {
                     tracing::warn!(message = failure.message, "a session could not be put to rest");
                 }
                 self.interrupted(session.id()).await;
@@ -328,7 +332,7 @@ impl SessionService {
     }
 
     /// Closes what runs in a session, in the journal.
-    async fn interrupted(&self, id: &SessionId) {
+    pub(super) async fn interrupted(&self, id: &SessionId) {
         self.written(|journal, committed| journal.interrupt(id, committed)).await;
     }
 
@@ -360,77 +364,5 @@ impl SessionService {
     ) -> Result<SessionRecord, Failure> {
         let updated = self.around.sessions.update(session.clone(), change).await?;
         updated.ok_or_else(|| not_found(session))
-    }
-
-    /// Starts a session's task and, should it panic, one in its place.
-    fn run(
-        self: &Arc<Self>,
-        record: SessionRecord,
-        row: Option<crate::journal::SessionRow>,
-        provider: Arc<dyn CliProvider>,
-        made: Option<mpsc::UnboundedReceiver<Metered>>,
-    ) -> Session {
-        let id = record.id.clone();
-        let (session, task) =
-            SessionTask::start(record, row, provider.clone(), self.around.clone(), made);
-        let service = self.clone();
-        tokio::spawn(async move {
-            if let Err(panic) = task.await
-                && panic.is_panic()
-            {
-                tracing::error!(session = %id, "a session's task panicked; it is made anew");
-                service.rebuild(&id, &provider).await;
-            }
-        });
-        session
-    }
-
-    /// A task panicked: its agent is let go, its turn closed, and whoever follows gets the session from the journal.
-    async fn rebuild(self: &Arc<Self>, id: &SessionId, provider: &Arc<dyn CliProvider>) {
-        self.running.lock().await.remove(id);
-        if let Err(error) = provider.kill_session(id).await {
-            tracing::warn!(session = %id, %error, "the agent of a panicked session could not be let go");
-        }
-        self.interrupted(id).await;
-        let Ok(session) = self.session(id).await else { return };
-        self.around.hub.broadcast(ServerMessage::SessionState {
-            session_id: id.clone(),
-            project_id: match self.record(id) {
-                Ok(record) => record.project_id,
-                Err(_deleted) => return,
-            },
-            state: SessionState::Idle,
-            last_active_at: Timestamp::from(SystemTime::now()),
-        });
-        for outbox in self.around.hub.outboxes() {
-            let Some(follow) = outbox.follows(id) else { continue };
-            let how = Open { outbox, since: None, around: None, follow, request_id: None };
-            if let Err(failure) = session.open(how).await {
-                tracing::warn!(message = failure.message, "a rebuilt session could not be shown");
-            }
-        }
-    }
-}
-
-fn row(mut record: SessionRecord, running: &HashMap<SessionId, Session>) -> SessionListItem {
-    let mut state = SessionState::Idle;
-    if let Some(session) = running.get(&record.id) {
-        let situation = session.situation();
-        state = situation.state;
-        // What the task knows and the file does not have yet.
-        record.last_active_at = record.last_active_at.max(situation.last_active_at);
-        if situation.title.0 > record.title_by {
-            record.title = situation.title.1;
-        }
-    }
-    SessionListItem {
-        id: record.id,
-        project_id: record.project_id,
-        title: record.title,
-        last_active_at: record.last_active_at,
-        created_at: record.created_at,
-        cli_type: record.cli_type,
-        archived: record.archived,
-        state,
     }
 }

@@ -7,7 +7,6 @@ use liminal_contract::{
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::failures::task_ended;
 use crate::failure::Failure;
 use crate::store::TitleBy;
 use crate::ws::outbox::{Follow, Outbox};
@@ -56,8 +55,6 @@ pub enum Ask {
     Open(Open, Reply<()>),
     /// Make the transcript ready and give it to all who follow.
     Load(Reply<()>),
-    /// Stop following.
-    Close(Arc<Outbox>),
     /// The user says something.
     Send {
         /// Markdown.
@@ -82,8 +79,6 @@ pub enum Ask {
     Policy(Policy),
     /// End the session with its agent.
     Kill(Reply<()>),
-    /// The turn ends, however it does, before this is answered.
-    TurnOver(Reply<()>),
     /// Put everything on disk; the server stops.
     Rest(Reply<()>),
 }
@@ -108,63 +103,13 @@ impl Session {
         self.situation.borrow().clone()
     }
 
-    /// Follows the session; the history goes to the outbox.
-    pub async fn open(&self, open: Open) -> Result<(), Failure> {
-        self.ask(|reply| Ask::Open(open, reply)).await
+    /// Whether its task has come to rest and takes no more asks.
+    pub fn is_over(&self) -> bool {
+        self.asks.is_closed()
     }
 
-    /// Makes the transcript ready and gives it to all who follow.
-    pub async fn load(&self) -> Result<(), Failure> {
-        self.ask(Ask::Load).await
-    }
-
-    /// Stops following.
-    pub fn close(&self, outbox: Arc<Outbox>) {
-        let _task_ended = self.asks.send(Ask::Close(outbox));
-    }
-
-    /// Says something to the agent. The turn's id, once the message is on disk.
-    pub async fn send(
-        &self,
-        content: String,
-        request_id: Option<String>,
-    ) -> Result<TurnId, Failure> {
-        self.ask(|reply| Ask::Send { content, request_id, reply }).await
-    }
-
-    /// Stops the running turn; nothing when there is none.
-    pub async fn cancel(&self) -> Result<(), Failure> {
-        self.ask(Ask::Cancel).await
-    }
-
-    /// Answers a permission.
-    pub async fn answer(&self, item: ItemId, answer: Answer) -> Result<(), Failure> {
-        self.ask(|reply| Ask::Answer { item, answer, reply }).await
-    }
-
-    /// What happens from now on when the agent asks.
-    pub fn set_policy(&self, policy: Policy) {
-        let _task_ended = self.asks.send(Ask::Policy(policy));
-    }
-
-    /// Ends the session with its agent.
-    pub async fn kill(&self) -> Result<(), Failure> {
-        self.ask(Ask::Kill).await
-    }
-
-    /// Waits for the running turn, if there is one.
-    pub async fn turn_over(&self) -> Result<(), Failure> {
-        self.ask(Ask::TurnOver).await
-    }
-
-    /// Puts everything on disk.
-    pub async fn rest(&self) -> Result<(), Failure> {
-        self.ask(Ask::Rest).await
-    }
-
-    async fn ask<T>(&self, ask: impl FnOnce(Reply<T>) -> Ask) -> Result<T, Failure> {
-        let (reply, answer) = oneshot::channel();
-        let _task_ended = self.asks.send(ask(reply));
-        answer.await.unwrap_or_else(|_task_panicked| Err(task_ended(&self.id)))
+    /// Asks the task for something. Gives the ask back when the task has come to rest: another one must be started.
+    pub fn ask(&self, ask: Ask) -> Result<(), Ask> {
+        self.asks.send(ask).map_err(|over| over.0)
     }
 }

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use liminal_agents::{Charge, CliProvider, Metered, ProviderError, ProviderSession};
 use liminal_contract::{
-    AttachedState, ItemId, Policy, ServerMessage, SessionId, SessionState, Timestamp, TurnId,
+    AttachedState, ItemId, OutcomeBy, Policy, ServerMessage, SessionId, SessionState, Timestamp,
+    TurnId,
 };
 use liminal_stream::{Now, Pacing, UpsertProcessor};
 use tokio::sync::{mpsc, watch};
@@ -77,10 +78,11 @@ pub struct SessionTask {
     /// Openings that wait for the agent to tell its history.
     waiting_to_open: Vec<(Open, Reply<()>)>,
     waiting_to_load: Vec<Reply<()>>,
-    waiting_for_turn: Vec<Reply<()>>,
     resting: Vec<Reply<()>>,
     notes: usize,
     began: Instant,
+    /// When to look whether anybody still needs this task.
+    look_around_at: Duration,
 }
 
 /// The session's tie to its agent.
@@ -148,7 +150,7 @@ impl SessionTask {
         provider: Arc<dyn CliProvider>,
         around: Arc<Surroundings>,
         made: Option<mpsc::UnboundedReceiver<Metered>>,
-    ) -> (Session, tokio::task::JoinHandle<()>) {
+    ) -> (Session, tokio::task::JoinHandle<Vec<Ask>>) {
         let (ask_sender, asks) = mpsc::unbounded_channel();
         let (back, done) = mpsc::unbounded_channel();
         let failed = row.as_ref().is_some_and(|row| row.failed);
@@ -171,7 +173,6 @@ impl SessionTask {
             transcript: Transcript::new(seq, next_index, &around.project_dir(&record.project_id)),
             id: record.id.clone(),
             record,
-            around,
             provider,
             asks,
             done,
@@ -192,15 +193,18 @@ impl SessionTask {
             openings: 0,
             waiting_to_open: Vec::new(),
             waiting_to_load: Vec::new(),
-            waiting_for_turn: Vec::new(),
             resting: Vec::new(),
             notes: 0,
             began: Instant::now(),
+            look_around_at: around.idle,
+            around,
         };
         (session, tokio::spawn(task.run()))
     }
 
-    async fn run(mut self) {
+    /// Runs until nobody needs the session. Returns the asks that came in the moment of coming to rest: they are for
+    /// the next task.
+    async fn run(mut self) -> Vec<Ask> {
         loop {
             let deadline = self.next_deadline();
             tokio::select! {
@@ -208,20 +212,54 @@ impl SessionTask {
                     Some(output) => self.apply(output),
                     None => self.attachment = Attachment::None,
                 },
-                ask = self.asks.recv() => match ask {
-                    Some(ask) => self.answer(ask),
-                    // Every handle is gone: the session was deleted.
-                    None => return,
+                ask = self.asks.recv(), if !self.asks.is_closed() => if let Some(ask) = ask {
+                    self.answer(ask);
                 },
                 Some(done) = self.done.recv() => self.finish(done),
-                () = sleep_until(self.began, deadline) => self.flush(),
+                () = sleep_until(self.began, deadline) => {
+                    if self.began.elapsed() >= self.look_around_at && self.is_unneeded() {
+                        return self.rest();
+                    }
+                    self.flush();
+                }
             }
+            self.look_around_at = self.began.elapsed() + self.around.idle;
             self.tell_situation();
+            if self.asks.is_closed() && self.asks.is_empty() && self.uncommitted.is_empty() {
+                // Every handle is gone: the session was deleted, and all who followed know how it ended.
+                return Vec::new();
+            }
         }
     }
 
     fn next_deadline(&self) -> Option<Duration> {
-        [self.processor.next_deadline(), self.silence.deadline()].into_iter().flatten().min()
+        let pending = [self.processor.next_deadline(), self.silence.deadline()];
+        pending.into_iter().flatten().chain([self.look_around_at]).min()
+    }
+
+    /// Whether nothing would be missed if there were no task: it is made anew by the next who asks.
+    fn is_unneeded(&mut self) -> bool {
+        self.followers.retain(|follower| follower.follows(&self.id).is_some());
+        let has_agent = match self.attachment {
+            Attachment::None => false,
+            Attachment::Making(_) => true,
+            Attachment::Made(_) => self.provider.is_alive(&self.id),
+        };
+        let nobody_waits = self.answering.is_empty()
+            && self.waiting_to_open.is_empty()
+            && self.waiting_to_load.is_empty();
+        self.turn.is_idle()
+            && !has_agent
+            && nobody_waits
+            && self.followers.is_empty()
+            && self.uncommitted.is_empty()
+            && !self.transcript.has_open_ask()
+    }
+
+    /// Takes no more asks. What comes too late for this task comes back to who sent it.
+    fn rest(mut self) -> Vec<Ask> {
+        self.asks.close();
+        std::iter::from_fn(|| self.asks.try_recv().ok()).collect()
     }
 
     fn flush(&mut self) {
@@ -241,7 +279,17 @@ impl SessionTask {
             Done::Stopped { turn, result, reply } => self.stopped(&turn, result, reply),
             Done::Answered { item, result, reply } => self.answered(&item, result, reply),
             Done::Killed { result, reply } => {
+                if let Attachment::Made(mut output) =
+                    std::mem::replace(&mut self.attachment, Attachment::None)
+                {
+                    // How its turn ended was said before.
+                    std::iter::from_fn(|| output.try_recv().ok()).for_each(|said| self.apply(said));
+                }
+                if let Some(turn) = self.turn.id().cloned() {
+                    self.end_turn_as_cancelled(&turn);
+                }
                 self.attachment = Attachment::None;
+                self.void_asks(OutcomeBy::AgentLeft, |_, _| true);
                 let _asker_left = reply.send(result.map_err(|error| self.failure(&error)));
             }
         }
@@ -284,7 +332,7 @@ impl SessionTask {
                 None => {}
             }
         }
-        self.followers.retain(|follower| !follower.is_closed());
+        self.followers.retain(|follower| follower.follows(&self.id).is_some());
         if self.told_history.is_some_and(|told| told <= seq) {
             self.told_history = None;
             // First everyone, then who asked: a later opening takes the place of an earlier one, and only the asker's

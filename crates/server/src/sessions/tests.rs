@@ -1,4 +1,6 @@
-use std::sync::atomic::{AtomicBool, Ordering};
+mod model;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -7,10 +9,10 @@ use liminal_agents::{
     ProviderSession,
 };
 use liminal_contract::{
-    Answer, CliType, Frame, ItemId, MessageOrigin, OutcomeBy, Policy, ServerMessage, SessionId,
-    TurnId, TurnOrigin, TurnOutcome,
+    Answer, CliType, ErrorCode, Frame, ItemId, MessageOrigin, OutcomeBy, Policy, ServerMessage,
+    SessionId, TurnId, TurnOrigin, TurnOutcome,
 };
-use liminal_stream::{HistoryMark, NewItem, Payload, SessionFact, StreamEvent};
+use liminal_stream::{HistoryMark, NewItem, Payload, ResponseStatus, SessionFact, StreamEvent};
 use tokio::sync::mpsc;
 
 use super::*;
@@ -28,6 +30,11 @@ struct Puppet {
     says: Mutex<Option<mpsc::UnboundedSender<Metered>>>,
     /// Whether being asked after is more than it can bear.
     panics: AtomicBool,
+    is_alive: AtomicBool,
+    /// Whether it ends a turn as soon as it began.
+    answers: AtomicBool,
+    /// How often somebody looked whether it lives.
+    looked_after: AtomicUsize,
 }
 
 impl Puppet {
@@ -71,7 +78,24 @@ impl CliProvider for Puppet {
         self.say(Output::HistoryTold);
         Ok(ProviderSession { session_id: session(), agent_ref: "one".into(), output })
     }
-    async fn send_message(&self, _: &SessionId, _: &TurnId, _: &str) -> Result<(), ProviderError> {
+    async fn send_message(
+        &self,
+        _: &SessionId,
+        turn: &TurnId,
+        _: &str,
+    ) -> Result<(), ProviderError> {
+        if self.answers.load(Ordering::SeqCst) {
+            self.event(
+                turn,
+                Payload::ResponseDone {
+                    status: ResponseStatus::Completed,
+                    finish_reason: None,
+                    stop_reason: None,
+                    error: None,
+                    usage: None,
+                },
+            );
+        }
         Ok(())
     }
     async fn cancel_turn(&self, _: &SessionId) -> Result<(), ProviderError> {
@@ -91,7 +115,8 @@ impl CliProvider for Puppet {
     }
     fn is_alive(&self, _: &SessionId) -> bool {
         assert!(!self.panics.swap(false, Ordering::SeqCst), "more than it can bear");
-        true
+        self.looked_after.fetch_add(1, Ordering::SeqCst);
+        self.is_alive.load(Ordering::SeqCst)
     }
     async fn reconnect(&self, _: Option<&SessionId>) -> Result<(), ProviderError> {
         Ok(())
@@ -113,36 +138,67 @@ async fn sees<T>(outbox: &Outbox, find: impl Fn(ServerMessage) -> Option<T>) -> 
     }
 }
 
+/// A service whose one agent is the puppet, with one session and one browser.
+struct Stage {
+    _home: tempfile::TempDir,
+    puppet: Arc<Puppet>,
+    service: Arc<SessionService>,
+    client: crate::ws::Client,
+}
+
+impl Stage {
+    async fn new(idle: Duration) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let puppet = Arc::new(Puppet {
+            cli_type: CliType::parse("puppet").unwrap(),
+            says: Mutex::default(),
+            panics: AtomicBool::new(false),
+            is_alive: AtomicBool::new(true),
+            answers: AtomicBool::new(false),
+            looked_after: AtomicUsize::new(0),
+        });
+        let mut registry = ProviderRegistry::new();
+        registry.register(puppet.clone());
+        let journal = Journal::open(home.path()).unwrap().journal;
+        let sessions = Arc::new(SessionsFile::open(home.path()));
+        let projects = Arc::new(Projects::open(home.path()));
+        let hub = Arc::new(Hub::default());
+        let directory = ProjectPath::resolve(home.path().to_str().unwrap()).unwrap();
+        let project = projects.add(directory, |_| {}).await.unwrap();
+        let service = SessionService::start(Surroundings {
+            search: Search::start(home.path(), &journal, sessions.clone()).unwrap(),
+            journal,
+            hub: hub.clone(),
+            projects,
+            sessions,
+            registry,
+            policy: Policy::Ask,
+            patience: Duration::from_secs(60),
+            idle,
+        })
+        .await
+        .unwrap();
+        service.create(&project.id, &puppet.cli_type, None).await.unwrap();
+        Self { _home: home, puppet, service, client: hub.join() }
+    }
+
+    /// Says something, as soon as nothing else is being answered; the turn it began.
+    async fn send(&self, content: &str) -> TurnId {
+        loop {
+            let content = content.to_owned();
+            let send = super::Send { session: session(), content, request_id: None };
+            match self.service.send(send).await {
+                Ok(turn) => return turn,
+                Err(failure) => assert_eq!(failure.code, ErrorCode::SessionBusy),
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_panic_in_one_session_costs_nobody_a_word_and_the_session_goes_on() {
-    let home = tempfile::tempdir().unwrap();
-    let puppet = Arc::new(Puppet {
-        cli_type: CliType::parse("puppet").unwrap(),
-        says: Mutex::default(),
-        panics: AtomicBool::new(false),
-    });
-    let mut registry = ProviderRegistry::new();
-    registry.register(puppet.clone());
-    let journal = Journal::open(home.path()).unwrap().journal;
-    let sessions = Arc::new(SessionsFile::open(home.path()));
-    let projects = Arc::new(Projects::open(home.path()));
-    let hub = Arc::new(Hub::default());
-    let directory = ProjectPath::resolve(home.path().to_str().unwrap()).unwrap();
-    let project = projects.add(directory, |_| {}).await.unwrap();
-    let service = SessionService::start(Surroundings {
-        search: Search::start(home.path(), &journal, sessions.clone()).unwrap(),
-        journal,
-        hub: hub.clone(),
-        projects,
-        sessions,
-        registry,
-        policy: Policy::Ask,
-        patience: Duration::from_secs(60),
-    })
-    .await
-    .unwrap();
-    service.create(&project.id, &puppet.cli_type, None).await.unwrap();
-    let client = hub.join();
+    let Stage { _home, puppet, service, client } = Stage::new(Duration::from_secs(600)).await;
     let open = || Open {
         outbox: client.outbox.clone(),
         since: None,
@@ -185,8 +241,10 @@ async fn a_panic_in_one_session_costs_nobody_a_word_and_the_session_goes_on() {
     let mark = HistoryMark { bytes: 1, last_id: "x".into() };
     puppet.say(Output::Fact(SessionFact::HistoryMark(mark)));
     puppet.panics.store(true, Ordering::SeqCst);
-    // Whether this very opening is answered depends on when the panic comes; the followers are told in any case.
-    let _may_meet_the_panic = service.open(&session(), open()).await;
+    // Which opening meets the panic depends on when the mark is learnt; the followers are told in any case.
+    while puppet.panics.load(Ordering::SeqCst) {
+        let _may_meet_the_panic = service.open(&session(), open()).await;
+    }
     let turns = sees(&client.outbox, |message| match message {
         ServerMessage::SessionHistory { turns, entries, .. } => {
             let interrupted = turns.first().and_then(|turn| turn.outcome);
@@ -198,4 +256,47 @@ async fn a_panic_in_one_session_costs_nobody_a_word_and_the_session_goes_on() {
     assert_eq!((turns.0[0].turn_id.clone(), turns.1), (turn, 2));
     let content = "and on".to_owned();
     service.send(super::Send { session: session(), content, request_id: None }).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_session_nobody_needs_has_no_task_and_whoever_asks_in_that_moment_gets_an_answer() {
+    let stage = Stage::new(Duration::from_millis(1)).await;
+    let Stage { puppet, service, client, .. } = &stage;
+    let open = || Open {
+        outbox: client.outbox.clone(),
+        since: None,
+        around: None,
+        follow: Follow::Whole,
+        request_id: None,
+    };
+    let until = async |is_so: &dyn Fn() -> bool| {
+        let wait = async {
+            while !is_so() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), wait).await.unwrap();
+    };
+    let has_task = || !service.registry.try_lock().is_ok_and(|registry| registry.all().is_empty());
+    puppet.answers.store(true, Ordering::SeqCst);
+    puppet.is_alive.store(false, Ordering::SeqCst);
+    service.open(&session(), open()).await.unwrap();
+    let first = stage.send("hello").await;
+    let looked_after = puppet.looked_after.load(Ordering::SeqCst);
+    until(&|| puppet.looked_after.load(Ordering::SeqCst) > looked_after + 3).await;
+    assert!(has_task(), "somebody looks at it");
+    client.outbox.unfollow(&session());
+    until(&|| !has_task()).await;
+
+    // Tasks come to rest all the time: each message is taken, and taken once.
+    let mut turns = vec![first];
+    for n in 0..200 {
+        turns.push(stage.send(&n.to_string()).await);
+        if n % 3 == 0 {
+            until(&|| !has_task()).await;
+        }
+    }
+    let kept = service.around.journal.read(|reader| reader.turns(&session())).await.unwrap();
+    let kept: Vec<TurnId> = kept.into_iter().map(|turn| turn.turn_id).collect();
+    assert_eq!(kept, turns);
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base64::Engine;
-use liminal_contract::{ItemId, ItemStatus};
+use liminal_contract::{ItemId, ItemStatus, TurnId};
 use liminal_render::{HEAVY, RENDER_VERSION, Renderer};
 use liminal_stream::{Ask, Source, SourcePart, Upsert};
 
@@ -27,6 +27,8 @@ pub struct Transcript {
 
 struct Open {
     index: u64,
+    /// Its turn has ended. It may still be settled, in its place.
+    is_over: bool,
     request_id: Option<String>,
     upsert: Upsert,
     renderer: Renderer,
@@ -80,7 +82,8 @@ impl Transcript {
         let open = self.open.entry(upsert.item_id.clone()).or_insert_with(|| {
             let index = *next_index;
             *next_index += 1;
-            Open { index, request_id, upsert: upsert.clone(), renderer: Renderer::new() }
+            let upsert = upsert.clone();
+            Open { index, is_over: false, request_id, upsert, renderer: Renderer::new() }
         });
         open.upsert = upsert.clone();
         let (long_text, long_parts) = heaviness(&upsert.source);
@@ -88,7 +91,7 @@ impl Transcript {
         let blocks = aside(is_final && long_text, || open.render(is_final));
         changes.push(match grown {
             Some(text) => Change::Grew {
-                index: open.index,
+                item: upsert.item_id.clone(),
                 seq,
                 status: upsert.status,
                 source_timestamp: upsert.source_timestamp,
@@ -121,9 +124,11 @@ impl Transcript {
         }
     }
 
-    /// Every permission that waits.
-    pub fn open_asks(&self) -> Vec<ItemId> {
-        self.open.keys().filter(|item| self.open_ask(item).is_some()).cloned().collect()
+    /// Every permission that waits, with its turn.
+    pub fn open_asks(&self) -> Vec<(TurnId, ItemId)> {
+        let waits = |item: &ItemId| self.open_ask(item).is_some();
+        let asks = self.open.iter().filter(|(item, _)| waits(item));
+        asks.map(|(item, open)| (open.upsert.turn_id.clone(), item.clone())).collect()
     }
 
     /// Whether any permission waits.
@@ -133,12 +138,23 @@ impl Transcript {
 
     /// Whether a tool runs.
     pub fn has_open_call(&self) -> bool {
-        self.open.values().any(|open| matches!(open.upsert.source, Source::ToolCall(_)))
+        let is_call = |open: &Open| matches!(open.upsert.source, Source::ToolCall(_));
+        self.open.values().any(|open| !open.is_over && is_call(open))
     }
 
-    /// The turn is over. Calls that did not end are remembered, because their late ends update them in their place.
+    /// The turn is over. What did not end is remembered until the next one begins, because it may be settled yet.
     pub fn end_turn(&mut self) {
-        self.open.retain(|_, open| matches!(open.upsert.source, Source::ToolCall(_)));
+        self.open.values_mut().for_each(|open| open.is_over = true);
+    }
+
+    /// A turn begins. Of earlier ones only calls, which may end at any time, and questions without an answer are
+    /// remembered.
+    pub fn begin_turn(&mut self) {
+        self.open.retain(|_, open| {
+            let outlives =
+                matches!(open.upsert.source, Source::ToolCall(_) | Source::Permission(_));
+            outlives || !open.is_over
+        });
     }
 }
 

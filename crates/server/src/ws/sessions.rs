@@ -42,10 +42,7 @@ pub async fn dispatch(app: Arc<App>, client: Client, message: ClientMessage, rep
             turn.map(|turn_id| ServerMessage::SessionAccepted { session_id, turn_id })
         }
         ClientMessage::SessionCancel { session_id } => {
-            match app.service.session(&session_id).await {
-                Ok(session) => session.cancel().await.map(ok),
-                Err(failure) => Err(failure),
-            }
+            app.service.cancel(&session_id).await.map(ok)
         }
         ClientMessage::SessionArchive { session_id } => {
             let archived = app.service.archive(&session_id).await;
@@ -82,10 +79,7 @@ pub async fn dispatch(app: Arc<App>, client: Client, message: ClientMessage, rep
         }
         ClientMessage::SessionPermission { session_id, item_id, option_id, answers } => {
             let answer = Answer { option_id, answers: answers.unwrap_or_default() };
-            match app.service.session(&session_id).await {
-                Ok(session) => session.answer(item_id, answer).await.map(ok),
-                Err(failure) => Err(failure),
-            }
+            app.service.answer(&session_id, item_id, answer).await.map(ok)
         }
         ClientMessage::AgentsList {} => Ok(ServerMessage::AgentsList { agents: app.agents.list() }),
         ClientMessage::Search { query, limit } => {

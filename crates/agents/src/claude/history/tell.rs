@@ -1,5 +1,6 @@
 //! From records to turns. Drops what nobody typed and nobody should read; everything else goes through the normaliser.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
@@ -46,6 +47,10 @@ pub(super) struct Teller {
     normaliser: Normaliser,
     subagents: PathBuf,
     announcement: Option<Notice>,
+    /// Turns that are not told: who listens has them.
+    known: HashSet<String>,
+    /// What comes belongs to such a turn.
+    leaving_out: bool,
     begun: Option<Begun>,
     interrupted: bool,
     stop_reason: Option<String>,
@@ -60,12 +65,19 @@ impl Teller {
             normaliser,
             subagents,
             announcement: None,
+            known: HashSet::new(),
+            leaving_out: false,
             begun: None,
             interrupted: false,
             stop_reason: None,
             usage: Vec::new(),
             now: Timestamp::from_millis(0),
         }
+    }
+
+    /// Does not tell these turns.
+    pub(super) fn leave_out(&mut self, known: &[TurnId]) {
+        self.known = known.iter().map(|turn| turn.as_str().to_owned()).collect();
     }
 
     /// What to say in the first turn that is told.
@@ -142,6 +154,9 @@ impl Teller {
     }
 
     fn assistant(&mut self, record: Record) {
+        if self.leaving_out {
+            return;
+        }
         let model = record.message.model.clone();
         self.begin_what_waits(Some(model.as_str()));
         if !self.normaliser.is_telling() {
@@ -192,7 +207,13 @@ impl Teller {
         let text = typed(&blocks);
         if text.starts_with("[Request interrupted by user") {
             self.begin_what_waits(None);
-            self.interrupted = true;
+            self.interrupted = !self.leaving_out;
+            return Ok(());
+        }
+        self.leaving_out = self.known.contains(&record.uuid);
+        if self.leaving_out {
+            self.begin_what_waits(None);
+            self.end_turn();
         } else if text.starts_with("<task-notification>") {
             // What follows is the agent's own.
             self.begin_what_waits(None);

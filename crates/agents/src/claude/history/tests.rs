@@ -200,10 +200,35 @@ fn a_torn_last_line_is_left_for_later() {
 
     let reader = home.write("a", &format!("{whole}{third}"));
     assert_eq!(
-        lines(&tell(&reader, &History::After(mark))),
+        lines(&tell(&reader, &History::After { mark, known: Vec::new() })),
         [
             "User: More",
             "notice: What follows was said outside Liminal Builder, for example in a terminal."
+        ]
+    );
+}
+
+#[test]
+fn a_turn_that_is_known_is_not_told_again_and_nothing_is_said_about_it() {
+    let home = Home::new();
+    let before = file(&[user(1, None, json!("Hi")), agent(2, 1, "Hello.")]);
+    let mark = home.write("a", &before).mark().unwrap().unwrap();
+    let ours = file(&[
+        user(3, Some(2), json!("Ours")),
+        agent(4, 3, "Half an ans"),
+        user(5, Some(4), json!("[Request interrupted by user]")),
+    ]);
+    let after = History::After { mark, known: vec![TurnId::new(id(3))] };
+    let reader = home.write("a", &format!("{before}{ours}"));
+    assert_eq!(lines(&tell(&reader, &after)), [""; 0]);
+    let theirs = file(&[user(6, Some(5), json!("Theirs")), agent(7, 6, "Yes.")]);
+    let reader = home.write("a", &format!("{before}{ours}{theirs}"));
+    assert_eq!(
+        lines(&tell(&reader, &after)),
+        [
+            "User: Theirs",
+            "notice: What follows was said outside Liminal Builder, for example in a terminal.",
+            "Agent: Yes."
         ]
     );
 }
@@ -218,7 +243,7 @@ fn a_mark_on_a_branch_that_was_left_means_all_of_it() {
         "a",
         &format!("{before}{}", file(&[user(4, Some(2), json!("Yes")), agent(5, 4, "Good.")])),
     );
-    let said = tell(&reader, &History::After(mark));
+    let said = tell(&reader, &History::After { mark, known: Vec::new() });
     assert_eq!(said[0], Output::HistoryReplaced);
     assert_eq!(lines(&said), ["User: Hi", "Agent: Hello.", "User: Yes", "Agent: Good."]);
 }

@@ -4,14 +4,18 @@ use liminal_agents::{
     History, LoadSession, NewSession, ProviderError, ProviderSession, auto_answer,
 };
 use liminal_contract::{
-    Answer, Details, ItemId, ItemStatus, NoticeAction, OutcomeBy, Severity, TurnId,
+    Answer, Details, ItemId, ItemStatus, NoticeAction, Outcome, OutcomeBy, Severity, TurnId,
+    TurnOrigin,
 };
-use liminal_stream::{AgentError, Notice, Payload, ResponseStatus, Source, StreamEvent, Upsert};
+use liminal_stream::{
+    AgentError, FinalItem, Notice, Payload, ResponseStatus, Source, StreamEvent, Upsert,
+};
 
 use super::super::session::Reply;
 use super::super::turn::Turn;
 use super::{Attachment, Done, Reason, SessionTask};
 use crate::failure::Failure;
+use crate::journal::TurnRow;
 
 /// Our own notices are numbered from here, so that they never meet a provider's.
 const FIRST_NOTE: usize = 1_000_000;
@@ -28,18 +32,31 @@ impl SessionTask {
         let history = match (reason, &self.mark) {
             (Reason::Message | Reason::Anew, _) => History::Known,
             (Reason::History, None) => History::All,
-            (Reason::History, Some(mark)) => History::After(mark.clone()),
+            (Reason::History, Some(mark)) => {
+                History::After { mark: mark.clone(), known: Vec::new() }
+            }
         };
         self.reading = history != History::Known;
         self.attachment = Attachment::Making(reason);
-        let load = LoadSession {
+        let mut load = LoadSession {
             session_id: self.id.clone(),
             agent_ref: self.record.agent_ref.clone().unwrap_or_else(|| self.id.local().to_owned()),
             project_dir: self.around.project_dir(&self.record.project_id),
             history,
         };
         let (provider, back) = (self.provider.clone(), self.back.clone());
+        let (journal, id) = (self.around.journal.clone(), self.id.clone());
         tokio::spawn(async move {
+            if let History::After { known, .. } = &mut load.history {
+                // A turn of ours that a crash cut short is behind the mark, and must not be told a second time.
+                match journal.read(move |reader| reader.turns(&id)).await {
+                    Ok(turns) => known.extend(turns.into_iter().map(|turn| turn.turn_id)),
+                    Err(error) => {
+                        tracing::warn!(%error, "what was said elsewhere is not read");
+                        load.history = History::Known;
+                    }
+                }
+            }
             let result = provider.load_session(load).await;
             let _task_ended = back.send(Done::Attached(result));
         });
@@ -183,7 +200,7 @@ impl SessionTask {
         if self.policy != liminal_contract::Policy::Auto {
             return;
         }
-        for item in self.transcript.open_asks() {
+        for (_, item) in self.transcript.open_asks() {
             let answer = self.transcript.open_ask(&item).and_then(auto_answer);
             if let Some(answer) = answer.filter(|_| !self.answering.contains(&item)) {
                 self.give_answer(item, answer, OutcomeBy::Policy, None);
@@ -215,9 +232,22 @@ impl SessionTask {
         self.answering.retain(|answering| answering != item);
         if let Err(error) = &result {
             tracing::warn!(session = %self.id, %item, %error, "an answer did not reach the agent");
+            // Whoever asked is gone, and would leave the question standing for ever.
+            self.void_asks(OutcomeBy::AgentLeft, |_, asked| asked == item);
         }
         if let Some(reply) = reply {
             let _asker_left = reply.send(result.map_err(|error| self.failure(&error)));
+        }
+    }
+
+    /// Closes the open questions that are meant, when nobody is left to answer to.
+    pub(super) fn void_asks(&mut self, by: OutcomeBy, meant: impl Fn(&TurnId, &ItemId) -> bool) {
+        for (turn, item_id) in self.transcript.open_asks() {
+            if meant(&turn, &item_id) {
+                let outcome = Outcome { option_id: None, by };
+                let final_item = FinalItem::Permission { outcome };
+                self.say_here(&turn, Payload::ItemDone { item_id, final_item });
+            }
         }
     }
 
@@ -232,7 +262,7 @@ impl SessionTask {
     }
 
     /// Ends a turn as the user wished.
-    fn end_turn_as_cancelled(&mut self, turn: &TurnId) {
+    pub(super) fn end_turn_as_cancelled(&mut self, turn: &TurnId) {
         let payload = Payload::ResponseDone {
             status: ResponseStatus::Cancelled,
             finish_reason: None,
@@ -243,9 +273,15 @@ impl SessionTask {
         self.end_turn_here(turn, payload);
     }
 
-    /// Ends a turn from our side: by an event like the agent's own, so that every pending word goes out before it
-    /// and nothing of the turn after it.
+    /// Ends a turn from our side, and what it asks with it.
     fn end_turn_here(&mut self, turn: &TurnId, payload: Payload) {
+        self.void_asks(OutcomeBy::Cancel, |asking, _| asking == turn);
+        self.say_here(turn, payload);
+    }
+
+    /// An event like the agent's own, so that every pending word goes out before it and nothing of an ended turn after
+    /// it.
+    fn say_here(&mut self, turn: &TurnId, payload: Payload) {
         let now = self.now();
         let event = StreamEvent {
             event_id: uuid::Uuid::now_v7().to_string(),
@@ -321,7 +357,10 @@ impl SessionTask {
 
     /// Whether the agent is expected to speak, from now on.
     pub(super) fn listen(&mut self) {
+        // What it does by itself it need not go on with.
+        let is_asked = |row: &TurnRow| row.origin == TurnOrigin::User;
         let expected = matches!(self.turn, Turn::Running { .. })
+            && self.turn.id().and_then(|id| self.turns.get(id)).is_some_and(is_asked)
             && !self.transcript.has_open_call()
             && !self.transcript.has_open_ask();
         let was_told =

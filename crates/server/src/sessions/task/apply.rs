@@ -64,11 +64,14 @@ impl SessionTask {
                 }
             }
         }
+        if self.replaced {
+            // Everyone who follows gets all of it when it is told.
+            told.clear();
+        }
         if !changes.is_empty() {
             self.commit(changes, told, None);
             self.answer_by_policy();
         }
-        self.tell_turn_over();
     }
 
     /// Takes one item of our own.
@@ -90,6 +93,7 @@ impl SessionTask {
                     row.origin = *origin;
                 } else if self.turn.is_idle() {
                     row.origin = TurnOrigin::Agent;
+                    self.transcript.begin_turn();
                     self.turn = super::Turn::Running { id: event.turn_id.clone() };
                 } else {
                     self.run_turn(&event.turn_id);

@@ -22,10 +22,6 @@ impl SessionTask {
         match ask {
             Ask::Open(open, reply) => self.open(open, reply),
             Ask::Load(reply) => self.load(reply),
-            Ask::Close(outbox) => {
-                outbox.unfollow(&self.id);
-                self.followers.retain(|follower| !std::sync::Arc::ptr_eq(follower, &outbox));
-            }
             Ask::Send { content, request_id, reply } => self.send(content, request_id, reply),
             Ask::Cancel(reply) => self.cancel(reply),
             Ask::Answer { item, answer, reply } => self.answer_ask(item, answer, reply),
@@ -42,10 +38,6 @@ impl SessionTask {
                     let _task_ended = back.send(Done::Killed { result, reply });
                 });
             }
-            Ask::TurnOver(reply) => {
-                self.waiting_for_turn.push(reply);
-                self.tell_turn_over();
-            }
             Ask::Rest(reply) => {
                 let now = self.now();
                 let emissions = self.processor.flush_all(now);
@@ -54,15 +46,6 @@ impl SessionTask {
                 self.attachment = Attachment::None;
                 self.resting.push(reply);
                 self.publish(0);
-            }
-        }
-    }
-
-    /// Whoever waits for the turn to end is answered when there is none.
-    pub(super) fn tell_turn_over(&mut self) {
-        if self.turn.is_idle() {
-            for reply in self.waiting_for_turn.drain(..) {
-                let _asker_left = reply.send(Ok(()));
             }
         }
     }
@@ -189,6 +172,7 @@ impl SessionTask {
             parent_call_id: None,
             source: Source::Message { content: content.clone(), origin: MessageOrigin::User },
         };
+        self.transcript.begin_turn();
         let applied = self.transcript.apply(said, request_id);
         let row = TurnRow::started(turn.clone(), self.transcript.next_seq(), TurnOrigin::User, now);
         self.turns.insert(turn.clone(), row.clone());

@@ -2,7 +2,6 @@ use liminal_contract::{
     Body, ItemId, ItemStatus, MessageOrigin, ServerMessage, SessionId, Timestamp, TurnEvent,
     TurnEventKind, TurnId, TurnStatus, UpsertObject,
 };
-use proptest::prelude::*;
 
 use super::*;
 
@@ -192,61 +191,4 @@ fn a_tail_says_only_what_is_new_counted_as_a_browser_counts() {
             blocks: vec!["!</p>".into(), "<p>x</p>".into()],
         }]
     );
-}
-
-/// What `socket.js` does with a tail.
-fn put_together(now: &mut (String, Vec<String>), message: &ServerMessage) {
-    match message {
-        ServerMessage::SessionUpsert { payload, .. } => {
-            if let Body::Message { content, blocks, .. } = &payload.body {
-                *now = (content.clone(), blocks.clone());
-            }
-        }
-        ServerMessage::SessionTail { from, text, blocks_from, keep, blocks, .. } => {
-            let units: Vec<u16> = now.0.encode_utf16().collect();
-            assert_eq!(units.len() as u64, *from);
-            now.0.push_str(text);
-            let at = usize::try_from(*blocks_from).unwrap();
-            let rest = now.1.split_off(at);
-            let kept: Vec<u16> = rest.first().map_or(Vec::new(), |block| {
-                block.encode_utf16().take(usize::try_from(*keep).unwrap()).collect()
-            });
-            let mut blocks = blocks.clone();
-            if let Some(first) = blocks.first_mut() {
-                *first = String::from_utf16(&kept).unwrap() + first;
-            }
-            now.1.extend(blocks);
-        }
-        _ => {}
-    }
-}
-
-proptest! {
-    /// Whatever grows, however blocks are rewritten, whenever the browser reads: it ends with what the server has.
-    #[test]
-    fn tails_and_wholes_put_together_are_the_newest_state(
-        steps in prop::collection::vec(("[aé🦀<>]{0,4}", prop::collection::vec("[aé🦀<>]{0,5}", 0..4), any::<bool>()), 1..30)
-    ) {
-        let outbox = opened(Follow::Tails, 0);
-        let (mut content, mut seen) = (String::new(), (String::new(), Vec::new()));
-        let mut last = Vec::new();
-        let mut seqs_seen = Vec::new();
-        for (n, (added, blocks, reads)) in steps.iter().enumerate() {
-            content.push_str(added);
-            last.clone_from(blocks);
-            let blocks: Vec<&str> = blocks.iter().map(String::as_str).collect();
-            let status = if n == 0 { ItemStatus::Create } else { ItemStatus::Update };
-            outbox.tell(&session(), n as u64 + 1, &Told::Item(item("a", &content, &blocks, status)));
-            if *reads {
-                let messages = written(&outbox);
-                seqs_seen.extend(seqs(&messages));
-                messages.iter().for_each(|message| put_together(&mut seen, message));
-            }
-        }
-        let messages = written(&outbox);
-        seqs_seen.extend(seqs(&messages));
-        messages.iter().for_each(|message| put_together(&mut seen, message));
-        prop_assert_eq!(seen, (content, last));
-        prop_assert!(seqs_seen.is_sorted_by(|a, b| a < b));
-    }
 }

@@ -1,5 +1,7 @@
 //! Sessions as a page sees them: made, opened, spoken to, watched.
 
+use std::path::Path;
+
 use liminal_contract::{
     Body, CliType, ClientMessage, Cursor, ItemId, Policy, Project, ServerMessage, SessionId,
     SessionListItem, Turn, TurnEventKind, TurnId, UpsertObject,
@@ -7,7 +9,9 @@ use liminal_contract::{
 use liminal_scripted_agent::ScriptBuilder;
 use serde_json::{Value, json};
 
-use super::{App, Browser, Launch};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{App, Browser, Launch, descendants};
 
 impl Launch {
     /// With an agent of the id `scripted` that plays this.
@@ -20,18 +24,39 @@ impl Launch {
         self.playing(&[("scripted", script)], false)
     }
 
+    /// With a Claude Code that plays this.
+    pub fn claude(self, script: ScriptBuilder) -> Self {
+        let launch = self.file("claude.json", &script.build().to_json());
+        let script = launch.data_dir().join("claude.json");
+        let command = [
+            env!("CARGO_BIN_EXE_liminal"),
+            "demo-agent",
+            "--face",
+            "claude",
+            "--script",
+            script.to_str().unwrap(),
+        ];
+        let command = shell_words::join(command);
+        launch.variable("CLAUDE_CMD", &command)
+    }
+
     /// With several agents that play these.
     pub fn agents(self, scripts: &[(&str, ScriptBuilder)]) -> Self {
         self.playing(scripts, true)
     }
 
-    /// With a Claude Code that plays this.
-    pub fn claude(self, script: ScriptBuilder) -> Self {
-        let launch = self.file("claude-script.json", &script.build().to_json());
-        let (program, script) =
-            (env!("CARGO_BIN_EXE_liminal"), launch.data_dir().join("claude-script.json"));
-        let command = format!("{program} demo-agent --face claude --script {}", script.display());
-        launch.variable("CLAUDE_CMD", &command)
+    /// One of these agents dies at its start unless this file is there.
+    pub fn breaking(self, agent: &str, unless: &Path) -> Self {
+        let file = self.data_dir().join("agents.json");
+        let mut agents: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        let list = agents["agents"].as_array_mut().unwrap();
+        let entry = list.iter_mut().find(|entry| entry["id"] == agent).unwrap();
+        let lives = format!("test -e {} && exec \"$0\" \"$@\"", unless.display());
+        let mut args = vec![json!("-c"), json!(lives), entry["command"].take()];
+        args.extend(entry["args"].as_array().unwrap().iter().cloned());
+        entry["command"] = json!("sh");
+        entry["args"] = json!(args);
+        self.file("agents.json", &agents.to_string())
     }
 
     fn playing(mut self, scripts: &[(&str, ScriptBuilder)], remembers: bool) -> Self {
@@ -63,6 +88,19 @@ impl App {
         let session = browser.creates_session(&project, "scripted").await;
         browser.opens(&session).await;
         (app, browser, session)
+    }
+}
+
+impl App {
+    /// Kills the process of an agent that plays a script.
+    pub fn kill_agent(&self, agent: &str) {
+        let script = format!("{agent}.json");
+        let plays = |pid: &i32| {
+            let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            line.split('\0').nth(1) == Some("demo-agent") && line.contains(&script)
+        };
+        let pid = descendants(self.pid()).into_iter().find(plays).unwrap();
+        kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
     }
 }
 
@@ -207,6 +245,34 @@ impl Browser {
         });
         self.says(&frame.to_string()).await;
         self.sees_reply(request_id).await
+    }
+
+    /// Waits until an agent's process has become this; what is said of it then.
+    pub async fn sees_status(&mut self, agent: &str, status: &str) -> Value {
+        let is_it = |frame: &Value| {
+            let is_it = frame["type"] == "agent:status"
+                && frame["cliType"] == agent
+                && frame["status"] == status;
+            is_it.then(|| frame.clone())
+        };
+        self.sees(&format!("{agent} {status}"), is_it).await
+    }
+
+    /// Waits until the sidebar shows a session in this state.
+    pub async fn sees_state(&mut self, session: &SessionId, state: &str) {
+        let is_it = |frame: &Value| {
+            let is_it = frame["type"] == "session:state"
+                && frame["sessionId"] == session.as_str()
+                && frame["state"] == state;
+            is_it.then_some(())
+        };
+        self.sees(&format!("{session} {state}"), is_it).await;
+    }
+
+    /// Wants a disconnected agent started again.
+    pub async fn reconnects(&mut self, session: &SessionId) -> ServerMessage {
+        let (cli_type, session_id) = (session.cli_type(), Some(session.clone()));
+        self.ask(ClientMessage::SessionReconnect { cli_type, session_id }).await
     }
 
     /// Stops the turn.

@@ -1,0 +1,126 @@
+//! What an agent keeps of a session in a file of its own, and what is added to it elsewhere.
+
+use std::path::{Path, PathBuf};
+
+use liminal_contract::{Body, ServerMessage, SessionId, TurnOutcome};
+use liminal_scripted_agent::{Steps, script};
+use serde_json::{Value, json};
+
+use crate::support::{App, Browser, Launch};
+
+async fn started() -> (App, Browser, SessionId) {
+    let agent = script()
+        .on_prompt_with("half")
+        .say("half an ans")
+        .hang()
+        .on_any_prompt()
+        .say("You said: ")
+        .say_prompt()
+        .stop("end_turn");
+    let app = Launch::new().claude(agent).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let session = browser.creates_session(&project, "claude-code").await;
+    browser.opens(&session).await;
+    let turn = browser.says_to(&session, "one").await;
+    browser.sees_end(&turn).await;
+    (app, browser, session)
+}
+
+/// The agent's own file of a session.
+fn file(app: &App, session: &SessionId) -> PathBuf {
+    let name = format!("{}.jsonl", session.local());
+    let projects = std::fs::read_dir(app.launch().home().join(".claude/projects")).unwrap();
+    projects.map(|project| project.unwrap().path().join(&name)).find(|path| path.exists()).unwrap()
+}
+
+fn records(file: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(file).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What somebody types in a terminal, and what the agent answers, behind a record.
+fn add_outside(file: &Path, behind: &Value, words: &str) {
+    use std::io::Write;
+    let (typed, answered) = (uuid::Uuid::now_v7().to_string(), uuid::Uuid::now_v7().to_string());
+    let at = "2026-01-02T03:04:05.000Z";
+    let records = [
+        json!({"type": "user", "uuid": typed, "parentUuid": behind, "timestamp": at,
+            "message": {"role": "user", "content": words}}),
+        json!({"type": "assistant", "uuid": answered, "parentUuid": typed, "timestamp": at,
+            "message": {"id": "m", "model": "m", "content": [{"type": "text", "text": "Noted."}]}}),
+    ];
+    let mut file = std::fs::OpenOptions::new().append(true).open(file).unwrap();
+    for record in records {
+        writeln!(file, "{record}").unwrap();
+    }
+}
+
+/// Ends the agent's process, and waits until its file was looked at for the last time.
+async fn let_go(app: &App, session: &SessionId) {
+    let killed = app.post(&format!("/api/session/{session}/kill"), &json!({})).await;
+    assert_eq!(killed.status, 200);
+}
+
+#[tokio::test]
+async fn a_turn_that_a_crash_cut_short_is_not_told_again_as_if_said_elsewhere() {
+    let (app, mut browser, session) = started().await;
+    browser.says_to(&session, "half").await;
+    browser.sees_text(&session, "half an ans").await;
+    let kept = file(&app, &session);
+    assert!(records(&kept).iter().any(|record| record["message"]["content"][0]["text"] == "half"));
+
+    let app = app.crash_and_restart().await;
+    let mut browser = app.browser().await;
+    let history = browser.opens(&session).await;
+    assert_eq!(history.texts(), ["one", "You said: one", "half", "half an ans"]);
+    assert_eq!(history.entries.len(), 4, "and no notice");
+    assert_eq!(history.turns[1].outcome, Some(TurnOutcome::Interrupted));
+    let turn = browser.says_to(&session, "three").await;
+    browser.sees_end(&turn).await;
+    assert_eq!(browser.opens(&session).await.texts()[4..], ["three", "You said: three"]);
+}
+
+#[tokio::test]
+async fn what_was_said_in_a_terminal_is_added_with_a_word_about_it() {
+    let (app, mut browser, session) = started().await;
+    let_go(&app, &session).await;
+    let kept = file(&app, &session);
+    let answer = |record: &&Value| record["type"] == "assistant";
+    let last = records(&kept).iter().rfind(answer).unwrap()["uuid"].clone();
+    add_outside(&kept, &last, "from a terminal");
+
+    let mut other = app.browser().await;
+    let history = other.opens(&session).await;
+    let texts = ["one", "You said: one", "from a terminal", "Noted."];
+    assert_eq!(history.texts(), texts);
+    let is_notice =
+        |entry: &&liminal_contract::UpsertObject| matches!(entry.body, Body::Notice { .. });
+    assert_eq!(history.entries.iter().filter(is_notice).count(), 1);
+    browser.sees_text(&session, "Noted.").await;
+    assert_eq!(other.opens(&session).await.texts(), texts, "once");
+}
+
+#[tokio::test]
+async fn a_history_that_was_rewritten_elsewhere_is_shown_anew_to_everyone_who_follows() {
+    let (app, mut browser, session) = started().await;
+    let before = browser.opens(&session).await;
+    let_go(&app, &session).await;
+    let kept = file(&app, &session);
+    // Somebody went back to the beginning and asked something else.
+    add_outside(&kept, &Value::Null, "another way");
+
+    let mut other = app.browser().await;
+    let now = other.opens(&session).await;
+    assert_ne!(now.cursor.stream, before.cursor.stream);
+    assert!(now.texts().ends_with(&["another way".into(), "Noted.".into()]));
+    let ServerMessage::SessionHistory { stream, entries, .. } =
+        browser.sees_told("session:history").await
+    else {
+        panic!("no history")
+    };
+    assert_eq!((stream, entries), (now.cursor.stream, now.entries.clone()));
+    // A cursor of before means nothing any more.
+    let again = browser.opens_since(&session, Some(before.cursor), true).await;
+    assert_eq!(again.entries, now.entries);
+}

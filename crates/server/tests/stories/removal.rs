@@ -1,0 +1,93 @@
+//! Putting things away while an agent is at work in them.
+
+use liminal_contract::{
+    ClientMessage, Project, ServerMessage, SessionId, TurnEventKind, TurnOutcome, TurnStatus,
+};
+use liminal_scripted_agent::{Steps, script};
+use tempfile::TempDir;
+
+use crate::support::{App, Browser, Launch};
+
+/// An agent that is in the middle of its answer until the file is there.
+async fn at_work() -> (App, Browser, Project, SessionId, TempDir) {
+    let gate = tempfile::tempdir().unwrap();
+    let go_on = gate.path().join("go-on");
+    let agent = script()
+        .on_any_prompt()
+        .say("before ")
+        .wait_for_file(go_on.to_string_lossy())
+        .say("after")
+        .stop("end_turn");
+    let app = Launch::new().agent(agent).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let session = browser.creates_session(&project, "scripted").await;
+    browser.opens(&session).await;
+    browser.says_to(&session, "work").await;
+    browser.sees_text(&session, "before ").await;
+    (app, browser, project, session, gate)
+}
+
+async fn goes_on_to_its_end(browser: &mut Browser, session: &SessionId, gate: &TempDir) {
+    std::fs::write(gate.path().join("go-on"), "").unwrap();
+    browser.sees_text(session, "before after").await;
+    let history = browser.opens(session).await;
+    let turn = history.turns[0].clone();
+    if turn.outcome.is_none() {
+        let end = browser.sees_end(&turn.turn_id).await;
+        let status = TurnStatus::Completed;
+        assert!(matches!(end, TurnEventKind::TurnComplete { status: s, .. } if s == status));
+    } else {
+        assert_eq!(turn.outcome, Some(TurnOutcome::Completed));
+    }
+}
+
+#[tokio::test]
+async fn an_archived_session_ends_its_turn_first() {
+    let (_app, mut browser, project, session, gate) = at_work().await;
+    let archive = ClientMessage::SessionArchive { session_id: session.clone() };
+    assert!(matches!(browser.ask(archive).await, ServerMessage::SessionArchived { .. }));
+    assert!(browser.sessions(&project).await.is_empty());
+    goes_on_to_its_end(&mut browser, &session, &gate).await;
+    let list = ClientMessage::SessionList { project_id: project.id, archived: Some(true) };
+    let ServerMessage::SessionList { sessions, .. } = browser.ask(list).await else {
+        panic!("no list")
+    };
+    assert_eq!(sessions.len(), 1);
+}
+
+#[tokio::test]
+async fn a_removed_project_lets_its_turns_end_and_brings_its_sessions_back_when_added_again() {
+    let (app, mut browser, project, session, gate) = at_work().await;
+    let remove = ClientMessage::ProjectRemove { project_id: project.id.clone() };
+    assert!(matches!(browser.ask(remove).await, ServerMessage::ProjectRemoved { .. }));
+    goes_on_to_its_end(&mut browser, &session, &gate).await;
+    let again = browser.adds_project(&app.directory("project")).await;
+    let sessions = browser.sessions(&again).await;
+    assert_eq!(sessions.iter().map(|session| &session.id).collect::<Vec<_>>(), [&session]);
+}
+
+#[tokio::test]
+async fn a_deleted_session_is_stopped_first_and_everyone_is_told() {
+    let (app, mut browser, project, session, _gate) = at_work().await;
+    let mut other = app.browser().await;
+    other.opens(&session).await;
+    let delete = ClientMessage::SessionDelete { session_id: session.clone() };
+    let deleted = browser.ask(delete).await;
+    assert!(matches!(deleted, ServerMessage::SessionDeleted { .. }), "{deleted:?}");
+    let stopped = other
+        .sees("the end of its turn", |frame| {
+            (frame["type"] == "session:turn" && frame["payload"]["type"] != "turn_started")
+                .then(|| frame["payload"].clone())
+        })
+        .await;
+    assert_eq!(stopped["status"], "cancelled");
+    assert!(matches!(
+        other.sees_told("session:deleted").await,
+        ServerMessage::SessionDeleted { session_id } if session_id == session
+    ));
+    assert!(browser.sessions(&project).await.is_empty());
+    let app = app.restart().await;
+    let mut browser = app.browser().await;
+    assert!(browser.sessions(&project).await.is_empty());
+}
