@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -11,6 +12,12 @@ use super::JournalError;
 
 /// About four megabytes of log at SQLite's page size.
 const EVERY_PAGES: i64 = 1000;
+
+/// A log longer than this begins anew as soon as nobody reads in it.
+pub(super) const MOST_PAGES: i64 = 2 * EVERY_PAGES;
+
+/// How long a commit may have to wait for a reader while the log is begun anew; then it is tried again later.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Tells the checkpointing thread that there was a commit.
 pub struct Checkpoints {
@@ -23,6 +30,7 @@ impl Checkpoints {
         let connection = Connection::open(path)?;
         // Folding is ours to time here, and only here.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+        connection.busy_timeout(PATIENCE)?;
         let (wake, woken) = sync_channel(1);
         thread::Builder::new()
             .name("checkpoint".into())
@@ -44,11 +52,22 @@ impl Checkpoints {
 }
 
 fn fold(connection: &Connection) -> rusqlite::Result<()> {
-    let (in_log, folded): (i64, i64) =
-        connection
-            .query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| Ok((row.get(1)?, row.get(2)?)))?;
-    if in_log - folded >= EVERY_PAGES {
-        connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+    let (in_log, folded) = checkpoint(connection, "NOOP")?;
+    if in_log - folded < EVERY_PAGES && in_log < MOST_PAGES {
+        return Ok(());
+    }
+    let (in_log, folded) = checkpoint(connection, "PASSIVE")?;
+    // Under steady commits there is always one more behind what was folded, and the log would never begin anew. So
+    // once it is long the next commit waits for the few pages that are left, unless a reader still needs the log.
+    if in_log >= MOST_PAGES && in_log - folded < EVERY_PAGES {
+        checkpoint(connection, "TRUNCATE")?;
     }
     Ok(())
+}
+
+/// The pages in the log, and how many of them are in the database.
+fn checkpoint(connection: &Connection, how: &str) -> rusqlite::Result<(i64, i64)> {
+    connection.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |row| {
+        Ok((row.get(1)?, row.get(2)?))
+    })
 }

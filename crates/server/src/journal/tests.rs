@@ -259,6 +259,40 @@ fn a_full_disk_holds_everything_back_and_work_resumes_when_there_is_room() {
 }
 
 #[test]
+fn the_log_stays_short_under_steady_commits_and_after_a_long_reader() {
+    const MOST: u64 = 3 * checkpoint::MOST_PAGES.cast_unsigned() * 4096;
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path()).unwrap().journal;
+    let log = || std::fs::metadata(home.path().join("journal.db-wal")).unwrap().len();
+    let mut seq = 0;
+    let mut say = |words: usize| {
+        seq += 1;
+        let long = message(seq, seq, &"word ".repeat(words), ItemStatus::Complete);
+        commit(&journal, seq, vec![Change::Item(Box::new(long))]);
+    };
+    let mut longest = 0;
+    for _ in 0..1500 {
+        say(2000);
+        longest = longest.max(log());
+    }
+    assert!(longest < MOST, "{longest} bytes of log");
+
+    let reader = Connection::open(home.path().join("journal.db")).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM item;").unwrap();
+    while log() < 2 * MOST {
+        say(100_000);
+    }
+    reader.execute_batch("COMMIT").unwrap();
+    for _ in 0..3000 {
+        say(1);
+        if log() < MOST {
+            return;
+        }
+    }
+    panic!("the log stayed at {} bytes when its reader had left", log());
+}
+
+#[test]
 fn a_deleted_session_leaves_nothing_of_its_words_in_the_file() {
     let home = tempfile::tempdir().unwrap();
     let journal = Journal::open(home.path()).unwrap().journal;

@@ -13,6 +13,7 @@ mod damaged_files;
 mod dependencies;
 mod door;
 mod elsewhere;
+mod full_disk;
 mod history;
 mod house_rules;
 mod http_sessions;

@@ -31,6 +31,7 @@ pub struct Launch {
     flags: Vec<String>,
     variables: Vec<(String, String)>,
     port: String,
+    survives_limits: bool,
 }
 
 impl Launch {
@@ -41,7 +42,14 @@ impl Launch {
             flags: vec![],
             variables: vec![],
             port: "0".into(),
+            survives_limits: false,
         }
+    }
+
+    /// A limit on the length of files, which stands in for a full disk, is told to it and does not end it.
+    pub fn told_of_full_disks(mut self) -> Self {
+        self.survives_limits = true;
+        self
     }
 
     /// With one more flag or argument.
@@ -85,7 +93,11 @@ impl Launch {
 
     /// A command of the program in this home, such as `token`.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_liminal"));
+        let program = env!("CARGO_BIN_EXE_liminal");
+        let mut command = Command::new(if self.survives_limits { "sh" } else { program });
+        if self.survives_limits {
+            command.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\"", program]);
+        }
         command
             .args(arguments)
             .args(&self.flags)

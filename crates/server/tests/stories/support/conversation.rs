@@ -240,11 +240,16 @@ impl Browser {
         session: &SessionId,
         content: &str,
     ) -> ServerMessage {
+        self.sends_as(request_id, session, content).await;
+        self.sees_reply(request_id).await
+    }
+
+    /// The same, without waiting for the answer.
+    pub async fn sends_as(&mut self, request_id: &str, session: &SessionId, content: &str) {
         let frame = json!({
             "type": "session:send", "requestId": request_id, "sessionId": session, "content": content,
         });
         self.says(&frame.to_string()).await;
-        self.sees_reply(request_id).await
     }
 
     /// Waits until an agent's process has become this; what is said of it then.
