@@ -26,6 +26,24 @@ test("an action while the server is gone fails with words, not in silence", asyn
   await expect(page.getByRole("button", { name: "Add", exact: true })).toBeEnabled()
 })
 
+test("a session opened while the server is gone is there as soon as the server is", async ({ shell, page, liminal, complaints }) => {
+  complaints.expectLostServer()
+  const path = await shell.hasProject("web")
+  await shell.hasSession(path, "Never seen")
+  await shell.hasSession(path, "In front")
+  await page.reload()
+  await shell.isConnected()
+  await shell.open("In front")
+  await liminal.kill()
+  await expect(page.locator(".connection-bar")).toBeVisible()
+  await shell.session("Never seen").locator(".session-open").click()
+  await expect(page.locator(".pane[data-active] iframe")).toHaveAttribute("title", "Never seen")
+  await liminal.up()
+  await shell.isConnected()
+  await shell.say("hello")
+  await expect(shell.portlet.getByText("hello").first()).toBeVisible()
+})
+
 test("a server killed during a streaming answer costs nothing: all that changed meanwhile is there, and nothing is left stale or disabled", async ({ shell, page, browser, liminal, complaints }) => {
   test.slow()
   complaints.expectLostServer()

@@ -105,6 +105,8 @@ export function startApp(document) {
     keepSends: (sends) => save(sessionStorage, keys.sends, sends),
     onStatus: (status) => set({ model: withStatus(shell.model, status) }),
     onOpen() {
+      const isBack = shell.model.projects !== null
+      if (isBack) panes.revive(portlets.has)
       const ask = (/** @type {import("../contract.js").ClientMessage} */ message) => socket.request(message).catch(() => {}) // a lost connection asks again when it is back
       ask({ type: "project:list" })
       for (const project of shell.model.projects ?? []) ask({ type: "session:list", projectId: project.id })

@@ -50,6 +50,10 @@ export function mountPanes(root, deps) {
     focus(id) {
       views.get(id)?.focus()
     },
+    /** Loads again those portlets that do not listen: their frames came while no server was there. @param {(sessionId: string) => boolean} listens */
+    revive(listens) {
+      for (const [id, view] of views) if ("reload" in view && !listens(id)) view.reload()
+    },
     destroy: () => root.replaceChildren(),
   }
 }
@@ -75,6 +79,8 @@ function mountPortlet(pane, deps) {
       setText(words, next.visit === "archived" ? "This session is archived." : next.visit === "removed" ? "The project of this session is not in the list any more." : "")
     },
     post: bridge.post,
+    // A frame that is put in anew loads anew, also one that shows the browser's own error page.
+    reload: () => element.append(frame),
     focus: () => frame.focus(),
     destroy: () => ending.abort(),
   }
