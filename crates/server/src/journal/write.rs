@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use liminal_contract::SessionId;
 use liminal_stream::{Source, Upsert};
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -144,7 +144,9 @@ impl Writer {
 
     /// All or nothing, so that a failed lot can be tried again as it is.
     fn commit(&mut self, lot: &[Order]) -> rusqlite::Result<()> {
-        let transaction = self.connection.transaction()?;
+        // The lock is taken first: who has begun to read does not wait for the checkpoint's, but fails.
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for order in lot {
             match order {
                 Order::Commit(batch) => write_batch(&transaction, batch)?,

@@ -245,3 +245,43 @@ async fn a_stop_need_not_wait_for_an_agent_that_is_still_starting() {
         ["crash", "never mind", "hello", "here again"]
     );
 }
+
+#[tokio::test]
+async fn a_message_that_was_on_disk_but_not_with_the_agent_is_interrupted_and_never_sent_by_itself()
+{
+    let gate = tempfile::tempdir().unwrap();
+    let may_start = gate.path().join("may-start");
+    std::fs::write(&may_start, "").unwrap();
+    let (app, mut browser, session) = App::with_session(
+        script()
+            .wait_for_file(may_start.to_string_lossy())
+            .on_prompt("crash")
+            .crash(1, "gone")
+            .on_any_prompt()
+            .say("Heard: ")
+            .say_prompt()
+            .stop("end_turn"),
+    )
+    .await;
+    std::fs::remove_file(&may_start).unwrap();
+    let crashed = browser.says_to(&session, "crash").await;
+    browser.sees_end(&crashed).await;
+
+    // The agent can't start, so what is accepted now is on disk and nowhere else.
+    let request = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5c";
+    let accepted = browser.says_as(request, &session, "lost on the way").await;
+    let ServerMessage::SessionAccepted { turn_id, .. } = &accepted else { panic!("{accepted:?}") };
+    let app = app.crash_and_restart().await;
+    std::fs::write(&may_start, "").unwrap();
+    let mut browser = app.browser().await;
+    let history = browser.opens(&session).await;
+    assert_eq!(history.texts(), ["crash", "lost on the way"]);
+    let turn = history.turns.iter().find(|turn| turn.turn_id == *turn_id).unwrap();
+    assert_eq!(turn.outcome, Some(TurnOutcome::Interrupted));
+
+    assert_eq!(browser.says_as(request, &session, "lost on the way").await, accepted);
+    let turn = browser.says_to(&session, "hello").await;
+    browser.sees_end(&turn).await;
+    let texts = browser.opens(&session).await.texts();
+    assert_eq!(texts, ["crash", "lost on the way", "hello", "Heard: hello"]);
+}
