@@ -61,7 +61,7 @@ impl Journal {
         committed: Committed,
     ) {
         let batch = write::Batch { session: session.clone(), seq, changes, committed };
-        // The writer ends only when the last handle is gone, so there is someone to take it.
+        // The writer ends only when the journal is closed, and then nothing is said any more.
         let _writer_ended = self.writer.send(write::Order::Commit(batch));
     }
 
@@ -82,9 +82,11 @@ impl Journal {
             self.writer.send(write::Order::Interrupt { session: session.clone(), committed });
     }
 
-    /// Folds the log into the database, for a tidy end.
-    pub fn fold(&self, committed: Committed) {
-        let _writer_ended = self.writer.send(write::Order::Fold { committed });
+    /// Closes the database once everything queued is on disk, so that its log is folded into it. What is queued later
+    /// is dropped.
+    pub fn close(&self, closed: Committed) {
+        self.readers.close();
+        let _writer_ended = self.writer.send(write::Order::Close { closed });
     }
 
     /// Whether commits succeed.
@@ -121,7 +123,8 @@ impl Journal {
 /// Connections for reading, made when needed and kept for the next.
 struct Readers {
     path: std::path::PathBuf,
-    idle: Mutex<Vec<Connection>>,
+    /// `None` once the journal is closed: none is kept any more.
+    idle: Mutex<Option<Vec<Connection>>>,
 }
 
 /// More are closed after use: a burst of openings should not leave its caches behind.
@@ -132,21 +135,25 @@ impl Readers {
         &self,
         read: impl FnOnce(&read::Reader<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, JournalError> {
-        let mut connection = match self.lock().pop() {
+        let kept = self.lock().as_mut().and_then(Vec::pop);
+        let mut connection = match kept {
             Some(connection) => connection,
             None => schema::connect_reader(&self.path)?,
         };
         let transaction = connection.transaction()?;
         let result = read(&read::Reader::new(&transaction));
         drop(transaction);
-        let mut idle = self.lock();
-        if idle.len() < KEPT_READERS {
+        if let Some(idle) = self.lock().as_mut().filter(|idle| idle.len() < KEPT_READERS) {
             idle.push(connection);
         }
         Ok(result?)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+    fn close(&self) {
+        *self.lock() = None;
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Vec<Connection>>> {
         // A reader that panicked took its connection with it; the list itself is whole.
         self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }

@@ -3,6 +3,7 @@
 //! The index holds nothing that the journal does not, so it may be behind, and is made anew when it is missing or
 //! damaged. It knows which items match; titles and projects are looked up when someone asks.
 
+mod gathered;
 mod index;
 mod query;
 mod text;
@@ -61,6 +62,17 @@ impl Search {
     pub async fn forget(&self, session: &SessionId) {
         let (done, wait) = tokio::sync::oneshot::channel();
         let _indexer_ended = self.news.send(index::News::Deleted(session.clone(), done));
+        let _indexer_ended = wait.await;
+    }
+
+    /// Closes the index, so that its log is folded into it, and the journal it reads.
+    pub async fn close(&self) {
+        // Whoever searches in this very moment closes it when the program ends.
+        if let Ok(mut reader) = self.reader.try_lock() {
+            *reader = None;
+        }
+        let (done, wait) = tokio::sync::oneshot::channel();
+        let _indexer_ended = self.news.send(index::News::Closing(done));
         let _indexer_ended = wait.await;
     }
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -21,18 +21,19 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Tells the checkpointing thread that there was a commit.
 pub struct Checkpoints {
-    wake: SyncSender<()>,
+    wake: Option<SyncSender<()>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Checkpoints {
-    /// Starts the thread. It ends when this is dropped.
+    /// Starts the thread. It ends, and its connection is closed, when this is dropped.
     pub fn start(path: &Path) -> Result<Self, JournalError> {
         let connection = Connection::open(path)?;
         // Folding is ours to time here, and only here.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         connection.busy_timeout(PATIENCE)?;
         let (wake, woken) = sync_channel(1);
-        thread::Builder::new()
+        let thread = thread::Builder::new()
             .name("checkpoint".into())
             .spawn(move || {
                 while woken.recv().is_ok() {
@@ -42,12 +43,23 @@ impl Checkpoints {
                 }
             })
             .map_err(|error| JournalError::Open(error.to_string()))?;
-        Ok(Self { wake })
+        Ok(Self { wake: Some(wake), thread: Some(thread) })
     }
 
     /// There was a commit. Cheap: while the thread is busy, one reminder is enough.
     pub fn committed(&self) {
-        let _reminded_already = self.wake.try_send(());
+        if let Some(wake) = &self.wake {
+            let _reminded_already = wake.try_send(());
+        }
+    }
+}
+
+impl Drop for Checkpoints {
+    fn drop(&mut self) {
+        self.wake = None;
+        if let Some(thread) = self.thread.take() {
+            let _panicked = thread.join();
+        }
     }
 }
 

@@ -65,7 +65,7 @@ pub fn open(directory: &Path) -> Result<Opened, JournalError> {
         }
         Err(Failure::Other(error)) => return Err(error),
     };
-    let readers = Readers { path, idle: Mutex::new(Vec::new()) };
+    let readers = Readers { path, idle: Mutex::new(Some(Vec::new())) };
     Ok(Opened { journal: Journal::start(connection, readers)?, set_aside })
 }
 

@@ -240,7 +240,7 @@ fn a_full_disk_holds_everything_back_and_work_resumes_when_there_is_room() {
         .query_row(&format!("PRAGMA max_page_count = {pages}"), [], |row| row.get(0))
         .unwrap();
     assert_eq!(limit, pages);
-    let readers = Readers { path: path.clone(), idle: Mutex::default() };
+    let readers = Readers { path: path.clone(), idle: Mutex::new(Some(Vec::new())) };
     let journal = Journal::start(connection, readers).unwrap();
     let (done, wait) = channel();
     let big = message(0, 1, &"x".repeat(100_000), ItemStatus::Complete);

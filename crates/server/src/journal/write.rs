@@ -26,10 +26,10 @@ pub enum Order {
         /// What to do then.
         committed: Committed,
     },
-    /// Fold the whole log into the database: nothing more is expected.
-    Fold {
+    /// Close the database: nothing more is expected.
+    Close {
         /// What to do then.
-        committed: Committed,
+        closed: Committed,
     },
     /// Remove a session.
     Delete {
@@ -83,7 +83,7 @@ impl Writer {
         Self { connection, health, checkpoints, listeners }
     }
 
-    /// Commits until every handle of the journal is gone.
+    /// Commits until the journal is closed or every handle of it is gone.
     pub fn run(mut self, orders: &Receiver<Order>) {
         while let Ok(first) = orders.recv() {
             let mut lot = vec![first];
@@ -103,6 +103,7 @@ impl Writer {
                 *health = Health::Good;
                 recovered
             });
+            let mut closing = Vec::new();
             for order in lot {
                 match order {
                     Order::Commit(Batch { session, committed, .. })
@@ -110,16 +111,20 @@ impl Writer {
                         committed();
                         self.tell(&session);
                     }
-                    Order::Fold { committed } => {
-                        self.fold();
-                        committed();
-                    }
+                    Order::Close { closed } => closing.push(closed),
                     Order::Delete { committed, .. } => {
                         // What was deleted is still in the log until that is folded and cut.
                         self.fold();
                         committed();
                     }
                 }
+            }
+            if !closing.is_empty() {
+                // Whoever closes a database last folds its log into it and removes the log.
+                drop(self.checkpoints);
+                drop(self.connection);
+                closing.into_iter().for_each(|closed| closed());
+                return;
             }
             self.checkpoints.committed();
         }
@@ -154,7 +159,7 @@ impl Writer {
                     let session = session_row(&transaction, session)?;
                     close_what_is_open(&transaction, Some(session))?;
                 }
-                Order::Fold { .. } => {}
+                Order::Close { .. } => {}
                 Order::Delete { session, .. } => delete_session(&transaction, session)?,
             }
         }

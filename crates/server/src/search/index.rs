@@ -1,6 +1,6 @@
 //! The indexing thread: follows the journal session by session, with a cursor kept beside what it indexed.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -11,13 +11,11 @@ use liminal_stream::Source;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, params};
 use tokio::sync::oneshot;
 
+use super::gathered::Gathered;
 use super::text;
 
 /// Raised whenever what is indexed, or how, changes: an older index is made anew.
 const VERSION: i64 = 1;
-
-/// How long changes are gathered before they are indexed: well under the second it may be behind.
-const GATHER: Duration = Duration::from_millis(300);
 
 /// So many items go into the index in one transaction.
 const LOT: i64 = 500;
@@ -36,6 +34,8 @@ pub enum News {
     Deleted(SessionId, oneshot::Sender<()>),
     /// Someone who asked at that time found the index damaged.
     Damaged(Instant),
+    /// The program ends.
+    Closing(oneshot::Sender<()>),
 }
 
 /// Whether an error says that the file is not, or no longer, a sound index.
@@ -117,25 +117,18 @@ impl Indexer {
     /// deletion waits for a long catching up.
     pub fn run(mut self, news: &Receiver<News>) {
         let mut behind = self.sessions();
-        let mut changed = HashSet::new();
-        let mut due: Option<Instant> = None;
+        let mut changed = Gathered::default();
         loop {
             let now = Instant::now();
-            if due.is_some_and(|due| due <= now) {
-                due = None;
-                // What is said now comes before what was said long ago.
-                changed.drain().for_each(|session| behind.push_front(session));
-            }
-            let wait = match due {
+            // What is said now comes before what was said long ago.
+            changed.take(now).into_iter().for_each(|session| behind.push_front(session));
+            let wait = match changed.due() {
                 _ if !behind.is_empty() => Duration::ZERO,
                 Some(due) => due.saturating_duration_since(now),
                 None => Duration::MAX,
             };
             match news.recv_timeout(wait) {
-                Ok(News::Changed(session)) => {
-                    changed.insert(session);
-                    due.get_or_insert_with(|| Instant::now() + GATHER);
-                }
+                Ok(News::Changed(session)) => changed.add(session, Instant::now()),
                 Ok(News::Deleted(session, done)) => {
                     changed.remove(&session);
                     behind.retain(|other| *other != session);
@@ -148,6 +141,11 @@ impl Indexer {
                 // Several may have asked the same one.
                 Ok(News::Damaged(asked)) if asked < self.made => {}
                 Ok(News::Damaged(_)) => behind = self.begin_anew(),
+                Ok(News::Closing(done)) => {
+                    drop(self);
+                    let _asker_left = done.send(());
+                    return;
+                }
                 Err(RecvTimeoutError::Timeout) => {
                     let Some(session) = behind.pop_front() else { continue };
                     match self.index_lot(&session) {

@@ -327,8 +327,12 @@ impl SessionService {
         };
         let _disk_is_full = tokio::time::timeout(LAST_WORDS, at_rest).await;
         self.around.registry.shutdown().await;
-        let folded = self.written(|journal, committed| journal.fold(committed));
-        let _disk_is_full = tokio::time::timeout(LAST_WORDS, folded).await;
+        // The index first: it reads the journal, and only who closes a database last folds its log into it.
+        let closed = async {
+            self.around.search.close().await;
+            self.written(Journal::close).await;
+        };
+        let _disk_is_full = tokio::time::timeout(LAST_WORDS, closed).await;
     }
 
     /// Closes what runs in a session, in the journal.

@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use liminal_contract::{ClientMessage, ServerMessage};
+use liminal_scripted_agent::{Steps, script};
 use rustix::process::Signal;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -45,6 +47,30 @@ async fn each_signal_to_stop_stops_it_cleanly_with_pages_open() {
         assert_eq!(browser.sees_close().await, 1001);
         assert!(app.ended().await.status.success(), "{signal:?}");
     }
+}
+
+#[tokio::test]
+async fn a_clean_stop_leaves_no_log_beside_a_database() {
+    let answers = script().on_any_prompt().say("a needle").stop("end_turn");
+    let (app, mut browser, session) = App::with_session(answers).await;
+    let turn = browser.says_to(&session, "hello").await;
+    browser.sees_end(&turn).await;
+    let search = || ClientMessage::Search { query: "needle ".into(), limit: None };
+    while !matches!(browser.ask(search()).await, ServerMessage::SearchResults { hits, .. } if hits.len() == 1)
+    {
+    }
+    let launch = app.launch().clone();
+    let ended = app.stop().await;
+    assert_eq!((ended.status.success(), ended.stderr.as_str()), (true, ""));
+    let mut kept: Vec<_> = std::fs::read_dir(launch.data_dir())
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.contains(".db"))
+        .collect();
+    kept.sort();
+    assert_eq!(kept, ["journal.db", "search.db"]);
+    let texts = launch.start().await.browser().await.opens(&session).await.texts();
+    assert_eq!(texts, ["hello", "a needle"]);
 }
 
 #[tokio::test]

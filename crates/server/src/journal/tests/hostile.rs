@@ -21,7 +21,7 @@ static FILES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     changes.push(Change::Stream("another".into()));
     commit(&journal, 42, changes);
     let (done, wait) = channel();
-    journal.fold(Box::new(move || done.send(()).unwrap()));
+    journal.close(Box::new(move || done.send(()).unwrap()));
     wait.recv().unwrap();
     let first = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/journal-v1.db");
     vec![std::fs::read(home.path().join(FILE)).unwrap(), std::fs::read(first).unwrap()]
