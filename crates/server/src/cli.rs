@@ -1,6 +1,7 @@
 //! The command line: which command, with which flags, and the one line it ends with when it can't.
 
 mod backup;
+mod terminal;
 mod token;
 
 use std::env;
@@ -11,6 +12,8 @@ use lexopt::prelude::{Long, Short, Value};
 
 use crate::config::{self, Config, Flags};
 use crate::{doctor, serve};
+
+pub use terminal::{complain, say};
 
 const HELP: &str = "\
 Liminal Builder: one page for all your coding agents.
@@ -64,7 +67,7 @@ pub fn run() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(stopped) => {
-            eprintln!("liminal: {}", stopped.line);
+            complain(stopped.line);
             ExitCode::from(stopped.status)
         }
     }
@@ -107,26 +110,25 @@ impl Stopped {
 fn execute(command: Command) -> Result<(), Stopped> {
     let variables = |name: &str| env::var_os(name);
     match command {
-        Command::Help => print!("{HELP}"),
-        Command::Version => println!("liminal {}", env!("CARGO_PKG_VERSION")),
+        Command::Help => say(HELP.trim_end()),
+        Command::Version => say(concat!("liminal ", env!("CARGO_PKG_VERSION"))),
         Command::Token { flags, rotate } => {
             let data_dir = config::data_dir(flags.data_dir, &variables).map_err(Stopped::usage)?;
-            println!("{}", token::token(&data_dir, rotate)?);
+            say(token::token(&data_dir, rotate)?)
         }
         Command::Doctor(flags) => {
             let config = Config::read(flags, &variables).map_err(Stopped::usage)?;
-            doctor::examine(&config)?;
+            doctor::examine(&config)
         }
         Command::Backup { flags, to } => {
             let data_dir = config::data_dir(flags.data_dir, &variables).map_err(Stopped::usage)?;
-            backup::backup(&data_dir, to.as_ref())?;
+            backup::backup(&data_dir, to.as_ref())
         }
         Command::Serve(flags) => {
             let config = Config::read(flags, &variables).map_err(Stopped::usage)?;
-            serve::serve(config)?;
+            serve::serve(config)
         }
     }
-    Ok(())
 }
 
 fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, lexopt::Error> {

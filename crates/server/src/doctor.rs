@@ -6,7 +6,7 @@ use std::path::Path;
 use liminal_agents::catalogue::{AgentEntry, Catalogue};
 use liminal_agents::process::GuardCommand;
 
-use crate::cli::Stopped;
+use crate::cli::{Stopped, say};
 use crate::config::Config;
 use crate::data_dir;
 use crate::instance::Instance;
@@ -23,36 +23,33 @@ pub fn examine(config: &Config) -> Result<(), Stopped> {
     let mut is_well = true;
     let mut line = |what: &str, finding: Finding| {
         is_well &= finding.is_well;
-        println!("{what:<16}{}", finding.words);
+        say(format_args!("{what:<16}{}", finding.words))
     };
-    line("Data directory", data_directory(&config.data_dir));
+    line("Data directory", data_directory(&config.data_dir))?;
     for trouble in store::troubles(&config.data_dir) {
-        line("", Finding::bad(trouble.to_string()));
+        line("", Finding::bad(trouble.to_string()))?;
     }
     for file in [journal::FILE, search::FILE] {
         if let Some(found) = journal::examine(&config.data_dir.join(file)) {
-            line(file, database(&found));
+            line(file, database(&found))?;
         }
     }
-    line("Address", address(config));
+    line("Address", address(config))?;
 
     let executable = std::env::current_exe().unwrap_or_default();
     let catalogue = Catalogue::read(&config.data_dir, &config.overrides(), &executable);
     for problem in catalogue.problems() {
-        line("agents.json", Finding::bad(problem.to_string()));
+        line("agents.json", Finding::bad(problem.to_string()))?;
     }
-    println!("\nAgents");
+    say("\nAgents")?;
     runtime.block_on(async {
         let guard = GuardCommand::own_executable();
         for entry in catalogue.entries() {
-            println!(
-                "  {:<14}{:<18}{}",
-                entry.cli_type.as_str(),
-                entry.name,
-                agent(entry, &guard).await
-            );
+            let (id, name, found) = (entry.cli_type.as_str(), &entry.name, agent(entry, &guard));
+            say(format_args!("  {id:<14}{name:<18}{}", found.await))?;
         }
-    });
+        Ok(())
+    })?;
     if is_well { Ok(()) } else { Err(Stopped::because("something is not in order; see above")) }
 }
 

@@ -1,6 +1,6 @@
 //! From a configuration to a running server, and to its end.
 
-use std::io::{self, Write};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::process;
@@ -13,7 +13,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app::App;
 use crate::assets::Assets;
-use crate::cli::Stopped;
+use crate::cli::{Stopped, complain, say};
 use crate::config::Config;
 use crate::door::{Addresses, Credential};
 use crate::instance::{Instance, Taken};
@@ -56,11 +56,11 @@ pub fn serve(config: Config) -> Result<(), Stopped> {
             .map_err(|failure| Stopped::because(failure.message))?;
         let app = Arc::new(app);
         for warning in app.warnings() {
-            eprintln!("liminal: {warning}");
+            complain(warning);
         }
         let address = page_address(&config, bound);
         instance.announce(&local_address(bound)).map_err(Stopped::because)?;
-        welcome(&config, &app, &address);
+        welcome(&config, &app, &address)?;
         run(app, listener, stop).await;
         Ok(())
     })
@@ -83,7 +83,7 @@ fn already_running(config: &Config, data_dir: &Path, taken: Taken) -> Result<(),
     match taken {
         Taken::ByServerAt(address) => {
             let token = Credential::load_or_create(data_dir).map_err(Stopped::because)?.reveal();
-            say(&format!("Liminal Builder is already running at {address}/#token={token}"));
+            say(format_args!("Liminal Builder is already running at {address}/#token={token}"))?;
             // Who types the command again wants to see the page.
             if config.open_browser
                 && browser::has_display()
@@ -149,22 +149,17 @@ fn page_address(config: &Config, bound: SocketAddr) -> String {
     }
 }
 
-fn welcome(config: &Config, app: &App, address: &str) {
+fn welcome(config: &Config, app: &App, address: &str) -> Result<(), Stopped> {
     if config.listens_beyond_this_machine() {
-        eprintln!(
-            "liminal: listening beyond this machine; plain http can be read on its way, so use a tunnel or a proxy with https"
+        complain(
+            "listening beyond this machine; plain http can be read on its way, so use a tunnel or a proxy with https",
         );
     }
-    say(&format!("Liminal Builder is at {address}/#token={}", app.credential.reveal()));
+    say(format_args!("Liminal Builder is at {address}/#token={}", app.credential.reveal()))?;
     if config.open_browser && browser::has_display() {
         browser::open(&format!("{address}/#code={}", app.codes.issue(Instant::now())));
     }
-}
-
-/// The one line on stdout. Nobody may be reading it any more, which is no reason to stop.
-fn say(line: &str) {
-    let mut stdout = io::stdout().lock();
-    let _nobody_reads = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+    Ok(())
 }
 
 async fn run(app: Arc<App>, listener: TcpListener, mut stop: StopSignals) {

@@ -1,10 +1,11 @@
 //! The other commands, and what is said to who asks wrongly.
 
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
 
 use liminal_scripted_agent::{Steps, script};
 
-use crate::support::{App, Launch, run};
+use crate::support::{App, Call, Launch, in_time, run};
 
 #[tokio::test]
 async fn a_bad_value_is_one_line_that_names_it() {
@@ -146,6 +147,51 @@ async fn the_doctor_tells_what_is_there_and_what_to_type_for_what_is_not() {
 }
 
 #[tokio::test]
+async fn nobody_has_to_read_what_is_printed() {
+    let launch = Launch::new().file("agents.json", "[");
+    let nobody = || std::io::pipe().unwrap().1;
+    let elsewhere = launch.home().join("copy");
+    for arguments in [
+        &["--help"][..],
+        &["--version"],
+        &["token"],
+        &["doctor", "--port", "0"],
+        &["backup", elsewhere.to_str().unwrap()],
+        &["dance"],
+    ] {
+        let read = run(&mut launch.command(arguments)).await;
+        std::fs::remove_dir_all(&elsewhere).ok();
+        let mut unread = launch.command(arguments);
+        let status = unread.stdout(nobody()).stderr(nobody()).status().await.unwrap();
+        assert_eq!(status, read.status, "{arguments:?}");
+        std::fs::remove_dir_all(&elsewhere).ok();
+    }
+    if let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") {
+        let mut token = launch.command(&["token"]);
+        let token = token.stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+        let unwritten = token.wait_with_output().await.unwrap();
+        let words = String::from_utf8(unwritten.stderr).unwrap();
+        assert!(words.starts_with("liminal: cannot write to stdout"), "{words}");
+        assert_eq!(unwritten.status.code(), Some(1));
+    }
+
+    let mut server = launch.command(&["--port", "0"]);
+    let mut server = server.stdout(nobody()).stderr(nobody()).spawn().unwrap();
+    let address = async {
+        loop {
+            let lock = std::fs::read_to_string(launch.data_dir().join("server.lock"));
+            match lock.unwrap_or_default().strip_prefix("http://") {
+                Some(address) if address.ends_with('\n') => break address.trim_end().to_owned(),
+                _ => tokio::task::yield_now().await,
+            }
+        }
+    };
+    let address = in_time(address).await.unwrap();
+    assert_eq!(Call::new(&address, "GET", "/api/health").send().await.status, 200);
+    server.kill().await.unwrap();
+}
+
+#[tokio::test]
 async fn the_doctor_names_what_is_damaged() {
     let launch = Launch::new().file("sessions.json", "{").file("agents.json", "[");
     let app_dir = launch.data_dir();
@@ -156,7 +202,6 @@ async fn the_doctor_names_what_is_damaged() {
         "{ended:?}"
     );
     assert!(ended.stdout.contains("agents.json"), "{ended:?}");
-    drop(App::start().await);
 }
 
 #[tokio::test]
