@@ -38,6 +38,18 @@ test("directories are suggested as one types; Tab and the arrows complete", asyn
   await expect(shell.projects).toHaveText(["inner"])
 })
 
+test("a suggestion that is too long is cut at its beginning", async ({ shell, page, liminal }) => {
+  const parent = join(liminal.home, "a-directory-with-a-long-name/and-another-one-below-it")
+  await mkdir(join(parent, "the-project"), { recursive: true })
+  await page.getByRole("button", { name: "Add project" }).click()
+  await shell.pathField.fill(`${parent}/`)
+  const path = page.getByRole("option").locator("bdi")
+  await expect(path).toHaveText(join(parent, "the-project"))
+  const [inner, outer] = await path.evaluate((text) => [text, text.parentElement].map((each) => each.getBoundingClientRect()).map(({ left, right }) => ({ left, right })))
+  expect(inner.left).toBeLessThan(outer.left)
+  expect(inner.right).toBeLessThanOrEqual(outer.right + 0.5)
+})
+
 test("a path may begin with the home directory's tilde", async ({ shell, liminal }) => {
   await liminal.directory("work")
   await shell.addProject("~/work")

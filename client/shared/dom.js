@@ -19,6 +19,9 @@ export function el(tag, attributes = {}, ...children) {
   return element
 }
 
+/** A path that is cut at its beginning where there is no room. @param {string} path @param {string} [className] */
+export const pathText = (path, className = "") => el("span", { class: `path ${className}`.trim() }, el("bdi", { dir: "ltr", text: path }))
+
 /** Sets, or with `false`, `null` and `undefined` removes, an attribute; touches nothing that is right already.
  * @param {Element} element @param {string} name @param {string | number | boolean | null | undefined} value */
 export function setAttribute(element, name, value) {

@@ -3,7 +3,7 @@
  * Nothing is sent but requests for suggestions until the user says Add.
  */
 
-import { el, setAttribute } from "../shared/dom.js"
+import { el, pathText, setAttribute } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { completion } from "./completion.js"
 
@@ -37,7 +37,7 @@ export function mountAddProject(root, deps) {
     entries = found.slice(0, 50)
     choose(-1)
     list.replaceChildren(...entries.map((entry, n) => {
-      const option = el("li", { class: "path-option", role: "option", id: `path-option-${n}`, title: entry }, icon("folder"), el("span", { text: entry }))
+      const option = el("li", { class: "path-option", role: "option", id: `path-option-${n}`, title: entry }, icon("folder"), pathText(entry))
       option.addEventListener("pointerdown", (event) => event.preventDefault()) // keeps the caret in the field
       option.addEventListener("click", () => take(entry))
       return option

@@ -33,7 +33,7 @@ export function commandsOf({ model, tabs }, deps) {
     { label: "Theme: as the system", icon: "circle", run: () => deps.setTheme("system") },
   ]
   return [
-    ...projects.map((project) => /** @type {Command} */ ({ label: project.name, detail: project.path, icon: "folder", run: () => deps.showProject(project.id) })),
+    ...projects.map((project) => /** @type {Command} */ ({ label: project.name, path: project.path, icon: "folder", run: () => deps.showProject(project.id) })),
     ...always,
     ...projects.flatMap((project) => /** @type {Command[]} */ ([
       { label: `New session in ${project.name}`, icon: "add", run: () => deps.newSessionIn(project.id) },

@@ -4,7 +4,7 @@
  */
 
 import { agentMark } from "../shared/agents.js"
-import { el, setAttribute } from "../shared/dom.js"
+import { el, pathText, setAttribute } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { age } from "../shared/time.js"
 import { show } from "./dialog.js"
@@ -13,7 +13,7 @@ import { bestFits } from "./matching.js"
 /** @import { Hit, SessionListItem } from "../contract.js" */
 /** @import { IconName } from "../shared/icons.js" */
 
-/** @typedef {{ label: string, detail?: string, icon: IconName, keys?: string, run(): void }} Command */
+/** @typedef {{ label: string, path?: string, icon: IconName, keys?: string, run(): void }} Command */
 
 /** @typedef {object} PaletteDeps
  * @property {() => Command[]} commands  Projects are among them.
@@ -65,7 +65,7 @@ export function openPalette(deps, onClose) {
   /** @param {string} query @param {boolean} searching */
   function render(query, searching) {
     const sessions = query === "" ? deps.sessions().slice(0, 8) : bestFits(query, deps.sessions(), ({ session, project }) => `${session.title} ${project}`, 8)
-    const commands = bestFits(query, deps.commands(), (command) => `${command.label} ${command.detail ?? ""}`, query === "" ? 20 : 8)
+    const commands = bestFits(query, deps.commands(), (command) => `${command.label} ${command.path ?? ""}`, query === "" ? 20 : 8)
     rows = [
       ...sessions.map((each) => sessionRow(each, deps)),
       ...commands.map(commandRow),
@@ -138,7 +138,7 @@ function commandRow(command) {
   return {
     group: command.icon === "folder" ? "Projects" : "Commands", run: command.run,
     element: el("div", { class: "palette-row", role: "option" }, icon(command.icon), el("span", { class: "palette-label", text: command.label }),
-      command.detail && el("span", { class: "palette-detail", text: command.detail }), command.keys && el("kbd", { text: command.keys })),
+      command.path && pathText(command.path, "palette-detail"), command.keys && el("kbd", { text: command.keys })),
   }
 }
 
