@@ -31,16 +31,24 @@ function wanted(entry) {
     case "thinking": return { part: entry.blocks.map(textOf).join("") }
     case "tool_call": return { part: entry.title }
     case "plan": return { part: entry.entries.map(({ text }) => text)[0] ?? "" }
-    case "permission": return { part: entry.title }
+    case "permission": return { part: "" }
     case "notice": return { part: entry.text }
   }
+}
+
+/** The order of a page: what was asked about a call stands with it. @param {any[]} entries */
+function asShown(entries) {
+  const calls = new Set(entries.flatMap(({ type, callId }) => type === "tool_call" ? callId : []))
+  const lastAsks = new Map(entries.flatMap((entry) => entry.type === "permission" && calls.has(entry.callId) ? [[entry.callId, entry]] : []))
+  return entries.filter((entry) => entry.type !== "permission" || lastAsks.get(entry.callId) !== entry)
+    .flatMap((entry) => entry.type === "tool_call" && lastAsks.has(entry.callId) ? [entry, lastAsks.get(entry.callId)] : [entry])
 }
 
 /** What is wrong with the rows a page shows. @param {any[]} rows @param {{ entries: any[], turns: any[] }} journal */
 export function compare(rows, { entries, turns }) {
   const wrong = []
   const items = rows.filter(({ id }) => id !== null)
-  const outer = entries.filter(({ parentCallId }) => parentCallId === undefined)
+  const outer = asShown(entries.filter(({ parentCallId }) => parentCallId === undefined))
   const [shownIds, keptIds] = [items.map(({ id }) => id), outer.map(({ itemId }) => itemId)]
   if (shownIds.join() !== keptIds.join()) {
     const at = keptIds.findIndex((id, index) => id !== shownIds[index])

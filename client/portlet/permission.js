@@ -3,7 +3,7 @@
  * Keys count only where nothing is being typed, and not in the instant the card appears.
  */
 
-import { el, setAttribute } from "../shared/dom.js"
+import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { showParts } from "./parts.js"
 import { mountQuestions } from "./questions.js"
@@ -100,26 +100,41 @@ const isTyping = (target) => target instanceof Element && target.matches("textar
 /** The option that lets the agent go on, for questions answered in a form. @param {AskOption[]} options */
 const acceptingOption = (options) => options.find(({ kind }) => kind === "allow_once") ?? options.find(({ kind }) => kind === "allow_always") ?? null
 
-/** @param {Extract<WorkEntry, {kind: "answered"}>} first */
+/** A question that is over, on a line of its own: that about no call of this page. @param {Extract<WorkEntry, {kind: "answered"}>} first */
 export function mountAnswered(first) {
   const what = el("span", { class: "line-what" })
-  const end = el("span", { class: "line-end" })
-  const mark = el("span", { class: "line-icon" })
-  const element = el("div", { class: "answered", "data-item": first.item.itemId }, el("div", { class: "line" }, mark, what, end))
+  const answer = mountAnswer()
+  const element = el("div", { class: "asked" }, el("div", { class: "line" }, el("span", { class: "line-icon" }, icon("help")), what, el("span", { class: "line-end" }, answer.element)))
   /** @param {Extract<WorkEntry, {kind: "answered"}>} entry */
   function update({ item }) {
-    const [tone, word] = outcomeWords(item, item.outcome)
-    setAttribute(element, "data-outcome", tone)
-    mark.replaceChildren(icon(item.questions?.length ? "help" : "lock"))
     what.textContent = item.title
-    end.textContent = word
+    answer.update(item)
   }
   update(first)
   return { element, update }
 }
 
+/** How a question was answered, in a word. */
+export function mountAnswer() {
+  const mark = el("span", { class: "answered-mark" })
+  const word = el("span", { class: "answered-word" })
+  const element = el("span", { class: "answered" }, mark, word)
+  return {
+    element,
+    /** @param {Item<"permission">} item */
+    update(item) {
+      const [tone, text] = outcomeWords(item, item.outcome)
+      setAttribute(element, "data-item", item.itemId)
+      setAttribute(element, "data-outcome", tone)
+      setAttribute(element, "title", `${item.title}: ${text}`)
+      mark.replaceChildren(icon(item.questions?.length ? "help" : "lock"))
+      setText(word, text)
+    },
+  }
+}
+
 /** @param {Item<"permission">} item @param {Outcome | undefined} outcome @returns {["yes" | "no" | "void", string]} */
-export function outcomeWords(item, outcome) {
+function outcomeWords(item, outcome) {
   if (!outcome) return ["void", "not answered"]
   if (outcome.by === "agent-left") return ["void", "the agent left before an answer"]
   const option = item.options.find(({ optionId }) => optionId === outcome.optionId)

@@ -14,7 +14,7 @@ import { isLive, isOpenAsk } from "./transcript.js"
 
 /** @typedef {(
  *   | { kind: "thinking", key: string, item: Item<"thinking">, live: boolean }
- *   | { kind: "tool", key: string, item: Item<"tool_call">, live: boolean, asked: boolean, inner: Row[] }
+ *   | { kind: "tool", key: string, item: Item<"tool_call">, live: boolean, ask: Item<"permission"> | null, inner: Row[] }
  *   | { kind: "answered", key: string, item: Item<"permission"> }
  *   | { kind: "fold", key: string, entries: WorkEntry[] }
  * )} WorkEntry */
@@ -114,18 +114,21 @@ function withoutEcho(item, known) {
 function itemRows(items, inner, live) {
   /** @type {Row[]} */
   const rows = []
-  /** What is asked about stands in the card. @type {Map<string, Item<"permission">>} */
-  const asks = new Map(live ? items.flatMap((item) => item.type === "permission" && isOpenAsk(item) && item.callId !== undefined ? [[item.callId, item]] : []) : [])
+  const calls = new Set(items.map((item) => item.type === "tool_call" ? item.callId : undefined))
+  /** What was last asked about each call. @type {Map<string | undefined, Item<"permission">>} */
+  const asks = new Map(items.flatMap((item) => item.type === "permission" && item.callId !== undefined && calls.has(item.callId) ? [[item.callId, item]] : []))
   for (const item of items) {
-    const ask = item.type === "tool_call" ? asks.get(item.callId) : undefined
+    const ask = item.type === "tool_call" ? asks.get(item.callId) ?? null : null
     // A call that is nothing but a question is its card.
-    if (ask?.questions?.length) continue
+    if (live && ask && isOpenAsk(ask) && ask.questions?.length) continue
     const row = standing(item, live)
     if (row) {
       rows.push(row)
       continue
     }
-    const entry = workEntry(item, inner, live, ask !== undefined)
+    // How a question was answered is said by the call it was about.
+    if (item.type === "permission" && asks.get(item.callId) === item) continue
+    const entry = workEntry(item, inner, live, ask)
     if (!entry) continue
     const last = rows.at(-1)
     if (last?.kind === "work") last.entries.push(entry)
@@ -148,14 +151,34 @@ function standing(item, live) {
   }
 }
 
-/** @param {UpsertObject} item @param {Map<string, UpsertObject[]>} inner @param {boolean} live @param {boolean} asked @returns {WorkEntry | null} */
-function workEntry(item, inner, live, asked) {
+/** @param {UpsertObject} item @param {Map<string, UpsertObject[]>} inner @param {boolean} live @param {Item<"permission"> | null} ask @returns {WorkEntry | null} */
+function workEntry(item, inner, live, ask) {
   switch (item.type) {
     case "thinking": return { kind: "thinking", key: item.itemId, item, live }
     case "permission": return { kind: "answered", key: item.itemId, item }
-    case "tool_call": return { kind: "tool", key: item.itemId, item, live, asked, inner: itemRows(inner.get(item.callId) ?? [], inner, live) }
+    case "tool_call": return { kind: "tool", key: item.itemId, item, live, ask, inner: itemRows(inner.get(item.callId) ?? [], inner, live) }
     default: return null
   }
+}
+
+/** What must be open for an item to be seen, the outermost first: the folds and calls it stands in, and itself. Null when it is not there.
+ * @param {Row[]} rows @param {string} itemId @returns {string[] | null} */
+export function keysTo(rows, itemId) {
+  for (const row of rows) {
+    const keys = row.kind === "work" ? keysWithin(row.entries, itemId) : row.key === itemId ? [] : null
+    if (keys) return keys
+  }
+  return null
+}
+
+/** @param {WorkEntry[]} entries @param {string} itemId @returns {string[] | null} */
+function keysWithin(entries, itemId) {
+  for (const entry of entries) {
+    if (entry.key === itemId || (entry.kind === "tool" && entry.ask?.itemId === itemId)) return [entry.key]
+    const inner = entry.kind === "fold" ? keysWithin(entry.entries, itemId) : entry.kind === "tool" ? keysTo(entry.inner, itemId) : null
+    if (inner) return [entry.key, ...inner]
+  }
+  return null
 }
 
 /** Folds runs of finished calls, with the thoughts between them. The newest work stays as it is while it goes on.

@@ -6,6 +6,8 @@ import { mountParts } from "./parts.js"
 import { kindIcons } from "./kind-icons.js"
 import { argumentsOf, toolState } from "./rows.js"
 import { mountLine } from "./line.js"
+import { mountAnswer } from "./permission.js"
+import { isOpenAsk } from "./transcript.js"
 import { between, counted } from "./words.js"
 
 /** @import { Item, WorkEntry } from "./rows.js" */
@@ -38,14 +40,15 @@ export function mountToolCall(first, deps) {
   const state = el("span", { class: "tool-state" })
   const counts = el("span", { class: "tool-counts" })
   const word = el("span", { class: "tool-word" })
-  line.end.append(counts, state, word)
+  const answer = mountAnswer()
+  line.end.append(counts, answer.element, state, word)
   const element = el("div", { class: "tool", "data-item": entry.item.itemId }, line.line, body)
   let shownKind = ""
   let shownState = ""
 
   /** @param {Extract<WorkEntry, {kind: "tool"}>} next */
   function update(next) {
-    const isSame = next.item === entry.item && next.live === entry.live && next.asked === entry.asked && next.inner.length === 0 && shownState !== ""
+    const isSame = next.item === entry.item && next.live === entry.live && next.ask === entry.ask && next.inner.length === 0 && shownState !== ""
     entry = next
     if (isSame) return
     const { item, live } = entry
@@ -61,6 +64,9 @@ export function mountToolCall(first, deps) {
     setText(file, place)
     file.hidden = place === ""
     counts.replaceChildren(...countsOf(item))
+    const answered = answerTo(entry)
+    answer.element.hidden = answered === null
+    if (answered) answer.update(answered)
     setText(word, wordOf(entry, now))
     line.setPreset(opensItself(entry))
     line.setOpens(item.parts.length > 0 || entry.inner.length > 0 || Boolean(item.errorMessage) || argumentsOf(item) !== "")
@@ -71,12 +77,16 @@ export function mountToolCall(first, deps) {
   return { element, update, destroy: () => { parts.destroy(); rows.forEach((row) => row.destroy?.()) } }
 }
 
+/** What was asked about the call, once that is over. @param {Extract<WorkEntry, {kind: "tool"}>} entry */
+const answerTo = ({ ask }) => ask && !isOpenAsk(ask) ? ask : null
+
 /** Failures, pictures, and edits one can take in at a glance, are open until the user closes them; not while the same is asked about in full.
  * @param {Extract<WorkEntry, {kind: "tool"}>} entry */
-function opensItself({ item, live, asked }) {
+function opensItself({ item, live, ask }) {
   const state = toolState(item, live)
   if (state === "failed") return true
-  return !asked && state !== "refused" && item.parts.some(({ kind }) => kind === "diff" || kind === "image") && item.parts.every((part) => part.kind === "image" || part.html.length < SMALL_DIFF)
+  const isAsked = live && ask !== null && isOpenAsk(ask)
+  return !isAsked && state !== "refused" && item.parts.some(({ kind }) => kind === "diff" || kind === "image") && item.parts.every((part) => part.kind === "image" || part.html.length < SMALL_DIFF)
 }
 
 /** The file, where the title does not name it already. @param {Item<"tool_call">} item */
@@ -101,8 +111,9 @@ function countsOf({ parts }) {
 }
 
 /** @param {Extract<WorkEntry, {kind: "tool"}>} entry @param {ReturnType<typeof toolState>} state */
-function wordOf({ item, inner }, state) {
+function wordOf(entry, state) {
+  const { item, inner } = entry
   const steps = inner.reduce((sum, row) => sum + (row.kind === "work" ? row.entries.length : 1), 0)
-  const took = state === "running" ? "" : state === "refused" ? "not allowed" : between(item.startedAt, item.emittedAt)
+  const took = state === "running" ? "" : state === "refused" ? (answerTo(entry) ? "" : "not allowed") : between(item.startedAt, item.emittedAt)
   return [steps > 0 ? counted(steps, "step") : "", took].filter((word) => word !== "").join(" · ")
 }
