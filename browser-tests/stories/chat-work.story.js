@@ -10,7 +10,7 @@ test.use({
     on("fail", tool("a", "make", "execute"), done("a", "no rule to make target", { failed: true })),
     on("edit", tool("a", "Edit main.rs", "edit", { locations: ["src/main.rs"] }), { diff: { id: "a", path: "src/main.rs", old: "a\nb\n", new: "a\nc\nd\n" } }, done("a")),
     on("picture", tool("a", "Screenshot", "other"), { image: { mime: "image/png", data: pixel, call: "a" } }, done("a")),
-    on("many", tool("a", "Read a.rs", "read"), done("a", "1"), tool("b", "Read b.rs", "read"), done("b", "2"), tool("c", "ls", "execute"), done("c", "3"), { say: "Read them." }),
+    on("many", tool("a", "Read a.rs", "read"), done("a", "1"), tool("b", "Read b.rs", "read"), done("b", "2"), tool("c", "ls", "execute"), done("c", "three walruses"), { say: "Read them." }),
     on("long", tool("a", "cat log", "execute"), done("a", `first line\n${"0123456789 the log goes on\n".repeat(6000)}last line\n`)),
     on("think", { think: "First thought. " }, { wait_for_file: "more" }, { think: "And a second one." }, { wait_for_file: "go" }, { say: "So." }),
     on("follow", tool("a", "make all", "execute"), ...Array.from({ length: 6 }, (_, n) => [{ tool_output: { id: "a", text: `round ${n}\n${"compiling\n".repeat(40)}` } }, { wait_for_file: `go${n}` }]).flat(), done("a")),
@@ -33,6 +33,17 @@ test("a call shows that it runs, then that it is done, and its output on demand,
   await expect(call.locator(".parts .term span", { hasText: "ok" })).toHaveClass(/f2/)
   await call.locator(".line").click()
   await expect(call.locator(".parts .term")).toBeHidden()
+})
+
+test("a search hit in the output of a folded call opens the fold and the call", async ({ chat, shell }) => {
+  await chat.askAndWait("many")
+  await expect(chat.frame.locator(".fold")).toHaveCount(1)
+  await shell.page.getByRole("button", { name: "Search everything" }).click()
+  await shell.page.keyboard.type("walruses")
+  await shell.page.locator(".palette-hit").click()
+  const found = chat.frame.locator(".revealed")
+  await expect(found.locator(".parts")).toContainText("three walruses")
+  await expect(found).toBeInViewport()
 })
 
 test("a call that failed says why without being opened", async ({ chat }) => {

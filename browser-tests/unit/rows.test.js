@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { createSegmenter, foldTitle, runRows, toolState } from "../../client/portlet/rows.js"
+import { createSegmenter, foldTitle, keysTo, runRows, toolState } from "../../client/portlet/rows.js"
 import { applyFrame, nothingYet } from "../../client/portlet/transcript.js"
 import { clock, compact, duration, firstLine, turnFigures } from "../../client/portlet/words.js"
 import { statusOf, troubleOf } from "../../client/portlet/status.js"
@@ -34,6 +34,19 @@ test("work of a sub-agent is inside its call; of a call that is not here, beside
   const [work] = rows([call(1), call(2, { parentCallId: "c1" }), said(3, { parentCallId: "c1" }), call(4, { parentCallId: "gone" })])
   assert.deepEqual(work.entries.map(({ item }) => item.index), [1, 4])
   assert.deepEqual(shape(work.entries[0].inner), [["tool"], "message"])
+})
+
+test("how a question was answered is said by the call it was about; one about no call stands for itself", () => {
+  const asked = (index, more = {}) => ({ ...base(index), type: "permission", title: "t", options: [], parts: [], outcome: { by: "user" }, ...more })
+  const [work] = rows([call(1), call(2), asked(3, { callId: "c1" }), asked(4), asked(5, { callId: "gone" })])
+  assert.deepEqual(work.entries.map(({ kind, item, ask }) => [kind, item.index, ask?.index]), [["tool", 1, 3], ["tool", 2, undefined], ["answered", 4, undefined], ["answered", 5, undefined]])
+  assert.deepEqual(shape(rows([call(1), asked(2, { callId: "c1", outcome: undefined, status: "create" })], { live: true })), [["tool"], "ask"])
+})
+
+test("to see an item, the folds and calls that it stands in are opened, and itself", () => {
+  const some = rows([said(0), call(1), call(2), call(3), call(4, { toolOutputIsError: true }), call(5, { parentCallId: "c4" }), said(6)])
+  assert.deepEqual(shape(some), ["message", ["fold", "tool"], "message"])
+  assert.deepEqual(["i0", "i2", "i5", "gone"].map((id) => keysTo(some, id)), [[], ["fold:i1", "i2"], ["i4", "i5"], null])
 })
 
 test("a call that its turn left open was stopped, and is not said to be done", () => {

@@ -7,7 +7,7 @@ import { el, keyed, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { keepPlace } from "./place.js"
 import { mountRow } from "./row.js"
-import { createSegmenter } from "./rows.js"
+import { createSegmenter, keysTo } from "./rows.js"
 import { countAfter, firstIndex, lastIndex } from "./transcript.js"
 import { counted } from "./words.js"
 
@@ -98,7 +98,7 @@ export function mountConversation(root, deps) {
     for (const view of wanted) {
       if (made >= AT_ONCE) return true
       view.fill()
-      made += view.count()
+      made += view.rows().length
     }
     return false
   }
@@ -181,11 +181,16 @@ export function mountConversation(root, deps) {
     },
     /** The page before or after did not come; it may be asked for again. */
     olderFailed() { asked = askedBelow = -1 },
-    /** Scrolls to an item and marks it. False when it is not on the page. @param {string} itemId @param {number} index */
+    /** Scrolls to an item, opens what hides it, and marks it. @param {string} itemId @param {number} index */
     reveal(itemId, index) {
       const view = ordered.findLast((each) => each.first() <= index)
       if (!view) return
-      place.change(() => view.fill())
+      const keys = keysTo(view.rows(), itemId) ?? []
+      place.change(() => {
+        if (keys.some((key) => deps.open.get(key) !== true)) view.empty()
+        for (const key of keys) deps.open.set(key, true)
+        view.fill()
+      })
       const target = column.querySelector(`[data-item="${CSS.escape(itemId)}"]`)
       if (!target) return
       place.show(target)
@@ -227,7 +232,7 @@ function mountSegment(first, deps) {
     element,
     isFilled: () => filled,
     first: () => segment.rows[0]?.index ?? 0,
-    count: () => segment.rows.length,
+    rows: () => segment.rows,
     fill() {
       if (filled) return
       filled = true
