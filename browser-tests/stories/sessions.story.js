@@ -129,15 +129,16 @@ test("a session that moved on while no page was open is unread", async ({ shell,
 
 test("archiving hides a session and closes its tab; Undo brings both back", async ({ shell, page }) => {
   const path = await shell.hasProject("web")
-  await shell.hasSession(path, "Old work")
-  await shell.open("Old work")
+  for (const title of ["New work", "Old work"]) await shell.hasSession(path, title)
+  for (const title of ["Old work", "New work"]) await shell.open(title)
   await shell.sessionMenu("Old work", "Archive")
-  await expect(shell.sessions("web")).toHaveCount(0)
-  await expect(shell.tabs).toHaveCount(0)
+  await expect(shell.sessions("web")).toHaveText(["New work"])
+  await expect(shell.tabs).toHaveText(["New work"])
   await expect(shell.toast).toContainText("Archived “Old work”.")
   await page.getByRole("button", { name: "Undo" }).click()
-  await expect(shell.sessions("web")).toHaveText(["Old work"])
-  await expect(shell.tabs).toHaveText(["Old work"])
+  await expect(shell.sessions("web")).toHaveText(["Old work", "New work"])
+  await expect(shell.tabs).toHaveText(["Old work", "New work"])
+  await expect(shell.activeTab).toHaveText("New work")
 })
 
 test("archived sessions are listed and restored", async ({ shell, page }) => {

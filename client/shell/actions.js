@@ -15,7 +15,7 @@ import { sessionOf, sessionsByProject, withLogin, withVisit } from "./model.js"
 import { openPalette } from "./palette.js"
 import { commandsOf } from "./commands.js"
 import { openSettings } from "./settings.js"
-import { closeTab, nudgeTab, openTab, replaceTab, stepTab } from "./tabs-state.js"
+import { closeTab, moveTab, nudgeTab, openTab, replaceTab, stepTab } from "./tabs-state.js"
 
 /** @import { ErrorBody, Frame, Hit, SessionListItem } from "../contract.js" */
 /** @import { Socket } from "../shared/socket.js" */
@@ -25,6 +25,7 @@ import { closeTab, nudgeTab, openTab, replaceTab, stepTab } from "./tabs-state.j
 /** @import { Creating, Visit } from "./panes.js" */
 /** @import { Portlets } from "./portlets.js" */
 /** @import { Tab } from "./tab-bar.js" */
+/** @import { Tabs } from "./tabs-state.js" */
 /** @import { Toast } from "./toasts.js" */
 
 /** @typedef {object} ActionsDeps
@@ -123,11 +124,13 @@ export function createActions({ shell, set, socket, toasts, view, portlets, focu
   function archive(id) {
     const title = titleOf(id)
     const { order, active } = shell().tabs
+    /** As it was before, where it stood. @param {Tabs} now @returns {Tabs} */
+    const backAgain = (now) => ({ ...moveTab(openTab(now, id), id, order.indexOf(id)), active: active === id ? id : now.active })
     socket.request({ type: "session:archive", sessionId: id }).then(() => toasts.show({
       text: `Archived “${title}”.`,
       action: {
         label: "Undo",
-        run: () => restore(id).then(() => { if (order.includes(id)) set({ tabs: active === id ? openTab(shell().tabs, id) : { ...openTab(shell().tabs, id), active: shell().tabs.active } }) }, failed("Could not restore it")),
+        run: () => restore(id).then(() => { if (order.includes(id)) set({ tabs: backAgain(shell().tabs) }) }, failed("Could not restore it")),
       },
     }), failed("Could not archive it"))
   }
@@ -173,7 +176,7 @@ export function createActions({ shell, set, socket, toasts, view, portlets, focu
     if (!session) return
     openMenu(anchor, session.title, [
       { label: "Rename", icon: "edit", aside: "F2", run: () => set({ editing: id }) },
-      { label: "Archive", icon: "archive", aside: "Delete", run: () => archive(id) },
+      { label: "Archive", icon: "archive", aside: "Del", run: () => archive(id) },
       { label: "Export as Markdown", icon: "export", run: () => exportSession(id, "md") },
       { label: "Export as JSON", icon: "export", run: () => exportSession(id, "json") },
       { label: "Delete…", icon: "trash", kind: "danger", run: () => { remove(id, session.title, session.state !== "idle" && session.state !== "failed").catch(failed("Could not delete it")) } },
