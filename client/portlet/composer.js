@@ -57,6 +57,7 @@ export function mountComposer(root, deps) {
     stop.hidden = !isBusy || state.work === "sending"
     stop.disabled = state.work === "stopping"
     setAttribute(box, "data-work", state.work)
+    setAttribute(box, "data-waits", isBusy && state.waits)
     setAttribute(input, "placeholder", `Message ${state.agent}…`)
     setText(hint, hintOf(performance.now() - escapedAt < TWICE))
     tick()
@@ -64,7 +65,7 @@ export function mountComposer(root, deps) {
 
   /** @param {boolean} escaped */
   function hintOf(escaped) {
-    if (!state.connected) return "No connection; what you send goes out when it is back"
+    if (!state.connected) return state.work === "idle" || state.work === "sending" ? "No connection; what you send goes out when it is back" : "No connection"
     if (state.work === "idle" || state.work === "sending") return "Enter to send, Shift+Enter for a new line"
     return state.work === "stopping" || state.waits ? "" : escaped ? "Escape again to stop" : "Escape twice to stop"
   }

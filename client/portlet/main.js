@@ -215,6 +215,7 @@ function show() {
     transcript: !transcript.known ? "loading" : transcript.runs.length === 0 && sends.length === 0 ? "empty" : "some",
     agent: agent(),
     project: shell?.project?.name ?? "",
+    policy: transcript.policy,
   })
   composer.update({
     agent: agent(),

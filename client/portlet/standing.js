@@ -3,7 +3,7 @@
 import { el } from "../shared/dom.js"
 import { failureParts } from "../shared/failure.js"
 
-/** @import { ErrorBody } from "../contract.js" */
+/** @import { ErrorBody, Policy } from "../contract.js" */
 /** @import { Trouble } from "./status.js" */
 
 /** @typedef {object} Standing
@@ -12,7 +12,8 @@ import { failureParts } from "../shared/failure.js"
  * @property {ErrorBody | null} failure  Of something the user just asked for.
  * @property {"loading" | "empty" | "some"} transcript
  * @property {string} agent
- * @property {string} project */
+ * @property {string} project
+ * @property {Policy} policy */
 
 /** @typedef {{ reconnect(): void, reopen(): void, dismiss(): void }} StandingDeps */
 
@@ -40,9 +41,9 @@ export function mountStanding(root, deps) {
       const key = JSON.stringify(state)
       if (key === shown) return
       shown = key
-      const { launching, trouble, failure, transcript, agent, project } = state
+      const { launching, trouble, failure, transcript, agent, project, policy } = state
       root.replaceChildren(...[
-        transcript === "empty" && !trouble && !launching ? el("div", { class: "invitation" }, el("p", { class: "invitation-title", text: `What should ${agent} do${project === "" ? "" : ` in ${project}`}?` }), el("p", { text: "It can read, change and run things there, and asks you first." })) : null,
+        transcript === "empty" && !trouble && !launching ? el("div", { class: "invitation" }, el("p", { class: "invitation-title", text: `What should ${agent} do${project === "" ? "" : ` in ${project}`}?` }), el("p", { text: `It can read, change and run things there, and ${policy === "ask" ? "asks you first" : "does so without asking"}.` })) : null,
         transcript === "loading" && !trouble ? el("div", { class: "launching", role: "status" }, el("span", { class: "spinner" }), "Loading the conversation") : null,
         launching ? el("div", { class: "launching", role: "status" }, el("span", { class: "spinner" }), `Starting ${agent}`) : null,
         trouble ? troubleCard(trouble) : null,

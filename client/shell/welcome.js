@@ -24,7 +24,7 @@ export function mountWelcome(root, deps) {
       box.hidden = !shown || projects === null
       title.textContent = projects === 0 ? "Welcome" : "No session is open"
       text.textContent = projects === 0
-        ? "Liminal Builder runs your coding agents side by side. Add a directory that they should work in; everything stays on this machine."
+        ? "Liminal Builder runs your coding agents side by side. Add a directory that they should work in. What is said there is kept on this machine."
         : "Choose one on the left, or start a new one."
       add.hidden = projects !== 0
       start.hidden = keys.hidden = projects === 0
