@@ -28,4 +28,4 @@ export function withAgent(binary, rules, use, about = {}) {
 }
 
 /** Waits for the end of the turn that runs. */
-export const turnEnd = (socket, sessionId) => socket.sees((frame) => frame.type === "session:turn" && frame.sessionId === sessionId && frame.payload.type !== "turn_started")
+export const turnEnd = (socket, sessionId) => socket.sees((frame) => frame.type === "session:turn" && frame.sessionId === sessionId && frame.payload.type !== "turn_started", "the end of the turn")

@@ -1,8 +1,9 @@
 // A page's end of the socket, without a page: asks, waits, and counts what arrived.
 import { randomBytes } from "node:crypto"
 import { request } from "node:http"
+import { waited } from "./waiting.mjs"
 
-/** `arrived` sees every frame at once. @returns {Promise<{ask: (message: object) => Promise<any>, send: (message: object) => void, sees: (find: (frame: any) => any) => Promise<any>, counts: {frames: number, bytes: number}, close: () => void}>} */
+/** `arrived` sees every frame at once. @returns {Promise<{ask: (message: object) => Promise<any>, send: (message: object) => void, sees: (find: (frame: any) => any, what?: string) => Promise<any>, counts: {frames: number, bytes: number}, close: () => void}>} */
 export function connected({ address, token }, arrived = () => {}) {
   const { host } = new URL(address)
   return new Promise((resolve, reject) => {
@@ -13,16 +14,8 @@ export function connected({ address, token }, arrived = () => {}) {
 
 function speaking(socket, head, arrived) {
   const counts = { frames: 0, bytes: 0 }
-  const unseen = []
-  let waiting = [], buffer = Buffer.alloc(0), parts = [], requests = 0
-
-  function take(frame) {
-    const waiter = waiting.find(({ find }) => find(frame))
-    if (waiter) {
-      waiting = waiting.filter((other) => other !== waiter)
-      waiter.resolve(frame)
-    } else unseen.push(frame)
-  }
+  const frames = waited("the server", { keep: true })
+  let buffer = Buffer.alloc(0), parts = [], requests = 0
 
   socket.on("data", function read(piece) {
     counts.bytes += piece.length
@@ -43,26 +36,25 @@ function speaking(socket, head, arrived) {
       counts.frames += 1
       const frame = JSON.parse(Buffer.concat(parts).toString())
       arrived(frame)
-      take(frame)
+      frames.take(frame)
       parts = []
     }
   })
   if (head.length > 0) socket.emit("data", head)
+  socket.on("error", () => {}).on("close", () => frames.end("closed the connection"))
 
   function send(message) {
     const text = Buffer.from(JSON.stringify(message))
     const length = text.length < 126 ? Buffer.from([128 | text.length]) : Buffer.from([128 | 126, text.length >> 8, text.length & 255])
     socket.write(Buffer.concat([Buffer.from([129]), length, Buffer.alloc(4), text]))
   }
-  function sees(find) {
-    const at = unseen.findIndex((frame) => find(frame))
-    if (at >= 0) return Promise.resolve(unseen.splice(at, 1)[0])
-    return new Promise((resolve) => waiting.push({ find, resolve }))
-  }
-  function ask(message) {
+  /** What the server answers; an error of its is thrown. */
+  async function ask(message) {
     const requestId = `r${requests += 1}`
     send({ ...message, requestId })
-    return sees((frame) => frame.requestId === requestId)
+    const frame = await frames.sees((each) => each.requestId === requestId, `an answer to ${message.type}`)
+    if (frame.type === "error") throw new Error(`${message.type}: ${frame.code}: ${frame.message}`)
+    return frame
   }
-  return { ask, send, sees, counts, close: () => socket.destroy() }
+  return { ask, send, sees: frames.sees, counts, close: () => socket.destroy() }
 }

@@ -5,11 +5,15 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { homedir, tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { turnEnd } from "../conversation.mjs"
 import { ended, median, started } from "../liminal.mjs"
 import { connected } from "../socket.mjs"
+import { waited } from "../waiting.mjs"
 
-const ROUNDS = 7
+const ROUNDS = 9
 const MOST = 1.1
+/** So long an agent may take to leave when its stdin ends, and again when it is told to. */
+const GRACE = 10_000
 const root = join(import.meta.dirname, "../..")
 
 /** The program a variable names, or the one that scripts/test has installed. */
@@ -25,10 +29,10 @@ function installed(variable, package_, command) {
 /** Runs `use` with the fake model and a home where both agents know it. */
 async function withModel(use) {
   execFileSync("cargo", ["build", "--quiet", "--package", "liminal-fake-model"], { cwd: root, stdio: "inherit" })
-  const model = spawn(join(process.env.CARGO_TARGET_DIR || join(root, "target"), "debug/fake-model"), { stdio: ["pipe", "pipe", "inherit"] })
+  const model = byHand(join(process.env.CARGO_TARGET_DIR || join(root, "target"), "debug/fake-model"), [], { project: root, env: {} }, (line) => line)
   const home = realpathSync(mkdtempSync(join(tmpdir(), "liminal-bench-")))
   try {
-    const url = await new Promise((resolve) => createInterface({ input: model.stdout }).once("line", resolve))
+    const url = await model.sees(() => true, "its address")
     const [data, project] = [join(home, "data"), join(home, "project")]
     mkdirSync(data, { mode: 0o700 })
     mkdirSync(project)
@@ -40,60 +44,91 @@ async function withModel(use) {
     }
     return await use({ home, data, project, env })
   } finally {
-    model.stdin.end()
+    await model.end()
     rmSync(home, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 
-/** An agent driven by hand: writes lines, waits for lines. `began` is when it was spawned. */
-function byHand(program, args, { project, env }) {
+/** A program driven by hand: writes lines, waits for lines. `began` is when it was spawned. */
+function byHand(program, args, { project, env }, parse = parsed) {
   const began = performance.now()
-  const child = spawn(program, args, { cwd: project, env: { PATH: process.env.PATH, LANG: "C.UTF-8", ...env }, stdio: ["pipe", "pipe", "ignore"] })
-  const waiting = new Set()
+  // In a group of its own, so that none of it is left when it has to be killed.
+  const child = spawn(program, args, { cwd: project, env: { PATH: process.env.PATH, LANG: "C.UTF-8", ...env }, stdio: ["pipe", "pipe", "pipe"], detached: true })
+  const lines = waited(program)
+  let complaints = ""
+  child.stderr.on("data", (piece) => { complaints = (complaints + piece).slice(-2000) })
+  child.stdin.on("error", () => {}) // It is gone, which whoever waits for it is told.
   createInterface({ input: child.stdout }).on("line", (line) => {
-    const message = JSON.parse(line)
-    for (const wait of waiting) if (wait.find(message)) {
-      waiting.delete(wait)
-      wait.resolve(message)
-    }
+    const message = parse(line)
+    if (message !== null) lines.take(message)
+  })
+  const gone = new Promise((resolve) => {
+    child.once("error", (reason) => { lines.end(`did not start (${reason.message})`); resolve() })
+    child.once("exit", (code, signal) => { lines.end(`ended with ${code ?? signal}, having said “${complaints.trim()}”,`); resolve() })
   })
   return {
     began,
     write: (message) => child.stdin.write(`${JSON.stringify(message)}\n`),
-    sees: (find) => new Promise((resolve) => waiting.add({ find, resolve })),
+    sees: lines.sees,
     async end() {
-      const gone = new Promise((resolve) => child.once("exit", resolve))
       child.stdin.end()
+      for (const signal of ["SIGTERM", "SIGKILL"]) {
+        if (await within(gone, GRACE)) return
+        process.kill(-child.pid, signal)
+      }
       await gone
     },
   }
+}
+
+/** A line as a message; agents also write others. */
+function parsed(line) {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return null
+  }
+}
+
+/** Whether it came to pass in this many milliseconds. */
+async function within(fact, milliseconds) {
+  let timer
+  const late = new Promise((resolve) => { timer = setTimeout(() => resolve(false), milliseconds) })
+  const answer = await Promise.race([fact.then(() => true), late])
+  clearTimeout(timer)
+  return answer
 }
 
 /** A server over a data directory that stays, and the socket of a page. */
 async function served(binary, data, use) {
   const { child, line } = await started(binary, ["--port", "0", "--no-open", "--data-dir", data])
   const [address, token] = line.replace(/^.* at /, "").split("/#token=")
-  const socket = await connected({ address, token })
+  let socket = null
   try {
+    socket = await connected({ address, token })
     return await use(socket)
   } finally {
-    socket.close()
+    socket?.close()
     await ended(child)
   }
 }
 
 const isFirstWord = ({ type, payload }) => type === "session:upsert" && payload.type === "message" && payload.origin === "agent"
+/** Waits until the turn is over, and fails when it failed. */
+async function complete(socket, sessionId) {
+  const { payload } = await turnEnd(socket, sessionId)
+  if (payload.type === "turn_error") throw new Error(`the turn failed: ${payload.errorCode}: ${payload.errorMessage}`)
+}
+
 const fresh = (socket, sessionId) => socket.ask({ type: "session:open", sessionId })
 
-/** How long both ways took, each round one after the other, as medians and their ratio. */
-async function compared(program, through, direct) {
-  const figures = { through: [], direct: [] }
-  for (let round = 0; round < ROUNDS; round += 1) {
-    figures.direct.push(await direct(program))
-    figures.through.push(await through(round))
-  }
-  const [ours, theirs] = [median(figures.through), median(figures.direct)]
-  const ratio = ours / theirs
+/** How long both ways took, one after the other in each round. Their ratio is the median of the rounds' own, because what else the machine does
+ * changes from round to round. */
+async function compared(through, direct) {
+  const rounds = []
+  for (let round = 0; round < ROUNDS; round += 1) rounds.push({ direct: await direct(), through: await through() })
+  const [ours, theirs] = [median(rounds.map((round) => round.through)), median(rounds.map((round) => round.direct))]
+  const ratio = median(rounds.map((round) => round.through / round.direct))
   return { figure: `${Math.round(ours)} ms, by hand ${Math.round(theirs)} ms: ${ratio.toFixed(2)}x`, pass: ratio <= MOST, values: { throughMs: ours, directMs: theirs, ratio } }
 }
 
@@ -106,23 +141,25 @@ async function claude({ binary }) {
     writeFileSync(join(place.data, "agents.json"), JSON.stringify({ agents: [{ id: "claude-code", command: program, env: place.env }] }), { mode: 0o600 })
     async function direct() {
       const agent = byHand(program, ["--output-format", "stream-json", "--verbose", "--input-format", "stream-json", "--include-partial-messages", "--permission-prompt-tool=stdio", "--permission-mode=default", "--setting-sources=user,project,local", `--session-id=${randomUUID()}`], place)
-      const ready = agent.sees(({ type }) => type === "control_response")
-      const word = agent.sees(({ type, event }) => type === "stream_event" && event.delta?.type === "text_delta")
-      agent.write({ type: "control_request", request_id: "r", request: { subtype: "initialize" } })
-      await ready
-      agent.write({ type: "user", message: { role: "user", content: [{ type: "text", text: "FAKE:TEXT Good morning." }] }, parent_tool_use_id: null, session_id: "" })
-      await word
-      const took = performance.now() - agent.began
-      await agent.end()
-      return took
+      try {
+        const ready = agent.sees(({ type }) => type === "control_response", "its initialize response")
+        const word = agent.sees(({ type, event }) => type === "stream_event" && event.delta?.type === "text_delta", "its first word")
+        agent.write({ type: "control_request", request_id: "r", request: { subtype: "initialize" } })
+        await ready
+        agent.write({ type: "user", message: { role: "user", content: [{ type: "text", text: "FAKE:TEXT Good morning." }] }, parent_tool_use_id: null, session_id: "" })
+        await word
+        return performance.now() - agent.began
+      } finally {
+        await agent.end()
+      }
     }
     return served(binary, place.data, async (socket) => {
       const { project } = await socket.ask({ type: "project:add", path: place.project })
-      return compared(program, async () => {
+      return compared(async () => {
         const began = performance.now()
         const { sessionId } = await socket.ask({ type: "session:create", projectId: project.id, cliType: "claude-code" })
         await fresh(socket, sessionId)
-        const word = socket.sees((frame) => frame.sessionId === sessionId && isFirstWord(frame))
+        const word = socket.sees((frame) => frame.sessionId === sessionId && isFirstWord(frame), "the first word")
         await socket.ask({ type: "session:send", sessionId, content: "FAKE:TEXT Good morning." })
         await word
         return performance.now() - began
@@ -140,36 +177,39 @@ async function codex({ binary }) {
       const { project } = await socket.ask({ type: "project:add", path: place.project })
       const { sessionId: made } = await socket.ask({ type: "session:create", projectId: project.id, cliType: "codex" })
       await fresh(socket, made)
-      const over = socket.sees(({ type, payload }) => type === "session:turn" && payload.type === "turn_complete")
       await socket.ask({ type: "session:send", sessionId: made, content: "FAKE:TEXT I remember apple." })
-      await over
+      await complete(socket, made)
       return made
     })
     async function direct() {
       const agent = byHand(program, [], place)
       const ask = async (id, method, params) => {
-        const answer = agent.sees((message) => message.id === id && message.method === undefined)
+        const answer = agent.sees((message) => message.id === id && message.method === undefined, `an answer to ${method}`)
         agent.write({ jsonrpc: "2.0", id, method, params })
-        return answer
+        const { error } = await answer
+        if (error) throw new Error(`${method}: ${error.message}`)
       }
-      await ask(0, "initialize", { protocolVersion: 1, clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true } })
-      const theirs = sessionId.slice(sessionId.indexOf(":") + 1)
-      await ask(1, "session/resume", { sessionId: theirs, cwd: place.project, mcpServers: [] })
-      const word = agent.sees(({ params }) => params?.update?.sessionUpdate === "agent_message_chunk")
-      const over = ask(2, "session/prompt", { sessionId: theirs, prompt: [{ type: "text", text: "FAKE:TEXT Yes." }] })
-      await word
-      const took = performance.now() - agent.began
-      await over
-      await agent.end()
-      return took
+      try {
+        await ask(0, "initialize", { protocolVersion: 1, clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true } })
+        const theirs = sessionId.slice(sessionId.indexOf(":") + 1)
+        await ask(1, "session/resume", { sessionId: theirs, cwd: place.project, mcpServers: [] })
+        const word = agent.sees(({ params }) => params?.update?.sessionUpdate === "agent_message_chunk", "its first word")
+        const over = ask(2, "session/prompt", { sessionId: theirs, prompt: [{ type: "text", text: "FAKE:TEXT Yes." }] })
+        await Promise.race([word, over.then(() => word)])
+        const took = performance.now() - agent.began
+        await over
+        return took
+      } finally {
+        await agent.end()
+      }
     }
-    return compared(program, () => served(binary, place.data, async (socket) => {
+    return compared(() => served(binary, place.data, async (socket) => {
       await fresh(socket, sessionId)
-      const word = socket.sees((frame) => frame.sessionId === sessionId && isFirstWord(frame))
-      const over = socket.sees(({ type, payload }) => type === "session:turn" && payload.type === "turn_complete")
+      const word = socket.sees((frame) => frame.sessionId === sessionId && isFirstWord(frame), "the first word")
       const began = performance.now()
       await socket.ask({ type: "session:send", sessionId, content: "FAKE:TEXT Yes." })
-      await word
+      const over = complete(socket, sessionId)
+      await Promise.race([word, over.then(() => word)])
       const took = performance.now() - began
       await over
       return took
