@@ -55,15 +55,21 @@ const port = Number(new URL(liminal.origin).port)
 wires.forEach((wire) => wire.leadTo(port))
 const stranger = () => connected({ address: liminal.origin, token: liminal.token })
 
-/** The server's memory once everything it loads lazily is loaded. */
+/** The server's memory once everything it loads lazily is loaded: each kind of agent has answered, and what was said can be found. */
 async function warmUp() {
-  for (const { id } of sessions.slice(0, 3)) {
-    await until(`a turn of ${id} may begin`, async () => {
-      const sent = await liminal.say(id, "everything 0").catch(() => null)
-      return sent !== null
-    })
-  }
-  await pause(2000)
+  const word = `warming${warmings += 1}`
+  const some = sessions.slice(0, kinds.length).map(({ id }) => id)
+  for (const id of some) await until(`a turn of ${id} may begin`, () => liminal.say(id, `everything ${word}`).then(() => true, () => false))
+  const socket = await stranger()
+  await until("the first turns end", async () => {
+    const list = await socket.ask({ type: "session:list", projectId })
+    return some.every((id) => list.sessions.find((session) => session.id === id)?.state === "idle")
+  })
+  await until("what was said in them can be found", async () => {
+    const { hits } = await socket.ask({ type: "search", query: word })
+    return some.every((id) => hits.some(({ sessionId }) => sessionId === id))
+  })
+  socket.close()
   return memoryOf(liminal.pid)
 }
 
@@ -73,6 +79,8 @@ const seats = []
 /** @type {Seat[]} */
 const others = []
 const journals = new Map()
+let projectId = ""
+let warmings = 0
 let baseline = 0
 let rows = 0
 
@@ -80,7 +88,7 @@ let rows = 0
 async function begin() {
   const work = await liminal.directory("work")
   const maker = await stranger()
-  await maker.ask({ type: "project:add", path: work })
+  projectId = (await maker.ask({ type: "project:add", path: work })).project.id
   for (const [at, title] of TITLES.entries()) {
     const id = await liminal.session(work, null, kinds[at % kinds.length])
     await maker.ask({ type: "session:rename", sessionId: id, title })
@@ -90,6 +98,13 @@ async function begin() {
   seats.push(await Seat.take("first", wires[0], liminal), await Seat.take("second", wires[1], liminal))
   for (const seat of seats) for (const session of sessions) await seat.show(session)
   baseline = await warmUp()
+}
+
+/** @param {number} pid */
+function killed(pid) {
+  try {
+    process.kill(pid, "SIGKILL")
+  } catch { /* It was quicker. */ }
 }
 
 /** What chance may do. Everything may come too late: then the hand reaches into the void, which counts as missed. */
@@ -117,7 +132,7 @@ const acts = {
   async cut(seat) { seat.wire.cut() },
   async kill(_seat, _session, chance) {
     const agents = agentsOf(liminal.pid)
-    if (agents.length > 0) process.kill(chance.of(agents), "SIGKILL")
+    if (agents.length > 0) killed(chance.of(agents))
   },
 }
 const weights = { prompt: 44, answer: 16, stop: 9, show: 10, policy: 2, close: 3, reload: 3, cut: 5, kill: 3 }
@@ -126,7 +141,7 @@ async function act(seat, chance) {
   const name = chance.weighed(weights)
   count(name)
   await acts[name](seat, chance.of(sessions), chance).catch((reason) => {
-    if (!/Timeout|detached|closed|ESRCH|navigat/i.test(String(reason))) throw reason
+    if (!/Timeout|detached|closed|navigat/i.test(String(reason))) throw reason
     count("missed")
   })
   await pause(chance.below(80))
@@ -170,7 +185,10 @@ async function settle() {
       if (!await seat.settle(PATIENCE)) defects.push(`${session.title} never comes to rest in the ${seat.name} browser`)
     }
   }
-  await pause(1000) // An agent may have something to add after its turn.
+  // An agent may have something to add after its turn; one that is gone has not.
+  const theirs = agentsOf(liminal.pid)
+  for (const pid of theirs) killed(pid)
+  await until("killed agents are gone", () => living(theirs).length === 0)
   for (const [at, session] of sessions.entries()) {
     const [asker, other] = at % 2 === 0 ? seats : seats.toReversed()
     await asker.show(session)
@@ -203,7 +221,7 @@ async function judge() {
     }
     defects.push(...compare(now, journal).map((what) => `${session.title} in a fresh page: ${what}`))
     const own = journal.entries.filter(({ type, origin }) => type === "message" && origin === "user").map(({ content }) => content)
-    for (const prompt of new Set(own)) if (prompt !== "everything 0" && own.filter((each) => each === prompt).length > 1) defects.push(`${session.title}: ${JSON.stringify(prompt)} was sent more than once`)
+    for (const prompt of new Set(own)) if (own.filter((each) => each === prompt).length > 1) defects.push(`${session.title}: ${JSON.stringify(prompt)} was sent more than once`)
   }
   socket.close()
   for (const seat of [...seats, fresh]) {
