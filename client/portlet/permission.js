@@ -19,13 +19,14 @@ const GRACE = 350
 export function mountPermission(first, deps) {
   const { item } = first
   const titleId = `ask-${item.index}`
+  const title = el("span")
   const parts = el("div", { class: "parts" })
   const questions = item.questions && item.questions.length > 0
     ? mountQuestions(item.questions, item.title, item.itemId, (answers) => settle(acceptingOption(item.options), answers))
     : null
   const buttons = questions?.actions ?? el("div", { class: "actions" })
   const element = el("section", { class: "ask", "data-item": item.itemId, role: "group", "aria-labelledby": titleId, tabindex: -1 },
-    el("h3", { class: "ask-title", id: titleId }, icon(questions ? "help" : "lock"), el("span", { text: item.title })), parts, questions?.element ?? buttons)
+    el("h3", { class: "ask-title", id: titleId }, icon(questions ? "help" : "lock"), title), parts, questions?.element ?? buttons)
   /** @type {Part[]} */
   let held = []
   let settled = false
@@ -84,6 +85,9 @@ export function mountPermission(first, deps) {
     update(row) {
       showParts(parts, held, row.item.parts, deps)
       held = row.item.parts
+      // A command that stands there in full is not said twice.
+      const command = row.item.toolKind === "execute" ? parts.querySelector(".code pre")?.textContent?.trim() : undefined
+      setText(title, command?.startsWith(row.item.title.replace(/…$/, "")) ? "Run this command?" : row.item.title)
     },
     destroy() {
       ending.abort()

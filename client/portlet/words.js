@@ -52,7 +52,7 @@ export function turnFigures({ startedAt, endedAt, usage }) {
   return [
     endedAt === undefined ? "" : between(startedAt, endedAt),
     usage && usage.inputTokens + usage.outputTokens > 0 ? `${compact(usage.inputTokens + usage.outputTokens)} tokens` : "",
-    usage?.costUsd === undefined ? "" : money(usage.costUsd),
+    usage?.costUsd ? money(usage.costUsd) : "",
   ].filter((word) => word !== "").join(" · ")
 }
 
