@@ -85,6 +85,8 @@ fn tests_of(path: &Path, text: &str) -> BTreeSet<String> {
             }
         } else if let Some(title) = line.strip_prefix("test(\"") {
             found.extend(title.split_once("\",").map(|(title, _)| title.to_owned()));
+        } else if let Some(title) = line.strip_prefix("test(`") {
+            found.extend(title.split_once("`,").map(|(title, _)| title.to_owned()));
         } else if bench && let Some((_, name)) = line.split_once("name: \"") {
             found.extend(name.split_once("\",").map(|(name, _)| name.to_owned()));
         }

@@ -1,0 +1,151 @@
+import { readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { expect, test } from "../support/real.js"
+
+const file = (liminal, name) => join(liminal.home, "work", name)
+const read = (liminal, name) => readFile(file(liminal, name), "utf8").catch(() => null)
+
+/** What differs between them: how their model asks for a command that needs leave, what they then offer, how they tell its
+ * output, and whether an edit within the project needs leave too. */
+const agents = [
+  {
+    agent: "Claude Code", running: (command) => `FAKE:BASH ${command}`,
+    options: [/^Allow once/, /^Allow for this session/, /^Deny/], no: "Deny", told: "The tool answered: from-the-command", asksToEdit: true,
+  },
+  {
+    // It must ask because the command wants out of its sandbox.
+    agent: "Codex", running: (command) => `FAKE:TOOL exec_command ${JSON.stringify({ cmd: command, sandbox_permissions: "require_escalated", justification: "test" })}`,
+    options: [/^Yes, proceed/, /^Yes, and don't ask again/, /^No, and tell Codex/], no: "No, and tell Codex", told: "from-the-command", asksToEdit: false,
+  },
+]
+
+for (const { agent, running, options, no, told, asksToEdit } of agents) {
+  test(`${agent} answers word by word, then again, and both answers are there after a reload`, async ({ begin, page }) => {
+    const chat = await begin(agent)
+    await chat.askAndWait("FAKE:TEXT Good **morning**.")
+    await expect(chat.words).toHaveText("Good morning.")
+    await expect(chat.words.locator("strong")).toHaveText("morning")
+    // The model never ends this one: what is seen came while the turn was under way.
+    await chat.say("FAKE:STALL one two three")
+    await expect(chat.words.last()).toHaveText("one two three")
+    await expect(chat.working).toBeVisible()
+    await page.reload()
+    await expect(chat.words).toHaveText(["Good morning.", "one two three"])
+    await expect(chat.working).toBeVisible()
+  })
+
+  test(`a command of ${agent} runs when it is allowed, with its output, and does not when it is refused`, async ({ begin, liminal }) => {
+    const chat = await begin(agent)
+    await chat.say(running("echo from-the-command | tee allowed.txt"))
+    await expect(chat.ask.getByRole("heading")).toHaveText("Run this command?")
+    await expect(chat.ask.locator("pre")).toHaveText("echo from-the-command | tee allowed.txt")
+    await expect(chat.ask.getByRole("button")).toHaveText(options)
+    expect(await read(liminal, "allowed.txt")).toBe(null)
+    await chat.ask.locator("[data-answer=allow_once]").click()
+    await expect(chat.ends).toHaveCount(1)
+    const allowed = chat.tool("tee allowed.txt")
+    await expect(allowed).toHaveAttribute("data-state", "done")
+    await allowed.locator(".line").click()
+    await expect(allowed.locator(".parts")).toContainText("from-the-command")
+    await expect(chat.words.last()).toContainText(told)
+    expect(await read(liminal, "allowed.txt")).toBe("from-the-command\n")
+
+    // Codex takes a refusal for the end of the turn.
+    await chat.say(running("touch refused.txt"))
+    await chat.ask.locator("[data-answer^=reject]").first().click()
+    await expect(chat.ends).toHaveCount(2)
+    await expect(chat.tool("touch refused.txt")).toHaveAttribute("data-state", "refused")
+    await expect(chat.answered.last()).toContainText(no)
+    expect(await read(liminal, "refused.txt")).toBe(null)
+    await chat.askAndWait("FAKE:TEXT Still here.")
+  })
+
+  test(`an edit of ${agent} is shown as a diff, also in the question where it asks`, async ({ begin, liminal }) => {
+    const chat = await begin(agent)
+    await writeFile(file(liminal, "notes.txt"), "alpha\nomega\n")
+    if (asksToEdit) {
+      // What it has not read it will not edit.
+      await chat.askAndWait(`FAKE:READ ${file(liminal, "notes.txt")}`)
+      await chat.say(`FAKE:EDIT ${file(liminal, "notes.txt")}`)
+      await expect(chat.ask.locator(".diff .del")).toHaveText(/alpha/)
+      await expect(chat.ask.locator(".diff .add")).toHaveText(/beta/)
+      await chat.ask.locator("[data-answer=allow_once]").click()
+      await expect(chat.ends).toHaveCount(2)
+    } else await chat.askAndWait(`FAKE:EDIT ${file(liminal, "notes.txt")}`)
+    const edit = chat.tools.last()
+    await expect(edit).toContainText("notes.txt")
+    await expect(edit.locator(".tool-counts")).toHaveText("+1−1")
+    await expect(edit.locator(".diff .del")).toHaveText(/alpha/)
+    await expect(edit.locator(".diff .add")).toHaveText(/beta/)
+    expect(await read(liminal, "notes.txt")).toBe("beta\nomega\n")
+  })
+
+  test(`Stop ends a turn of ${agent}, keeps its words, and the next message is answered`, async ({ begin }) => {
+    const chat = await begin(agent)
+    await chat.say("FAKE:STALL half an answer")
+    await expect(chat.words).toHaveText("half an answer")
+    await chat.stopButton.click()
+    await expect(chat.ends).toHaveCount(1)
+    await expect(chat.words).toHaveText("half an answer")
+    await chat.askAndWait("FAKE:TEXT Still here.")
+    await expect(chat.words.last()).toHaveText("Still here.")
+  })
+
+  test(`a conversation with ${agent} goes on after the server was started again`, async ({ begin, liminal, complaints, shell }) => {
+    const chat = await begin(agent)
+    await chat.askAndWait("Remember the apple. FAKE:TEXT I will.")
+    complaints.expectLostServer()
+    await liminal.stop()
+    await liminal.up()
+    await shell.isConnected()
+    await chat.askAndWait("FAKE:HEARD")
+    await expect(chat.words).toHaveText(["I will.", "You said before: Remember the apple. FAKE:TEXT I will."])
+  })
+
+  test(`a turn of ${agent} that the server's death broke off is there once, with its words, and the conversation goes on`, async ({ begin, liminal, complaints, shell }) => {
+    const chat = await begin(agent)
+    await chat.askAndWait("Remember the apple. FAKE:TEXT I will.")
+    // The model never ends it, so neither can the agent in the moment it outlives the server.
+    await chat.say("FAKE:STALL half an answer")
+    await expect(chat.words.last()).toHaveText("half an answer")
+    complaints.expectLostServer()
+    await liminal.kill()
+    await liminal.up()
+    await shell.isConnected()
+    await expect(chat.ends).toHaveCount(2)
+    await expect(chat.ends.last()).toContainText("The turn was interrupted")
+    await expect(chat.own.locator(".rendered")).toHaveText(["Remember the apple. FAKE:TEXT I will.", "FAKE:STALL half an answer"])
+    await expect(chat.words).toHaveText(["I will.", "half an answer"])
+    await chat.askAndWait("FAKE:TEXT Here again.")
+    await expect(chat.words.last()).toHaveText("Here again.")
+    await expect(chat.own).toHaveCount(3)
+    await expect(chat.notices).toHaveCount(0)
+  })
+}
+
+test("Claude Code and Codex side by side: each tab keeps its own conversation, also when it is closed and opened again", async ({ begin, shell, page }) => {
+  const claude = await begin("Claude Code")
+  await claude.askAndWait("FAKE:TEXT Claude was here.")
+  const codex = await begin("Codex")
+  await codex.askAndWait("FAKE:TEXT Codex was here.")
+  const tabs = shell.page.getByRole("tab")
+  await expect(tabs).toHaveCount(2)
+  // One goes on while the other is in front.
+  await codex.say("FAKE:LONG 60 30")
+  await tabs.first().click()
+  await expect(claude.words).toHaveText(["Claude was here."])
+  await claude.askAndWait("FAKE:TEXT Claude again.")
+  await tabs.last().click()
+  await expect(codex.ends).toHaveCount(2)
+  await expect(codex.words).toHaveText(["Codex was here.", /^word0 .*word59$/])
+  await tabs.first().click()
+  await expect(claude.words).toHaveText(["Claude was here.", "Claude again."])
+
+  await page.locator(".tab-close").first().click()
+  await page.locator(".tab-close").first().click()
+  await expect(page.locator("iframe")).toHaveCount(0)
+  await shell.session("FAKE:TEXT Claude was here.").locator(".session-open").click()
+  await expect(claude.words).toHaveText(["Claude was here.", "Claude again."])
+  await shell.session("FAKE:TEXT Codex was here.").locator(".session-open").click()
+  await expect(codex.words).toHaveText(["Codex was here.", /^word0 .*word59$/])
+})
