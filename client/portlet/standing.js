@@ -43,7 +43,7 @@ export function mountStanding(root, deps) {
       shown = key
       const { launching, trouble, failure, transcript, agent, project, policy } = state
       root.replaceChildren(...[
-        transcript === "empty" && !trouble && !launching ? el("div", { class: "invitation" }, el("p", { class: "invitation-title", text: `What should ${agent} do${project === "" ? "" : ` in ${project}`}?` }), el("p", { text: `It can read, change and run things there, and ${policy === "ask" ? "asks you first" : "does so without asking"}.` })) : null,
+        transcript === "empty" && !trouble && !launching ? el("div", { class: "invitation" }, el("p", { class: "invitation-title", text: `What should ${agent} do${project === "" ? "" : ` in ${project}`}?` }), el("p", { text: `It can read, change and run things there${policy === "ask" ? "; what needs your leave, it asks for" : ", and does so without asking"}.` })) : null,
         transcript === "loading" && !trouble ? el("div", { class: "launching", role: "status" }, el("span", { class: "spinner" }), "Loading the conversation") : null,
         launching ? el("div", { class: "launching", role: "status" }, el("span", { class: "spinner" }), `Starting ${agent}`) : null,
         trouble ? troubleCard(trouble) : null,
