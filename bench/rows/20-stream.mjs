@@ -56,6 +56,22 @@ export default [
     },
   },
   {
+    name: "stream: ten sessions made and spoken to at the same instant",
+    wanted: "10 of 10 answer, each its own",
+    measure: ({ binary }) => withAgent(binary, [{ on: "any", steps: [{ say: "You said: " }, "say_prompt"] }], async (socket, make) => {
+      const began = performance.now()
+      const answers = await Promise.all(Array.from({ length: 10 }, async (_, n) => {
+        const sessionId = await make()
+        await socket.ask({ type: "session:send", sessionId, content: `word ${n}` })
+        await turnEnd(socket, sessionId)
+        const { entries } = await socket.ask({ type: "session:open", sessionId })
+        return entries.some(({ origin, content }) => origin === "agent" && content === `You said: word ${n}`)
+      }))
+      const [right, seconds] = [answers.filter(Boolean).length, (performance.now() - began) / 1000]
+      return { figure: `${right} of 10 in ${seconds.toFixed(2)} s`, pass: right === 10, values: { right, seconds } }
+    }),
+  },
+  {
     name: "stream: resident memory, ten sessions in five languages",
     wanted: "at most 40 MB",
     measure: ({ binary }) => {

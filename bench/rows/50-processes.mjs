@@ -1,36 +1,13 @@
 // How quickly the program ends with agents running, what a guard weighs, and that nothing is left.
 import { randomUUID } from "node:crypto"
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
+import { children, descendants, living } from "../../browser-tests/soak/processes.js"
 import { ended, resident, started } from "../liminal.mjs"
 
 const AGENTS = 5
-
-/** Everything below a process (Linux). */
-function below(root) {
-  const parents = new Map()
-  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number)) {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
-      parents.set(pid, Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]))
-    } catch {
-      // It ended while we looked.
-    }
-  }
-  const under = (pid) => pid === root || (parents.has(pid) && under(parents.get(pid)))
-  return { all: [...parents.keys()].filter((pid) => pid !== root && under(pid)), parents }
-}
-
-function lives(pid) {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
-    return stat[stat.lastIndexOf(")") + 2] !== "Z"
-  } catch {
-    return false
-  }
-}
 
 /** Starts a server and five agents of this command, then stops the server. */
 async function stop(binary, command, args) {
@@ -57,12 +34,12 @@ async function stop(binary, command, args) {
     await ended(child)
     throw error
   }
-  const { all, parents } = below(child.pid)
-  const guards = all.filter((pid) => parents.get(pid) === child.pid).map(resident)
+  const all = descendants(child.pid)
+  const guards = children(child.pid).map(resident)
   const began = performance.now()
   await ended(child)
   const took = (performance.now() - began) / 1000
-  const left = all.filter(lives).length
+  const left = living(all).length
   rmSync(home, { recursive: true })
   return { took, left, processes: all.length, guard: Math.max(...guards) }
 }

@@ -1,4 +1,4 @@
-/** Which processes there are, from `/proc`. */
+/** Which processes there are, from `/proc`. Also for the bench. */
 
 import { readdirSync, readFileSync } from "node:fs"
 
@@ -27,6 +27,9 @@ export function descendants(pid) {
   found.delete(pid)
   return [...found]
 }
+
+/** Those that a process started itself. @param {number} pid */
+export const children = (pid) => [...parents()].filter(([, parent]) => parent === pid).map(([child]) => child)
 
 /** Agents: what the guards of a server keep. @param {number} server */
 export function agentsOf(server) {
