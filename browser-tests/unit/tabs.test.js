@@ -1,7 +1,8 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { closeTab, keepTabs, moveTab, noTabs, nudgeTab, openTab, replaceTab, stepTab, tabsFromStore, tabsToStore } from "../../client/shell/tabs-state.js"
+import { closeTab, keepTabs, moveTab, nudgeTab, openTab, replaceTab, stepTab, tabsFromStore, tabsToStore } from "../../client/shell/tabs-state.js"
 
+const noTabs = { order: [], active: null }
 const abc = { order: ["a", "b", "c"], active: "b" }
 
 test("a session opens at the end and comes to the front", () => assert.deepEqual(openTab(abc, "d"), { order: ["a", "b", "c", "d"], active: "d" }))

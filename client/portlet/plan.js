@@ -5,13 +5,12 @@ import { icon } from "../shared/icons.js"
 
 /** @import { PlanStatus } from "../contract.js" */
 /** @import { Row } from "./rows.js" */
-/** @import { RowDeps } from "./row.js" */
 
 /** @type {Record<PlanStatus, string>} */
 const words = { pending: "to do", in_progress: "in progress", completed: "done" }
 
-/** @param {Extract<Row, {kind: "plan"}>} first @param {RowDeps} _deps */
-export function mountPlan(first, _deps) {
+/** @param {Extract<Row, {kind: "plan"}>} first */
+export function mountPlan(first) {
   const count = el("span", { class: "plan-count" })
   const list = el("ul", { class: "plan-steps" })
   const element = el("section", { class: "plan", "data-item": first.item.itemId, "aria-label": "Plan" }, el("div", { class: "plan-head" }, el("span", { text: "Plan" }), count), list)

@@ -45,7 +45,7 @@ function mountKind(row, deps) {
     case "day": return mountDay(row)
     case "message": return mountMessage(row, deps)
     case "work": return mountWork(row, deps)
-    case "plan": return mountPlan(row, deps)
+    case "plan": return mountPlan(row)
     case "ask": return mountPermission(row, deps)
     case "notice": return mountNotice(row, deps)
     case "end": return mountTurnEnd(row, deps)

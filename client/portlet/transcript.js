@@ -176,7 +176,7 @@ export function isLive(now, run) {
   return known ? known.turn.outcome === undefined : run === now.runs.at(-1)
 }
 
-/** The turn that is under way, if one is: since when, and with which model. @param {Transcript} now @returns {{ turnId: string, startedAt: string } | null} */
+/** The turn that is under way, if one is, and since when. @param {Transcript} now @returns {{ turnId: string, startedAt: string } | null} */
 export function runningTurn(now) {
   for (const { turn } of now.turns.values()) if (turn.outcome === undefined) return { turnId: turn.turnId, startedAt: turn.startedAt }
   const last = now.runs.at(-1)

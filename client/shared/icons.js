@@ -19,7 +19,6 @@ const strokes = {
   message: "M2.5 3.5h11v7.5H8l-3 2.5V11H2.5z",
   more: "M3.5 8v.1M8 8v.1M12.5 8v.1",
   read: "M4 2h5l3 3v9H4zM6 8h4M6 11h4",
-  restore: "M3.5 8a4.5 4.5 0 104.5-4.5H4M6 1.5l-2 2 2 2",
   search: "M7 3a4 4 0 100 8 4 4 0 000-8M10 10l3 3",
   settings: "M8 6a2 2 0 100 4 2 2 0 000-4M8 1.8v2M8 12.2v2M1.8 8h2M12.2 8h2M3.6 3.6l1.4 1.4M11 11l1.4 1.4M3.6 12.4L5 11M11 5l1.4-1.4",
   sidebar: "M2.5 3h11v10h-11zM6.5 3v10",

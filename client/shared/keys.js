@@ -30,7 +30,7 @@ export const shortcuts = [
 ]
 
 /** Whether this is a Mac, whose modifiers are others. */
-export const onMac = /mac|iphone|ipad/i.test(globalThis.navigator?.platform ?? "")
+const onMac = /mac|iphone|ipad/i.test(globalThis.navigator?.platform ?? "")
 
 /** The name of the shortcut that was pressed, or null. `?` is one only outside of text fields.
  * @param {Pick<KeyboardEvent, "code" | "key" | "ctrlKey" | "altKey" | "shiftKey" | "metaKey" | "isComposing"> & { target?: EventTarget | null }} event

@@ -220,7 +220,7 @@ export function createSocket(deps) {
 }
 
 /** @type {ErrorBody} */
-export const connectionLost = {
+const connectionLost = {
   code: "INTERNAL_ERROR", message: "Not connected to the server. Try again when the connection is back.", retryable: true,
 }
 

@@ -214,7 +214,7 @@ export function createActions({ shell, set, socket, toasts, view, portlets, focu
         const frame = await socket.request({ type: "session:list", projectId, archived: true }, { quietly: true })
         return frame.type === "session:list" ? frame.sessions : []
       },
-    }, () => {})
+    })
   }
 
   /** @param {string} id @param {HTMLElement} anchor @param {{ x: number, y: number }} [at] */
@@ -277,7 +277,7 @@ export function createActions({ shell, set, socket, toasts, view, portlets, focu
     fold.scrollIntoView({ block: "nearest" })
   }
 
-  const help = () => { openHelp(() => {}) }
+  const help = () => { openHelp() }
   const addButton = () => /** @type {HTMLElement} */ (document.querySelector(".tab-add"))
 
   /** @param {string} name of `keys.js` */
@@ -328,7 +328,7 @@ export function createActions({ shell, set, socket, toasts, view, portlets, focu
       const agent = agentName(creation.cliType, model.agents)
       const status = model.agentStates.get(creation.cliType)?.status
       return {
-        agent, error: creation.error, project: model.projects?.find((each) => each.id === creation.projectId)?.name ?? "",
+        agent, error: creation.error,
         words: status === "connected" ? `${agent} is ready. Making the session…` : status === "reconnecting" ? `Reconnecting to ${agent}…` : `Starting ${agent}…`,
       }
     },

@@ -20,7 +20,7 @@ import { createPortlets } from "./portlets.js"
 import { isUnread, look, notice, seenFrom } from "./seen.js"
 import { mountSidebar } from "./sidebar.js"
 import { mountTabBar } from "./tab-bar.js"
-import { keepTabs, moveTab, nudgeTab, openTab, closeTab, stepTab, tabsFromStore, tabsToStore } from "./tabs-state.js"
+import { keepTabs, moveTab, nudgeTab, openTab, closeTab, tabsFromStore, tabsToStore } from "./tabs-state.js"
 import { mountToasts } from "./toasts.js"
 import { mountWelcome } from "./welcome.js"
 
@@ -214,7 +214,7 @@ export function startApp(document) {
       sections: model.projects?.map((project) => ({
         project, collapsed: collapsed.has(project.id), listed: model.listed.has(project.id),
         rows: (groups.get(project.id) ?? []).map((session) => ({
-          session, mood: moods.get(session.id) ?? "idle", current: session.id === tabs.active, open: tabs.order.includes(session.id), editing: session.id === editing,
+          session, mood: moods.get(session.id) ?? "idle", current: session.id === tabs.active, editing: session.id === editing,
         })),
       })) ?? null,
     })
@@ -257,7 +257,6 @@ export function startApp(document) {
   settleTabs(shell)
   render()
   socket.start()
-  return { step: (/** @type {1 | -1} */ by) => set({ tabs: stepTab(shell.tabs, by) }) }
 }
 
 const collapsedFromStore = () => new Set(Object.entries(loadRecord(localStorage, keys.collapsed)).filter(([, folded]) => folded === true).map(([id]) => id))

@@ -14,12 +14,12 @@ import { openDialog } from "./dialog.js"
  * @property {(session: SessionListItem) => Promise<boolean>} remove  False: the user thought better of it.
  * @property {() => number} now */
 
-/** @param {Project} project @param {ArchivedDeps} deps @param {() => void} onClose */
-export async function openArchived(project, deps, onClose) {
+/** @param {Project} project @param {ArchivedDeps} deps */
+export async function openArchived(project, deps) {
   const note = el("p", { class: "dialog-note", role: "status", text: "Loading…" })
   const problem = el("p", { class: "problem", role: "alert" })
   const list = el("ul", { class: "archived" })
-  const dialog = openDialog(`Archived in ${project.name}`, [note, problem, list], { className: "archived-dialog", onClose })
+  const dialog = openDialog(`Archived in ${project.name}`, [note, problem, list], { className: "archived-dialog" })
 
   /** @param {() => Promise<boolean>} act @param {Element} row */
   async function trying(act, row) {
@@ -57,5 +57,4 @@ export async function openArchived(project, deps, onClose) {
     note.hidden = true
     problem.textContent = /** @type {ErrorBody} */ (reason).message
   }
-  return dialog
 }

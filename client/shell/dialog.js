@@ -15,12 +15,12 @@ export function openDialog(title, content, { className = "", onClose } = {}) {
   return dialog
 }
 
-/** Asks before something that can't be taken back. @param {{ title: string, text: string, action: string, kind?: "danger" | "main" }} question
+/** Asks before something that can't be taken back. @param {{ title: string, text: string, action: string }} question
  * @returns {Promise<boolean>} */
-export function confirmed({ title, text, action, kind = "danger" }) {
+export function confirmed({ title, text, action }) {
   return new Promise((resolve) => {
     let answer = false
-    const yes = el("button", { class: "button", type: "button", "data-kind": kind, text: action })
+    const yes = el("button", { class: "button", type: "button", "data-kind": "danger", text: action })
     const no = el("button", { class: "button", type: "button", text: "Cancel", autofocus: true })
     const dialog = el("dialog", { class: "dialog confirm", role: "alertdialog", "aria-labelledby": "confirm-title", "aria-describedby": "confirm-text" },
       el("h2", { id: "confirm-title", text: title }), el("p", { id: "confirm-text", text }), el("div", { class: "dialog-actions" }, no, yes))

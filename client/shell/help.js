@@ -7,8 +7,7 @@ import { openDialog } from "./dialog.js"
 /** @param {string[]} keys @param {string} label */
 const line = (keys, label) => el("div", { class: "help-line" }, el("dt", {}, ...keys.map((key) => el("kbd", { text: key }))), el("dd", { text: label }))
 
-/** @param {() => void} onClose */
-export function openHelp(onClose) {
+export function openHelp() {
   const [firstTab] = shortcuts.filter(({ name }) => name === "tab-1")
   const rows = shortcuts.filter(({ name }) => !/^tab-[2-9]$/.test(name)).map((shortcut) => shortcut === firstTab
     ? line([...keysOf(shortcut).slice(0, -1), "1–9"], "Tab 1 to 9") : line(keysOf(shortcut), shortcut.label))
@@ -18,5 +17,5 @@ export function openHelp(onClose) {
       el("section", {},
         el("h3", { text: "In the sidebar" }), el("dl", {}, line(["↑", "↓"], "Move"), line(["←", "→"], "Fold, unfold, reach the buttons of a row"), line(["Enter"], "Open"), line(["F2"], "Rename"), line(["Delete"], "Archive")),
         el("h3", { text: "On a tab" }), el("dl", {}, line(["←", "→"], "Switch"), line(["Shift", "←"], "Move left"), line(["Shift", "→"], "Move right"), line(["Delete"], "Close")),
-        el("h3", { text: "In a message" }), el("dl", {}, line(["Enter"], "Send"), line(["Shift", "Enter"], "New line"), line(["↑"], "In an empty one: what you wrote before"), line(["Esc", "Esc"], "Stop the answer"))))], { className: "help-dialog", onClose })
+        el("h3", { text: "In a message" }), el("dl", {}, line(["Enter"], "Send"), line(["Shift", "Enter"], "New line"), line(["↑"], "In an empty one: what you wrote before"), line(["Esc", "Esc"], "Stop the answer"))))], { className: "help-dialog" })
 }

@@ -11,7 +11,7 @@ import { paneId, tabId } from "./tab-bar.js"
 /** @import { ErrorBody } from "../contract.js" */
 /** @import { ToPortlet, ToShell } from "../shared/bridge.js" */
 
-/** @typedef {{ agent: string, project: string, words: string, error: ErrorBody | null }} Creating */
+/** @typedef {{ agent: string, words: string, error: ErrorBody | null }} Creating */
 
 /** Why a session is in no list. @typedef {"archived" | "removed"} Visit */
 

@@ -13,7 +13,6 @@ import { moodWords } from "./model.js"
  * @property {SessionListItem} session
  * @property {Mood} mood
  * @property {boolean} current  Its tab is in front.
- * @property {boolean} open  It has a tab.
  * @property {boolean} editing  Its title is being changed. */
 
 /** @typedef {object} SessionRowDeps
@@ -86,7 +85,6 @@ export function mountSessionRow(row, deps) {
       setText(title, session.title)
       setAttribute(open, "title", session.title)
       setAttribute(element, "data-mood", mood)
-      setAttribute(element, "data-open", next.open)
       setAttribute(open, "aria-current", current ? "true" : null)
       setText(mark, markOf(session.cliType))
       setText(words, `, ${agentName(session.cliType)}${moodWords[mood] ? `, ${moodWords[mood]}` : ""}`)
@@ -104,4 +102,4 @@ export function mountSessionRow(row, deps) {
 }
 
 /** @param {SessionRow} a @param {SessionRow} b */
-const same = (a, b) => a.session === b.session && a.mood === b.mood && a.current === b.current && a.open === b.open && a.editing === b.editing
+const same = (a, b) => a.session === b.session && a.mood === b.mood && a.current === b.current && a.editing === b.editing

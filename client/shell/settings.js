@@ -38,7 +38,7 @@ export function openSettings(deps, onClose) {
     deps.setDefaults({ notifications: wanted && allowed })
   })
 
-  const dialog = openDialog("Settings", [
+  openDialog("Settings", [
     el("section", { class: "settings-group" }, el("h3", { text: "This browser" }),
       field("Theme", "set-theme", select("set-theme", [["system", "As the system"], ["dark", "Dark"], ["light", "Light"]], theme, (value) => deps.setTheme(/** @type {ThemeChoice} */ (value)))),
       field("Permissions in new sessions", "set-policy", select("set-policy", [["", "As the server was started"], ["ask", "Ask before acting"], ["auto", "Allow everything"]], defaults.policy ?? "",
@@ -67,7 +67,6 @@ export function openSettings(deps, onClose) {
   return {
     /** The agents' states change while one looks. */
     update: () => showAgents(deps.now().agents),
-    close: () => dialog.close(),
   }
 }
 

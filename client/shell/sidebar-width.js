@@ -3,8 +3,8 @@
 import { setAttribute } from "../shared/dom.js"
 import { keys, loadRecord, save } from "../shared/storage.js"
 
-export const narrowest = 200
-export const widest = 480
+const narrowest = 200
+const widest = 480
 const usual = 272
 
 /** @param {unknown} width */

@@ -4,9 +4,6 @@
  * @property {readonly string[]} order  Session ids, and ids of sessions being created.
  * @property {string | null} active */
 
-/** @type {Tabs} */
-export const noTabs = { order: [], active: null }
-
 /** Opens a session, or brings its tab to the front. @param {Tabs} tabs @param {string} id @returns {Tabs} */
 export const openTab = (tabs, id) => ({ order: tabs.order.includes(id) ? tabs.order : [...tabs.order, id], active: id })
 
