@@ -4,15 +4,25 @@ use std::path::{Path, PathBuf};
 
 use liminal_contract::{Body, ServerMessage, SessionId, TurnOutcome};
 use liminal_scripted_agent::{Steps, script};
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::support::{App, Browser, Launch};
+use crate::support::{App, Browser, Launch, in_time};
 
 async fn started() -> (App, Browser, SessionId) {
     let agent = script()
         .on_prompt_with("half")
         .say("half an ans")
         .hang()
+        .on_prompt("count")
+        .say("one two ")
+        .wait_for_cancel()
+        .stop("cancelled")
+        .on_prompt("make")
+        .say("I make it.")
+        .command("c", "make")
+        .wait_for_cancel()
+        .stop("cancelled")
         .on_any_prompt()
         .say("You said: ")
         .say_prompt()
@@ -79,6 +89,64 @@ async fn a_turn_that_a_crash_cut_short_is_not_told_again_as_if_said_elsewhere() 
     let turn = browser.says_to(&session, "three").await;
     browser.sees_end(&turn).await;
     assert_eq!(browser.opens(&session).await.texts()[4..], ["three", "You said: three"]);
+}
+
+/// How far the agent's file was read, as the journal remembers it.
+async fn mark(app: &App) -> String {
+    let journal = Connection::open(app.file("journal.db")).unwrap();
+    let remembered = async {
+        loop {
+            let mark = journal.query_row("SELECT mark FROM session", [], |row| row.get(0));
+            match mark.unwrap() {
+                Some(mark) => break mark,
+                None => tokio::task::yield_now().await,
+            }
+        }
+    };
+    in_time(remembered).await.unwrap()
+}
+
+/// Starts the program again as if it had not seen what the agent wrote behind this mark.
+async fn restart_with(app: App, mark: &str) -> App {
+    let launch = app.launch().clone();
+    app.stop().await;
+    let journal = Connection::open(launch.data_dir().join("journal.db")).unwrap();
+    assert_eq!(journal.execute("UPDATE session SET mark = ?1", [mark]).unwrap(), 1);
+    drop(journal);
+    launch.start().await
+}
+
+#[tokio::test]
+async fn turns_that_the_user_stopped_are_not_told_again_by_an_agent_whose_file_was_not_seen_to_its_end()
+ {
+    let (app, mut browser, session) = started().await;
+    let before = mark(&app).await;
+    for (prompt, words) in [("count", "one two "), ("make", "I make it.")] {
+        let turn = browser.says_to(&session, prompt).await;
+        browser.sees_text(&session, words).await;
+        if prompt == "make" {
+            browser.sees_item(&session, "tool_call", |_| Some(())).await;
+        }
+        browser.cancels(&session).await;
+        browser.sees_end(&turn).await;
+    }
+    let seen = browser.opens(&session).await;
+    assert_eq!(seen.texts()[2..], ["count", "one two ", "make", "I make it."]);
+    let kept = file(&app, &session);
+    assert!(std::fs::read_to_string(&kept).unwrap().contains("[Request interrupted by user"));
+
+    let app = restart_with(app, &before).await;
+    let again = app.browser().await.opens(&session).await;
+    assert_eq!((&again.entries, &again.turns), (&seen.entries, &seen.turns));
+
+    let app = restart_with(app, &before).await;
+    let last =
+        records(&kept).iter().rev().find_map(|record| record["uuid"].as_str().map(Value::from));
+    add_outside(&kept, &last.unwrap(), "from a terminal");
+    let after = app.browser().await.opens(&session).await;
+    assert_eq!(after.entries[..seen.entries.len()], seen.entries);
+    assert_eq!(after.texts()[6..], ["from a terminal", "Noted."]);
+    assert_eq!(after.turns.len(), seen.turns.len() + 1);
 }
 
 #[tokio::test]
