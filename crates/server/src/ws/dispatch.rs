@@ -16,6 +16,11 @@ pub async fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
     let reply = Reply::new(client.outbox.clone(), request.request_id);
     match request.message {
         ClientMessage::ProjectList {} => list_projects(app, client, reply),
+        // At once, so that it can't overtake an opening that comes after it.
+        ClientMessage::SessionClose { session_id } => {
+            client.outbox.unfollow(&session_id);
+            reply.with(ServerMessage::Ok {});
+        }
         ClientMessage::ProjectAdd { path } => {
             tokio::spawn(add_project(app.clone(), client.id, path, reply));
         }
@@ -32,7 +37,6 @@ pub async fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         | ClientMessage::SessionCancel { .. }
         | ClientMessage::SessionArchive { .. }
         | ClientMessage::SessionReconnect { .. }
-        | ClientMessage::SessionClose { .. }
         | ClientMessage::SessionOlder { .. }
         | ClientMessage::SessionNewer { .. }
         | ClientMessage::SessionPermission { .. }

@@ -13,11 +13,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::ws::Utf8Bytes;
-use liminal_contract::{Frame, SessionId, UpsertObject};
+use liminal_contract::{Frame, ServerMessage, SessionId, UpsertObject};
 use tokio::sync::Notify;
 
-use followed::Followed;
 pub use followed::{Follow, Told};
+use followed::{Followed, History};
 
 /// A browser that lets more than this wait is dropped; it comes back with its cursors.
 const MOST_WAITING: usize = 4 * 1024 * 1024;
@@ -105,13 +105,20 @@ impl Outbox {
         });
     }
 
-    /// The history that an opening asked for, read when the session was at `seq`.
+    /// The history that an opening asked for, read when the session was at `seq`. Where the session was closed or opened
+    /// again meanwhile it comes too late; the request is answered in any case.
     pub fn history(&self, session: &SessionId, opening: u64, seq: u64, frame: &Frame) {
         let Some(text) = to_text(frame) else { return };
+        let history = History { text, request_id: frame.request_id.clone() };
         self.change(|state| {
-            let Some(followed) = state.find(session) else { return };
-            let freed = followed.begin(opening, seq, text);
-            state.bytes = state.bytes.saturating_sub(freed);
+            let begun = match state.find(session) {
+                Some(followed) => followed.begin(opening, seq, history),
+                None => Err(history),
+            };
+            match begun {
+                Ok(freed) => state.bytes = state.bytes.saturating_sub(freed),
+                Err(too_late) => state.answer_without(too_late),
+            }
         });
     }
 
@@ -139,11 +146,6 @@ impl Outbox {
         self.lock().close(why);
         self.changed.notify_one();
         self.taken.notify_one();
-    }
-
-    /// Whether the connection has ended or is about to.
-    pub fn is_closed(&self) -> bool {
-        self.lock().closing.is_some()
     }
 
     /// The next frame to write, or why there is none any more. For the one writer.
@@ -222,8 +224,21 @@ impl State {
 
     fn forget(&mut self, session: &SessionId) {
         if let Some(at) = self.followed.iter().position(|followed| followed.session() == session) {
-            let freed = self.followed.swap_remove(at).bytes();
-            self.bytes = self.bytes.saturating_sub(freed);
+            let gone = self.followed.swap_remove(at);
+            self.bytes = self.bytes.saturating_sub(gone.bytes());
+            if let Some(unsent) = gone.into_history() {
+                self.answer_without(unsent);
+            }
+        }
+    }
+
+    /// A history that nobody wants any more was asked for all the same.
+    fn answer_without(&mut self, history: History) {
+        let Some(request_id) = history.request_id else { return };
+        let ok = Frame { request_id: Some(request_id), message: ServerMessage::Ok {} };
+        if let Some(text) = to_text(&ok) {
+            self.bytes += text.len();
+            self.replies.push_back(text);
         }
     }
 }

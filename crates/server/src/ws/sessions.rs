@@ -67,10 +67,6 @@ pub async fn dispatch(app: Arc<App>, client: Client, message: ClientMessage, rep
         ClientMessage::SessionReconnect { cli_type, session_id } => {
             app.service.reconnect(&cli_type, session_id.as_ref()).await.map(ok)
         }
-        ClientMessage::SessionClose { session_id } => {
-            client.outbox.unfollow(&session_id);
-            Ok(ok(()))
-        }
         ClientMessage::SessionOlder { session_id, before } => {
             app.service.older(&session_id, before).await
         }
@@ -88,6 +84,7 @@ pub async fn dispatch(app: Arc<App>, client: Client, message: ClientMessage, rep
         ClientMessage::ProjectList {}
         | ClientMessage::ProjectAdd { .. }
         | ClientMessage::ProjectRemove { .. }
+        | ClientMessage::SessionClose { .. }
         | ClientMessage::PathComplete { .. } => return,
     };
     reply.settle(outcome);

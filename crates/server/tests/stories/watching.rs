@@ -1,6 +1,8 @@
 //! Several browsers on one session, slow ones, and ones that come back.
 
-use liminal_contract::{Body, ErrorCode, OutcomeBy, Policy, ServerMessage, TurnEventKind};
+use liminal_contract::{
+    Body, ClientMessage, ErrorCode, OutcomeBy, Policy, ServerMessage, TurnEventKind,
+};
 use liminal_scripted_agent::{Steps, act, answered, script};
 
 use crate::support::App;
@@ -123,6 +125,34 @@ async fn a_browser_that_comes_back_with_its_cursor_gets_what_it_missed() {
     assert_eq!(missed.texts(), ["two", "second"]);
     assert_eq!(missed.turns.iter().map(|turn| &turn.turn_id).collect::<Vec<_>>(), [&turn]);
     assert_eq!(all.entries.len() as u64, missed.entries[0].index);
+}
+
+#[tokio::test]
+async fn every_opening_is_answered_also_one_that_was_overtaken() {
+    let (_app, mut browser, session) =
+        App::with_session(script().on_any_prompt().say("ok").stop("end_turn")).await;
+    let turn = browser.says_to(&session, "hello").await;
+    browser.sees_end(&turn).await;
+    let open = || ClientMessage::SessionOpen {
+        session_id: session.clone(),
+        since: None,
+        around: None,
+        tails: None,
+    };
+    let mut requests = Vec::new();
+    for _ in 0..20 {
+        requests.push(browser.send(open()).await);
+        requests
+            .push(browser.send(ClientMessage::SessionClose { session_id: session.clone() }).await);
+        requests.push(browser.send(open()).await);
+    }
+    for request in &requests {
+        let reply = browser.sees_reply(request).await;
+        let is_answer =
+            matches!(reply, ServerMessage::Ok {} | ServerMessage::SessionHistory { .. });
+        assert!(is_answer, "{reply:?}");
+    }
+    assert_eq!(browser.opens(&session).await.texts(), ["hello", "ok"]);
 }
 
 #[tokio::test]

@@ -28,15 +28,24 @@ pub enum Told {
     Turn(Arc<TurnEvent>),
 }
 
+/// A history that was read, and the request it answers.
+#[derive(Debug)]
+pub struct History {
+    /// As it travels.
+    pub text: Utf8Bytes,
+    /// Of the opening that asked for it.
+    pub request_id: Option<String>,
+}
+
 /// What waits for one browser of one session.
 #[derive(Debug)]
 pub struct Followed {
     session: SessionId,
     opening: u64,
     follow: Follow,
-    /// Present while the history is being read: what comes meanwhile is held.
+    /// The history is being read: what comes meanwhile is held.
     held: bool,
-    history: Option<Utf8Bytes>,
+    history: Option<History>,
     queue: BTreeMap<u64, Told>,
     /// Where the waiting state of an item stands in the queue.
     waiting: HashMap<ItemId, u64>,
@@ -81,10 +90,11 @@ impl Followed {
         self.bytes
     }
 
-    /// The history was read at `seq`: what is older is in it. Returns the bytes that need not wait any more.
-    pub fn begin(&mut self, opening: u64, seq: u64, history: Utf8Bytes) -> usize {
+    /// The history was read at `seq`: what is older is in it. Returns the bytes that need not wait any more, or
+    /// gives back the history of an earlier opening.
+    pub fn begin(&mut self, opening: u64, seq: u64, history: History) -> Result<usize, History> {
         if opening != self.opening {
-            return 0;
+            return Err(history);
         }
         let before = self.bytes;
         let newer = self.queue.split_off(&(seq + 1));
@@ -96,7 +106,12 @@ impl Followed {
         }
         self.history = Some(history);
         self.held = false;
-        before - self.bytes
+        Ok(before - self.bytes)
+    }
+
+    /// The history, if it was not taken yet.
+    pub fn into_history(self) -> Option<History> {
+        self.history
     }
 
     /// Queues a change and returns by how much what waits has grown.
@@ -119,7 +134,7 @@ impl Followed {
             return None;
         }
         if let Some(history) = self.history.take() {
-            return Some((history, 0));
+            return Some((history.text, 0));
         }
         let (seq, told) = self.queue.pop_first()?;
         let weight = told.weight();

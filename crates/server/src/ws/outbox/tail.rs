@@ -55,7 +55,22 @@ fn common_prefix(one: &str, other: &str) -> usize {
     shared
 }
 
-/// How long a text is to a browser.
+/// How long a text is to a browser, in UTF-16 units: one for each character, two for those of four bytes. Counted by
+/// bytes, because it is done for all of a growing text each time it grows.
 fn units(text: &str) -> u64 {
-    text.encode_utf16().count() as u64
+    let begins = |byte: u8| byte & 0xC0 != 0x80;
+    text.bytes().map(|byte| u64::from(begins(byte)) + u64::from(byte >= 0xF0)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::units;
+
+    #[test]
+    fn a_text_is_as_long_as_a_browser_counts_it() {
+        for text in ["", "a", "é", "日本", "🦀", "a\u{301}🦀é\u{10ffff}\u{ffff}\u{7ff}\u{800}"]
+        {
+            assert_eq!(units(text), text.encode_utf16().count() as u64, "{text:?}");
+        }
+    }
 }
