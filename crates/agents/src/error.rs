@@ -87,7 +87,9 @@ pub enum ProviderError {
     #[error("This question is no longer open.")]
     PermissionClosed,
     /// No such agent in the catalogue.
-    #[error("There is no agent called {cli_type:?}.")]
+    #[error(
+        "There is no agent called {cli_type:?}. `liminal doctor` lists those there are; add yours to agents.json."
+    )]
     Unsupported {
         /// What was asked for.
         cli_type: String,

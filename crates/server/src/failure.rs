@@ -28,6 +28,13 @@ impl Failure {
         Self::new(ErrorCode::InvalidMessage, format!("Invalid request payload: {what}."))
     }
 
+    /// A defect of ours. What it was is in the log.
+    pub fn unexpected() -> Self {
+        let message =
+            "Unexpected server error. Try again; what liminal printed in its terminal says more.";
+        Self::new(ErrorCode::InternalError, message)
+    }
+
     /// The same, with evidence.
     pub fn with_details(self, details: Details) -> Self {
         Self { details: Some(Box::new(details)), ..self }

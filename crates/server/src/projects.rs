@@ -36,7 +36,7 @@ impl Document for ProjectsFile {
     const LIST: &'static str = "projects";
 }
 
-/// Why a project was not added or removed.
+/// Why a project was not added, found or removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectError {
     /// Not a directory we can work in.
@@ -48,9 +48,27 @@ pub enum ProjectError {
         /// The project.
         existing: Project,
     },
-    /// No such project.
-    #[error("Project not found. It may have been removed in another window.")]
+    /// No project has this id.
+    #[error(
+        "Project not found. It may have been removed in another window; add its directory again to bring it back."
+    )]
     NotFound,
+    /// No project is at this path.
+    #[error("No project has the directory {path}. {reason}")]
+    NotAt {
+        /// As it was given.
+        path: String,
+        /// A sentence that says what to do.
+        reason: String,
+    },
+    /// The project is there, its directory is not.
+    #[error(
+        "The project's directory {path} is not there any more, or can't be read. Bring it back, then try again."
+    )]
+    Gone {
+        /// The directory.
+        path: String,
+    },
     /// The file could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -62,9 +80,13 @@ impl From<ProjectError> for Failure {
         match error {
             ProjectError::Path(refused) => Self::new(ErrorCode::ProjectPathInvalid, message)
                 .with_details(Details { path: Some(refused.path), ..Details::default() }),
+            ProjectError::Gone { path } => Self::new(ErrorCode::ProjectPathInvalid, message)
+                .with_details(Details { path: Some(path), ..Details::default() }),
             ProjectError::Duplicate { existing } => Self::new(ErrorCode::ProjectDuplicate, message)
                 .with_details(Details { path: Some(existing.path), ..Details::default() }),
             ProjectError::NotFound => Self::new(ErrorCode::ProjectNotFound, message),
+            ProjectError::NotAt { path, .. } => Self::new(ErrorCode::ProjectNotFound, message)
+                .with_details(Details { path: Some(path), ..Details::default() }),
             ProjectError::Store(error) => error.into(),
         }
     }
@@ -93,12 +115,26 @@ impl Projects {
         found.ok_or(ProjectError::NotFound)
     }
 
+    /// One project, whose directory is there to be worked in.
+    pub async fn workable(&self, id: &ProjectId) -> Result<Project, ProjectError> {
+        let project = self.get(id)?;
+        let path = project.path.clone();
+        let is_there = tokio::task::spawn_blocking(move || Path::new(&path).is_dir()).await;
+        match is_there {
+            Ok(true) => Ok(project),
+            Ok(false) | Err(_) => Err(ProjectError::Gone { path: project.path }),
+        }
+    }
+
     /// The project of this directory.
     pub fn at(&self, path: &ProjectPath) -> Result<Project, ProjectError> {
         let found = self.0.look(|file| {
             file.projects.iter().find(|project| project.path == path.as_str()).cloned()
         })?;
-        found.ok_or(ProjectError::NotFound)
+        found.ok_or_else(|| ProjectError::NotAt {
+            path: path.as_str().to_owned(),
+            reason: "Add it as a project first.".to_owned(),
+        })
     }
 
     /// Makes the directory a project. `tell` runs when it is on disk, in order with other changes.

@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use liminal_agents::ProviderError;
 use liminal_contract::{
     CliType, CreateSession, ErrorCode, ItemId, ProjectId, SendAccepted, SendMessage, ServerMessage,
     SessionHandle, SessionId, Sessions,
@@ -17,7 +18,7 @@ use super::answer::JsonBody;
 use super::download;
 use crate::app::App;
 use crate::failure::Failure;
-use crate::projects::ProjectPath;
+use crate::projects::{ProjectError, ProjectPath, RefusedPath};
 use crate::sessions::{Format, Send};
 
 type Answer = Result<Response, Failure>;
@@ -40,14 +41,14 @@ pub fn routes() -> Router<Arc<App>> {
 async fn create(State(app): State<Arc<App>>, JsonBody(body): JsonBody<CreateSession>) -> Answer {
     let cli_type = CliType::parse(&body.cli_type).map_err(|_| unsupported(&body.cli_type))?;
     let project = match (body.project_id, body.project_dir) {
-        (Some(id), _) => app.projects.get(&id).map_err(Failure::from)?,
+        (Some(id), _) => app.projects.get(&id)?,
         (None, Some(dir)) => {
             let path = tokio::task::spawn_blocking(move || ProjectPath::resolve(&dir)).await;
-            let path = match path {
-                Ok(Ok(path)) => path,
-                Ok(Err(_)) | Err(_) => return Err(no_project()),
-            };
-            app.projects.at(&path).map_err(Failure::from)?
+            let path = path.map_err(|_panicked| Failure::unexpected())?;
+            // What can't be a project is none.
+            let path =
+                path.map_err(|RefusedPath { path, reason }| ProjectError::NotAt { path, reason })?;
+            app.projects.at(&path)?
         }
         (None, None) => {
             let message = "`projectId` is missing. Name the project by it or by `projectDir`.";
@@ -150,12 +151,7 @@ fn session_id(text: &str) -> Result<SessionId, Failure> {
     })
 }
 
+/// What is not even the form of an agent's id names no agent.
 fn unsupported(cli_type: &str) -> Failure {
-    let shown: String = cli_type.chars().take(64).collect();
-    Failure::new(ErrorCode::UnsupportedCliType, format!("There is no agent called {shown:?}."))
-}
-
-fn no_project() -> Failure {
-    let message = "No project has that directory. Add it first.";
-    Failure::new(ErrorCode::ProjectNotFound, message)
+    ProviderError::Unsupported { cli_type: cli_type.chars().take(64).collect() }.into()
 }

@@ -70,9 +70,13 @@ fn resolve(typed: &str) -> Result<ProjectPath, String> {
 
 fn reason(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "There is no such directory.".into(),
-        io::ErrorKind::PermissionDenied => "You have no permission to read it.".into(),
-        io::ErrorKind::NotADirectory => "A part of the path is a file.".into(),
-        _ => format!("The system says: {error}."),
+        io::ErrorKind::NotFound => {
+            "There is no such directory. Check the spelling, or make it.".into()
+        }
+        io::ErrorKind::PermissionDenied => {
+            "You have no permission to read it. Choose another, or give yourself the right.".into()
+        }
+        io::ErrorKind::NotADirectory => "A part of the path is a file. Check the spelling.".into(),
+        _ => format!("The system says: {error}. Choose another directory."),
     }
 }

@@ -50,8 +50,7 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// Where a project is. A removed one keeps its sessions, but they can't be worked in until it is added again:
-    /// the empty path makes the agent refuse with a clear error.
+    /// Where a project is, for reading: nowhere when it was removed, which keeps its sessions.
     pub fn project_dir(&self, project: &ProjectId) -> PathBuf {
         self.projects.get(project).map(|project| PathBuf::from(project.path)).unwrap_or_default()
     }
@@ -106,6 +105,7 @@ impl SessionService {
         project: &ProjectId,
         archived: bool,
     ) -> Result<Vec<SessionListItem>, Failure> {
+        self.around.projects.get(project)?;
         let mut records = self.around.sessions.all()?;
         records.retain(|record| record.project_id == *project && record.archived == archived);
         let registry = self.registry.lock().await;
@@ -122,7 +122,7 @@ impl SessionService {
         policy: Option<Policy>,
     ) -> Result<SessionListItem, Failure> {
         let provider = self.around.registry.resolve(cli_type)?;
-        let project = self.around.projects.get(project)?;
+        let project = self.around.projects.workable(project).await?;
         let new = NewSession { project_dir: PathBuf::from(&project.path), session_id: None };
         let made = provider.create_session(new).await?;
         let now = Timestamp::from(SystemTime::now());
@@ -178,7 +178,7 @@ impl SessionService {
 
     /// Says something to the agent. The same UUID `requestId` again is answered again and not sent again.
     pub async fn send(self: &Arc<Self>, send: Send) -> Result<TurnId, Failure> {
-        self.record(&send.session)?;
+        let record = self.record(&send.session)?;
         if send.content.trim().is_empty() {
             let what = "`content` is blank; write something to send";
             return Err(Failure::invalid(what).about(send.session));
@@ -196,6 +196,8 @@ impl SessionService {
             }
         }
         let Send { session, content, request_id } = send;
+        let project = self.around.projects.workable(&record.project_id).await;
+        project.map_err(|error| Failure::from(error).about(session.clone()))?;
         self.ask(&session, |reply| Ask::Send { content, request_id, reply }).await
     }
 
@@ -294,6 +296,7 @@ impl SessionService {
 
     /// The sessions of a project that are attached to an agent.
     pub async fn attached(&self, project: &ProjectId) -> Result<Vec<AttachedSession>, Failure> {
+        self.around.projects.get(project)?;
         let registry = self.registry.lock().await;
         let mut records = self.around.sessions.all()?;
         records.retain(|record| record.project_id == *project);

@@ -80,7 +80,14 @@ async fn what_cannot_be_done_is_refused_with_the_contracts_code() {
     app.post("/api/session/create", &json!({"cliType": "scripted"}))
         .await
         .is_refused_with(400, "PROJECT_ID_REQUIRED");
+    let elsewhere = app.directory("elsewhere");
+    let no_project = app.post("/api/session/create", &refused("scripted", &elsewhere)).await;
+    no_project.is_refused_with(404, "PROJECT_NOT_FOUND");
+    let told = no_project.json();
+    let sentence = format!("No project has the directory {elsewhere}. Add it as a project first.");
+    assert_eq!((&told["message"], &told["details"]["path"]), (&sentence.into(), &elsewhere.into()));
     app.get("/api/session/list").await.is_refused_with(400, "PROJECT_ID_REQUIRED");
+    app.get("/api/session/list?projectId=none").await.is_refused_with(404, "PROJECT_NOT_FOUND");
     for call in ["load", "send", "cancel", "kill"] {
         let path = format!("/api/session/scripted:none/{call}");
         app.post(&path, &json!({"content": "x"})).await.is_refused_with(404, "SESSION_NOT_FOUND");

@@ -1,7 +1,8 @@
 //! Putting things away while an agent is at work in them.
 
 use liminal_contract::{
-    ClientMessage, Project, ServerMessage, SessionId, TurnEventKind, TurnOutcome, TurnStatus,
+    ClientMessage, ErrorCode, Project, ServerMessage, SessionId, TurnEventKind, TurnOutcome,
+    TurnStatus,
 };
 use liminal_scripted_agent::{Steps, script};
 use tempfile::TempDir;
@@ -65,6 +66,42 @@ async fn a_removed_project_lets_its_turns_end_and_brings_its_sessions_back_when_
     let again = browser.adds_project(&app.directory("project")).await;
     let sessions = browser.sessions(&again).await;
     assert_eq!(sessions.iter().map(|session| &session.id).collect::<Vec<_>>(), [&session]);
+}
+
+#[tokio::test]
+async fn nothing_is_sent_where_there_is_no_directory_to_work_in() {
+    let (app, mut browser, session) =
+        App::with_session(script().on_any_prompt().say("here").stop("end_turn")).await;
+    let refused = async |browser: &mut Browser| {
+        let answer = browser.tries_to_say_to(&session, "work").await;
+        let ServerMessage::Error { code, message, session_id, .. } = answer else {
+            panic!("{answer:?}")
+        };
+        assert_eq!(session_id.as_ref(), Some(&session));
+        (code, message)
+    };
+    let (directory, away) = (app.directory("project"), app.launch().home().join("away"));
+    std::fs::rename(&directory, &away).unwrap();
+    let (code, message) = refused(&mut browser).await;
+    assert_eq!(code, ErrorCode::ProjectPathInvalid);
+    assert!(message.contains(&directory), "{message}");
+    let project = browser.projects().await.remove(0);
+    let answer = browser.tries_to_create(&project, "scripted").await;
+    assert!(matches!(answer, ServerMessage::Error { code: ErrorCode::ProjectPathInvalid, .. }));
+
+    std::fs::rename(&away, &directory).unwrap();
+    browser.ask(ClientMessage::ProjectRemove { project_id: project.id }).await;
+    let app = app.restart().await;
+    let mut browser = app.browser().await;
+    browser.opens(&session).await;
+    let (code, message) = refused(&mut browser).await;
+    assert_eq!(code, ErrorCode::ProjectNotFound);
+    assert!(message.contains("add its directory again"), "{message}");
+
+    browser.adds_project(&directory).await;
+    let turn = browser.says_to(&session, "work").await;
+    browser.sees_end(&turn).await;
+    assert_eq!(browser.opens(&session).await.texts(), ["work", "here"]);
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Which sessions are listed, and with what.
 
+use liminal_contract::{ClientMessage, ErrorCode, ProjectId, ServerMessage};
 use liminal_scripted_agent::{Steps, script};
 
 use crate::support::Launch;
@@ -27,6 +28,17 @@ async fn each_project_lists_its_own_sessions_with_title_time_and_agent() {
     assert!(listed.iter().all(|each| each.created_at >= web.added_at && !each.archived));
     assert_eq!(browser.sessions(&api).await[0].id, elsewhere);
     assert_eq!(browser.sessions(&empty).await, []);
+}
+
+#[tokio::test]
+async fn a_project_that_is_none_has_no_list() {
+    let app = Launch::new().start().await;
+    let project_id = ProjectId::new("none");
+    let list = ClientMessage::SessionList { project_id, archived: None };
+    let answer = app.browser().await.ask(list).await;
+    let ServerMessage::Error { code, message, .. } = answer else { panic!("{answer:?}") };
+    assert_eq!(code, ErrorCode::ProjectNotFound);
+    assert!(message.contains("add its directory again"), "{message}");
 }
 
 #[tokio::test]
