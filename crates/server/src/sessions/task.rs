@@ -69,8 +69,8 @@ pub struct SessionTask {
     uncommitted: VecDeque<Uncommitted>,
     /// Of outputs that led to no change yet.
     charges: Vec<Charge>,
-    /// Sends of this task's life, so that one repeated before its commit is known too.
-    requests: HashMap<String, (TurnId, String)>,
+    /// Sends of this task's life with a hash of their words, so that one repeated before its commit is known too.
+    requests: HashMap<String, (TurnId, u64)>,
     /// Permissions that an answer is under way for.
     answering: Vec<ItemId>,
     followers: Vec<Arc<Outbox>>,
@@ -212,7 +212,8 @@ impl SessionTask {
                     Some(output) => self.apply(output),
                     None => self.attachment = Attachment::None,
                 },
-                ask = self.asks.recv(), if !self.asks.is_closed() => if let Some(ask) = ask {
+                // Once every handle is gone there is nothing more to wait for, but what was asked before is answered.
+                ask = self.asks.recv(), if !self.has_no_more_asks() => if let Some(ask) = ask {
                     self.answer(ask);
                 },
                 Some(done) = self.done.recv() => self.finish(done),
@@ -225,11 +226,15 @@ impl SessionTask {
             }
             self.look_around_at = self.began.elapsed() + self.around.idle;
             self.tell_situation();
-            if self.asks.is_closed() && self.asks.is_empty() && self.uncommitted.is_empty() {
-                // Every handle is gone: the session was deleted, and all who followed know how it ended.
+            if self.has_no_more_asks() && self.uncommitted.is_empty() {
+                // The session was deleted, and all who followed know how it ended.
                 return Vec::new();
             }
         }
+    }
+
+    fn has_no_more_asks(&self) -> bool {
+        self.asks.is_closed() && self.asks.is_empty()
     }
 
     fn next_deadline(&self) -> Option<Duration> {

@@ -259,6 +259,19 @@ async fn a_panic_in_one_session_costs_nobody_a_word_and_the_session_goes_on() {
 }
 
 #[tokio::test]
+async fn what_was_asked_before_the_last_handle_was_let_go_is_answered() {
+    let stage = Stage::new(Duration::from_secs(600)).await;
+    let (record, around) = (stage.service.record(&session()).unwrap(), &stage.service.around);
+    let provider = stage.puppet.clone();
+    let (handle, _task) = task::SessionTask::start(record, None, provider, around.clone(), None);
+    let (reply, answer) = tokio::sync::oneshot::channel();
+    assert!(handle.ask(session::Ask::Cancel(reply)).is_ok());
+    // On a runtime of one thread the task has not begun yet.
+    drop(handle);
+    tokio::time::timeout(Duration::from_secs(30), answer).await.unwrap().unwrap().unwrap();
+}
+
+#[tokio::test]
 async fn a_session_nobody_needs_has_no_task_and_whoever_asks_in_that_moment_gets_an_answer() {
     let stage = Stage::new(Duration::from_millis(1)).await;
     let Stage { puppet, service, client, .. } = &stage;

@@ -1,5 +1,7 @@
 //! What browsers ask of a session.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use liminal_contract::{
     Answer, ErrorCode, ItemId, ItemStatus, MessageOrigin, OutcomeBy, ServerMessage, TurnId,
     TurnOrigin,
@@ -142,9 +144,10 @@ impl SessionTask {
 
     fn send(&mut self, content: String, request_id: Option<String>, reply: Reply<TurnId>) {
         let request_id = request_id.filter(|id| Uuid::try_parse(id).is_ok());
+        let words = hash(&content);
         if let Some((turn, before)) = request_id.as_ref().and_then(|id| self.requests.get(id)) {
             let answer =
-                if *before == content { Ok(turn.clone()) } else { Err(other_content(&self.id)) };
+                if *before == words { Ok(turn.clone()) } else { Err(other_content(&self.id)) };
             let _asker_left = reply.send(answer);
             return;
         }
@@ -158,7 +161,7 @@ impl SessionTask {
         let turn = TurnId::new(Uuid::now_v7().to_string());
         let now = self.now().wall;
         if let Some(id) = &request_id {
-            self.requests.insert(id.clone(), (turn.clone(), content.clone()));
+            self.requests.insert(id.clone(), (turn.clone(), words));
         }
         let said = Upsert {
             turn_id: turn.clone(),
@@ -251,4 +254,10 @@ impl SessionTask {
         }
         self.give_answer(item, answer, OutcomeBy::User, Some(reply));
     }
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
