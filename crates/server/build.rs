@@ -1,6 +1,6 @@
 //! Puts every file of `client/` into the binary, so that the program can be started from anywhere.
 //!
-//! Writes a table of `(path, bytes, etag)` that `http/assets.rs` includes. What only serves the type checker
+//! Writes a table of `(path, bytes, etag)` that `src/assets.rs` includes. What only serves the type checker
 //! or the package manager stays out.
 
 use std::collections::hash_map::DefaultHasher;

@@ -70,7 +70,7 @@ impl App {
         let journal = journal.journal;
         let search = Search::start(data_dir, &journal, sessions.clone())?;
 
-        let own = std::env::current_exe().unwrap_or_else(|_unknown| "liminal".into());
+        let own = providers::own_executable();
         let catalogue = Catalogue::read(data_dir, &config.overrides(), &own);
         warnings.extend(catalogue.problems().iter().map(ToString::to_string));
         let guard = GuardCommand::own_executable();

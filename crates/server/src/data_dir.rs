@@ -14,7 +14,7 @@ pub enum DataDirError {
     #[error("the data directory {} is a symbolic link; name the directory itself with --data-dir", .0.display())]
     Symlink(PathBuf),
     /// Something else has its name.
-    #[error("the data directory {} is not a directory", .0.display())]
+    #[error("the data directory {} is not a directory; choose another with --data-dir", .0.display())]
     NotADirectory(PathBuf),
     /// Another user's.
     #[error("the data directory {} belongs to another user; choose your own with --data-dir", .0.display())]
@@ -23,7 +23,7 @@ pub enum DataDirError {
     #[error("the data directory {path} is open to other users; close it with: chmod 700 {path}", path = .0.display())]
     Open(PathBuf),
     /// It can't be made, read or written.
-    #[error("cannot use the data directory {}: {}", .0.display(), .1)]
+    #[error("cannot use the data directory {}: {}; choose another with --data-dir", .0.display(), .1)]
     Unusable(PathBuf, io::Error),
 }
 

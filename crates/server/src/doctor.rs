@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::data_dir;
 use crate::instance::Instance;
 use crate::journal::{self, Examined};
-use crate::{search, store};
+use crate::{providers, search, store};
 
 /// Prints the findings. An error when the program could not be started as things are; an agent that is missing is
 /// none.
@@ -31,13 +31,13 @@ pub fn examine(config: &Config) -> Result<(), Stopped> {
     }
     for file in [journal::FILE, search::FILE] {
         if let Some(found) = journal::examine(&config.data_dir.join(file)) {
-            line(file, database(&found))?;
+            line(file, database(file, &found))?;
         }
     }
     line("Address", address(config))?;
 
-    let executable = std::env::current_exe().unwrap_or_default();
-    let catalogue = Catalogue::read(&config.data_dir, &config.overrides(), &executable);
+    let catalogue =
+        Catalogue::read(&config.data_dir, &config.overrides(), &providers::own_executable());
     for problem in catalogue.problems() {
         line("agents.json", Finding::bad(problem.to_string()))?;
     }
@@ -76,10 +76,13 @@ fn data_directory(path: &Path) -> Finding {
     }
 }
 
-fn database(found: &Examined) -> Finding {
+fn database(file: &str, found: &Examined) -> Finding {
     let size = format!("{:.1} MB", found.bytes as f64 / 1e6);
     match &found.damage {
         None => Finding::good(format!("{size}, sound")),
+        Some(damage) if file == search::FILE => {
+            Finding::good(format!("{size}, damaged ({damage}); it is made anew by itself"))
+        }
         Some(damage) => Finding::bad(format!(
             "{size}, damaged ({damage}); it is set aside at the next start. Restore a backup if you have one"
         )),

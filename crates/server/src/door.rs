@@ -7,6 +7,6 @@ mod addresses;
 mod credential;
 mod one_time_code;
 
-pub use addresses::{Addresses, AllowedOrigin, InvalidOrigin};
-pub use credential::{Credential, CredentialError};
+pub use addresses::{Addresses, AllowedOrigin};
+pub use credential::Credential;
 pub use one_time_code::OneTimeCodes;

@@ -20,8 +20,6 @@ use axum::routing::{any, get, post};
 
 use crate::app::App;
 
-pub use answer::JsonBody;
-
 /// The longest body that is read.
 const LONGEST_BODY: usize = 1024 * 1024;
 

@@ -25,7 +25,7 @@ use tokio::sync::watch;
 
 pub use examine::{Examined, copy, examine};
 pub use health::Health;
-pub use long::{Piece, Written, plain};
+pub use long::{Piece, plain};
 pub use open::{JournalError, Opened};
 pub use read::{Page, SessionRow};
 pub use record::{Blocks, Change, Item, Request, TurnRow};

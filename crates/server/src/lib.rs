@@ -1,26 +1,27 @@
 //! The server behind the page: configuration, the door, projects, sessions and their journal, search, the
 //! socket and HTTP.
 //!
-//! A library so that every part can be tested by itself; `main.rs` only calls [`cli::run`].
+//! A library so that every part can be tested by itself; `main.rs` only calls [`cli::run`]. What else is public is for
+//! the example that makes a large data directory.
 
-pub mod agents;
-pub mod app;
-pub mod assets;
-pub mod browser;
+mod agents;
+mod app;
+mod assets;
+mod browser;
 pub mod cli;
-pub mod config;
-pub mod data_dir;
-pub mod doctor;
-pub mod door;
-pub mod failure;
-pub mod http;
-pub mod instance;
+mod config;
+mod data_dir;
+mod doctor;
+mod door;
+mod failure;
+mod http;
+mod instance;
 pub mod journal;
-pub mod neighbour;
-pub mod projects;
-pub mod providers;
+mod neighbour;
+mod projects;
+mod providers;
 pub mod search;
-pub mod serve;
-pub mod sessions;
+mod serve;
+mod sessions;
 pub mod store;
-pub mod ws;
+mod ws;

@@ -1,6 +1,6 @@
 //! From the catalogue to who drives each agent.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +17,11 @@ use crate::store::TrustFile;
 
 /// How long Claude Code may take to end a turn that is to be stopped.
 const INTERRUPT: Duration = Duration::from_secs(10);
+
+/// Ourselves: the demo agent is the same program. Where the system does not tell, by name.
+pub fn own_executable() -> PathBuf {
+    std::env::current_exe().unwrap_or_else(|_unknown| "liminal".into())
+}
 
 /// A provider for every agent of the catalogue. None starts anything before it is needed.
 pub fn register(

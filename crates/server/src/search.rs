@@ -51,10 +51,12 @@ impl Search {
         }));
         let journal_path = directory.join(crate::journal::FILE);
         let indexer = index::Indexer::new(path.clone(), &journal_path).map_err(unusable)?;
-        thread::Builder::new()
-            .name("search".into())
-            .spawn(move || indexer.run(&told))
-            .map_err(|error| Failure::new(ErrorCode::InternalError, error.to_string()))?;
+        thread::Builder::new().name("search".into()).spawn(move || indexer.run(&told)).map_err(
+            |error| {
+                let message = format!("Search could not be started: {error}. Start again.");
+                Failure::new(ErrorCode::InternalError, message)
+            },
+        )?;
         Ok(Self { path, sessions, reader: Arc::default(), news })
     }
 
@@ -100,7 +102,10 @@ impl Search {
             Ok(found)
         })
         .await
-        .map_err(|panic| Failure::new(ErrorCode::InternalError, panic.to_string()))?
+        .map_err(|panic| {
+            tracing::error!(%panic, "a search panicked");
+            Failure::unexpected()
+        })?
         .map_err(|error| {
             if index::is_damage(&error) {
                 let _indexer_ended = self.news.send(index::News::Damaged(began));

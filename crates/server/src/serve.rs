@@ -94,11 +94,11 @@ fn already_running(config: &Config, data_dir: &Path, taken: Taken) -> Result<(),
             Ok(())
         }
         Taken::BySomethingSilent => Err(Stopped::because(format!(
-            "another process uses the data directory {}",
+            "another process uses the data directory {} and does not say where it listens; end it, or choose another directory with --data-dir",
             data_dir.display()
         ))),
         Taken::Unusable(error) => Err(Stopped::because(format!(
-            "cannot use the data directory {}: {error}",
+            "cannot use the data directory {}: {error}; choose another with --data-dir",
             data_dir.display()
         ))),
     }
@@ -124,7 +124,9 @@ pub fn why_not_listening(config: &Config, error: &io::Error) -> String {
         io::ErrorKind::AddrNotAvailable => {
             format!("{host} is not an address of this machine; choose another with --host")
         }
-        _ => format!("cannot listen on {host} port {port}: {error}"),
+        _ => format!(
+            "cannot listen on {host} port {port}: {error}; choose others with --host and --port"
+        ),
     }
 }
 

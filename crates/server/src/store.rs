@@ -12,7 +12,7 @@ mod trust_file;
 
 use std::path::Path;
 
-pub use document::{Document, Loaded, StoreError};
+pub use document::{Document, StoreError};
 pub use json_file::JsonFile;
 pub use sessions_file::{SessionRecord, SessionsFile, TitleBy};
 pub use trust_file::TrustFile;
@@ -21,5 +21,6 @@ pub use trust_file::TrustFile;
 pub fn troubles(data_dir: &Path) -> Vec<StoreError> {
     let projects = document::load::<crate::projects::ProjectsFile>(data_dir).err();
     let sessions = document::load::<sessions_file::Sessions>(data_dir).err();
-    projects.into_iter().chain(sessions).collect()
+    let trust = document::load::<trust_file::Trusted>(data_dir).err();
+    projects.into_iter().chain(sessions).chain(trust).collect()
 }

@@ -14,13 +14,22 @@ const FILES: [&str; 4] = ["projects.json", "sessions.json", "trust.json", "agent
 /// index is made anew by itself.
 pub fn backup(data_dir: &Path, to: &Path) -> Result<(), Stopped> {
     let Some(data_dir) = data_dir::check(data_dir).map_err(Stopped::because)? else {
-        return Err(Stopped::because(format!("there is nothing in {} yet", data_dir.display())));
+        return Err(Stopped::because(format!(
+            "there is nothing in {} yet; name another directory with --data-dir",
+            data_dir.display()
+        )));
     };
     let fails = |what: &Path, error: &dyn std::fmt::Display| {
-        Stopped::because(format!("{} could not be written: {error}", what.display()))
+        Stopped::because(format!(
+            "{} could not be written: {error}; remove it and try again elsewhere",
+            what.display()
+        ))
     };
     fs::DirBuilder::new().mode(0o700).create(to).map_err(|error| {
-        Stopped::because(format!("cannot make the directory {}: {error}", to.display()))
+        Stopped::because(format!(
+            "cannot make the directory {}: {error}; name one that is not there yet",
+            to.display()
+        ))
     })?;
     // The lists first: a session that is added meanwhile may then have words and no entry, never the other way round.
     for file in FILES {

@@ -25,12 +25,14 @@ fn rotate_running(data_dir: &Path, address: &str) -> Result<(), Stopped> {
     let old = Credential::load_or_create(data_dir).map_err(Stopped::because)?.reveal();
     let (status, _empty) =
         neighbour::post(address, "/api/token/rotate", &old).map_err(|error| {
-            Stopped::because(format!("the server at {address} does not answer: {error}"))
+            Stopped::because(format!(
+                "the server at {address} does not answer: {error}; stop it, then try again"
+            ))
         })?;
     if status == 204 {
         return Ok(());
     }
     Err(Stopped::because(format!(
-        "the server at {address} did not replace the token (status {status})"
+        "the server at {address} did not replace the token (status {status}); stop it, then try again"
     )))
 }

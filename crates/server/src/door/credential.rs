@@ -93,7 +93,7 @@ impl Credential {
 #[derive(Debug, thiserror::Error)]
 pub enum CredentialError {
     /// The file is there and can't be read.
-    #[error("cannot read {}: {source}", file.display())]
+    #[error("cannot read {}: {source}; make it readable, or make a new one with `liminal token --rotate`", file.display())]
     Unreadable {
         /// The token file.
         file: PathBuf,
@@ -107,7 +107,7 @@ pub enum CredentialError {
         file: PathBuf,
     },
     /// A new one could not be written.
-    #[error("cannot write {}: {source}", file.display())]
+    #[error("cannot write {}: {source}; make room, or make its directory writable", file.display())]
     Unwritable {
         /// The token file.
         file: PathBuf,

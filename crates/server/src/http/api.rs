@@ -78,6 +78,9 @@ pub async fn code(State(app): State<Arc<App>>) -> String {
 
 /// What nobody answers.
 pub async fn unknown() -> Response {
-    (StatusCode::NOT_FOUND, Json(Failure::invalid("there is no such call").into_body()))
+    (
+        StatusCode::NOT_FOUND,
+        Json(Failure::invalid("there is no such call; docs/protocol.md has them all").into_body()),
+    )
         .into_response()
 }

@@ -18,14 +18,19 @@ impl From<ProviderError> for Failure {
 
 impl From<JournalError> for Failure {
     fn from(error: JournalError) -> Self {
-        Self::new(ErrorCode::StoreCorrupt, error.to_string())
+        let what_to_do =
+            "Try again; if it stays so, `liminal doctor` says whether the file is damaged.";
+        Self::new(ErrorCode::StoreCorrupt, format!("{error}. {what_to_do}"))
     }
 }
 
 /// No session of that id.
 pub fn not_found(session: &SessionId) -> Failure {
-    Failure::new(ErrorCode::SessionNotFound, "Session not found. It may have been deleted.")
-        .about(session.clone())
+    Failure::new(
+        ErrorCode::SessionNotFound,
+        "Session not found. It may have been deleted in another window.",
+    )
+    .about(session.clone())
 }
 
 /// The same `requestId` came with other words.

@@ -7,7 +7,6 @@ use axum::body::Bytes;
 use futures_util::stream::{self, Stream};
 use liminal_contract::{ErrorCode, ItemId, SessionId};
 
-use super::failures::not_found;
 use super::service::SessionService;
 use crate::failure::Failure;
 use crate::journal::{Journal, JournalError, Piece};
@@ -19,8 +18,7 @@ impl SessionService {
         let (journal, id) = (self.around().journal.clone(), session.clone());
         let pieces = journal.read(move |reader| reader.output_pieces(&id, &item)).await?;
         if pieces.is_empty() {
-            return Err(Failure::new(ErrorCode::SessionNotFound, "There is no such output.")
-                .about(session.clone()));
+            return Err(nothing_there(session));
         }
         Ok(Output { journal, session: session.clone(), pieces })
     }
@@ -34,8 +32,15 @@ impl SessionService {
         self.record(session)?;
         let id = session.clone();
         let found = self.around().journal.read(move |reader| reader.image(&id, &name)).await?;
-        found.ok_or_else(|| not_found(session))
+        found.ok_or_else(|| nothing_there(session))
     }
+}
+
+/// The session is there; what was asked for is not in it.
+fn nothing_there(session: &SessionId) -> Failure {
+    let message =
+        "This is not in the session, or no longer. Open the session again to see what is.";
+    Failure::new(ErrorCode::SessionNotFound, message).about(session.clone())
 }
 
 /// An output of any length, read as it is taken.

@@ -1,7 +1,5 @@
 //! What a browser gets: items and turns of the journal, rendered.
 
-use std::fmt::Write;
-
 use liminal_contract::{Body, Part, SessionId, Turn, UpsertObject};
 use liminal_render as render;
 use liminal_stream::{Ask, Hunk, Source, SourcePart, ToolCall, Upsert};
@@ -249,16 +247,8 @@ pub fn hunk_inputs(hunks: &[Hunk]) -> Vec<render::HunkInput> {
 
 /// Where a browser gets a picture that was kept under a name.
 fn image_url(session: &SessionId, name: &str) -> String {
-    let mut url = String::from("/api/session/");
-    for byte in session.as_str().bytes() {
-        match byte {
-            b':' => url.push_str("%3A"),
-            byte => {
-                let _infallible = url.write_char(char::from(byte));
-            }
-        }
-    }
-    url + "/image/" + name.trim_start_matches('@')
+    let session = session.as_str().replace(':', "%3A");
+    format!("/api/session/{session}/image/{}", name.trim_start_matches('@'))
 }
 
 fn text_len(part: &SourcePart) -> usize {

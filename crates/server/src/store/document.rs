@@ -46,7 +46,7 @@ pub enum StoreError {
         reason: String,
     },
     /// It could not be replaced. What it held before is still there.
-    #[error("{} could not be written: {reason}. Nothing was changed; make room and try again.", file.display())]
+    #[error("{} could not be written: {reason}. Nothing was changed; make room, or make it writable, and try again.", file.display())]
     Unwritable {
         /// The file.
         file: PathBuf,
@@ -54,7 +54,7 @@ pub enum StoreError {
         reason: String,
     },
     /// The program is stopping.
-    #[error("Liminal Builder is stopping; nothing was changed.")]
+    #[error("Liminal Builder is stopping; nothing was changed. Start it again, then try again.")]
     Stopping,
 }
 

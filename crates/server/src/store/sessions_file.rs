@@ -98,11 +98,6 @@ impl SessionsFile {
         self.0.change(change, |()| {}).await
     }
 
-    /// The same without waiting: for what the journal can restore.
-    pub fn put_later(&self, record: SessionRecord) {
-        self.0.change_later(move |file| put(&mut file.sessions, record));
-    }
-
     /// Changes one session, if it is still there. Returns its new state when that is on disk.
     pub async fn update(
         &self,

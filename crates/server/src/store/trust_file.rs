@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Document, JsonFile, StoreError};
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Trusted {
+pub(super) struct Trusted {
     directories: Vec<String>,
 }
 

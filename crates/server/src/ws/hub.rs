@@ -81,11 +81,6 @@ impl Hub {
         self.clients().values().cloned().collect()
     }
 
-    /// How many browsers are connected.
-    pub fn count(&self) -> usize {
-        self.clients().len()
-    }
-
     fn tell(&self, message: ServerMessage, except: Option<u64>) {
         let clients = self.clients();
         let others = clients.iter().filter(|(id, _)| Some(**id) != except);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use liminal_contract::{ErrorCode, Frame, ServerMessage};
+use liminal_contract::{Frame, ServerMessage};
 
 use super::outbox::Outbox;
 use crate::failure::Failure;
@@ -45,7 +45,8 @@ impl Reply {
         }
     }
 
-    /// For the few requests whose contract is silence (cancel when nothing runs).
+    /// For a request whose answer went another way: an opening's is its history, which must stay in order with what
+    /// follows it.
     pub fn none(mut self) {
         self.is_owed = false;
     }
@@ -60,9 +61,7 @@ impl Drop for Reply {
     fn drop(&mut self) {
         if self.is_owed {
             tracing::error!(request_id = ?self.request_id, "a request was dropped unanswered");
-            self.give(
-                Failure::new(ErrorCode::InternalError, "Unexpected server error.").into_message(),
-            );
+            self.give(Failure::unexpected().into_message());
         }
     }
 }

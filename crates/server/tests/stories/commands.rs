@@ -194,6 +194,7 @@ async fn nobody_has_to_read_what_is_printed() {
 #[tokio::test]
 async fn the_doctor_names_what_is_damaged() {
     let launch = Launch::new().file("sessions.json", "{").file("agents.json", "[");
+    let launch = launch.file("trust.json", "{").file("search.db", &"rubbish ".repeat(1000));
     let app_dir = launch.data_dir();
     let ended = run(&mut launch.command(&["doctor", "--port", "0"])).await;
     assert_eq!(ended.status.code(), Some(1));
@@ -202,6 +203,9 @@ async fn the_doctor_names_what_is_damaged() {
         "{ended:?}"
     );
     assert!(ended.stdout.contains("agents.json"), "{ended:?}");
+    assert!(ended.stdout.contains(&app_dir.join("trust.json").display().to_string()), "{ended:?}");
+    let of_search = ended.stdout.lines().find(|line| line.starts_with("search.db")).unwrap();
+    assert!(of_search.contains("damaged") && of_search.ends_with("it is made anew by itself"));
 }
 
 #[tokio::test]

@@ -91,7 +91,11 @@ async fn an_agent_that_crashes_again_and_again_is_given_up_until_the_user_reconn
     browser.sees_status("breaks", "reconnecting").await;
     browser.sees_status("breaks", "connected").await;
     let never = |frame: &&Value| frame["cliType"] == "breaks" && frame["status"] == "starting";
-    assert_eq!(browser.frames().filter(never).count(), 1, "only the first start is a start");
+    assert_eq!(
+        browser.everything_seen().filter(never).count(),
+        1,
+        "only the first start is a start"
+    );
     let turn = browser.says_to(&session, "hello").await;
     assert!(completed(&browser.sees_end(&turn).await));
 }

@@ -196,11 +196,6 @@ impl Browser {
         }
     }
 
-    /// Everything that was received.
-    pub fn frames(&self) -> impl Iterator<Item = &Value> {
-        self.seen.iter()
-    }
-
     /// The last of what was received, for a story that failed.
     fn story_so_far(&self) -> String {
         const LAST: usize = 40;
