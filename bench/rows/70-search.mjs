@@ -7,7 +7,7 @@ import { connected } from "../socket.mjs"
 const root = join(import.meta.dirname, "../..")
 const ITEMS = Number(process.env.LIMINAL_BENCH_ITEMS ?? 1_000_000)
 /** A word of twenty items, one of nearly every item, one of a third; words still being typed; words together. */
-const QUERIES = { rare: "quokka ", common: "the ", frequent: "error ", prefix: "pare", "short prefix": "th", letter: "t", phrase: "\"of the\" ", several: "error function the " }
+const QUERIES = { rare: "quokka ", common: "the ", frequent: "error ", prefix: "pare", "short prefix": "th", phrase: "\"of the\" ", several: "error function the " }
 
 function generated(data) {
   const generate = (...args) => execFileSync("cargo", ["run", "--release", "--quiet", "-p", "liminal", "--example", "generate", "--", ...args], { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] })

@@ -5,6 +5,7 @@
 
 mod gathered;
 mod index;
+mod matches;
 mod query;
 mod text;
 
@@ -13,8 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Instant;
 
-use liminal_contract::{ErrorCode, Hit, ItemId, ServerMessage, SessionId, Snippet, Timestamp};
-use rusqlite::{Connection, OpenFlags, params};
+use liminal_contract::{ErrorCode, Hit, ServerMessage, SessionId, Snippet};
+use rusqlite::{Connection, OpenFlags};
 
 use crate::failure::Failure;
 use crate::journal::Journal;
@@ -23,8 +24,6 @@ use crate::store::SessionsFile;
 /// Its file in the data directory.
 pub const FILE: &str = "search.db";
 
-/// So many of the newest matches are ranked among themselves.
-const NEWEST: usize = 500;
 /// Hits given when nobody says how many.
 const USUAL: usize = 50;
 
@@ -80,7 +79,7 @@ impl Search {
 
     /// What matches, best first. Anything typed is only text.
     pub async fn find(&self, asked: String, limit: Option<u32>) -> Result<ServerMessage, Failure> {
-        let limit = limit.map_or(USUAL, |limit| limit as usize).clamp(1, NEWEST);
+        let limit = limit.map_or(USUAL, |limit| limit as usize).clamp(1, matches::NEWEST);
         let Some(wanted) = query::parse(&asked) else {
             return Ok(ServerMessage::SearchResults {
                 query: asked,
@@ -96,7 +95,7 @@ impl Search {
                 Some(connection) => connection,
                 None => Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
             };
-            let found = matches(&connection, &wanted, limit)?;
+            let found = matches::best(&connection, &wanted, limit)?;
             // After an error there may be another index at the path.
             *reader = Some(connection);
             Ok(found)
@@ -118,7 +117,7 @@ impl Search {
     }
 
     /// A match whose session is still there.
-    fn hit(&self, found: Found) -> Option<Hit> {
+    fn hit(&self, found: matches::Found) -> Option<Hit> {
         let record = self.sessions.get(&found.session).ok().flatten()?;
         Some(Hit {
             session_id: found.session,
@@ -134,53 +133,11 @@ impl Search {
     }
 }
 
-struct Found {
-    session: SessionId,
-    item: ItemId,
-    index: u64,
-    at: Timestamp,
-    kind: String,
-    snippet: String,
-}
-
-/// Marks around what was looked for; neither can be typed, and both are dropped from what is indexed.
-const BEGIN: char = '\u{1}';
-const END: char = '\u{2}';
-
-fn matches(connection: &Connection, wanted: &str, limit: usize) -> rusqlite::Result<Vec<Found>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT d.session, d.item, d.idx, d.at, d.kind,
-                snippet(words, 0, char(1), char(2), '…', 24)
-         FROM (SELECT rowid AS id, rank AS score FROM words WHERE words MATCH ?1
-               AND rowid >= coalesce((SELECT min(id) FROM (
-                   SELECT rowid AS id FROM words WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT ?2)), 0)
-               ORDER BY rank LIMIT ?3) best
-         JOIN words ON words.rowid = best.id
-         JOIN doc d ON d.id = best.id
-         WHERE words MATCH ?1
-         ORDER BY best.score",
-    )?;
-    let mut rows = statement.query(params![wanted, NEWEST as i64, limit as i64 + 1])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let Ok(session) = SessionId::parse(row.get_ref(0)?.as_str()?) else { continue };
-        found.push(Found {
-            session,
-            item: ItemId::new(row.get::<_, String>(1)?),
-            index: row.get::<_, i64>(2)?.cast_unsigned(),
-            at: Timestamp::from_millis(row.get(3)?),
-            kind: row.get(4)?,
-            snippet: row.get(5)?,
-        });
-    }
-    Ok(found)
-}
-
 /// The runs of a marked text.
 fn snippet(marked: &str) -> Vec<Snippet> {
     let mut runs = Vec::new();
     let mut matched = false;
-    for run in marked.split([BEGIN, END]) {
+    for run in marked.split([matches::BEGIN, matches::END]) {
         let text = text::unspaced(run);
         if !text.is_empty() {
             runs.push(Snippet { text, matched });

@@ -15,7 +15,7 @@ use super::gathered::Gathered;
 use super::text;
 
 /// Raised whenever what is indexed, or how, changes: an older index is made anew.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// So many items go into the index in one transaction.
 const LOT: i64 = 500;
@@ -74,12 +74,14 @@ fn prepare(path: &Path) -> rusqlite::Result<Option<Connection>> {
     let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if version == 0 {
         connection.execute_batch(
-            "CREATE TABLE progress (session TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
+            "CREATE TABLE progress (session TEXT PRIMARY KEY, seq INTEGER NOT NULL,
+                                    swept INTEGER NOT NULL) WITHOUT ROWID;
              CREATE TABLE doc (id INTEGER PRIMARY KEY, session TEXT NOT NULL, item TEXT NOT NULL,
-                               idx INTEGER NOT NULL, at INTEGER NOT NULL, kind TEXT NOT NULL);
+                               idx INTEGER NOT NULL, at INTEGER NOT NULL, kind TEXT NOT NULL,
+                               size INTEGER NOT NULL);
              CREATE UNIQUE INDEX doc_item ON doc (session, item);
-             CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'unicode61 remove_diacritics 2');
-             INSERT INTO words (words, rank) VALUES ('secure-delete', 1);",
+             CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'unicode61 remove_diacritics 2',
+                                                   prefix = '2 3 4');",
         )?;
         connection.pragma_update(None, "user_version", VERSION)?;
     } else if version != VERSION {
@@ -100,6 +102,7 @@ pub struct Indexer {
 }
 
 /// Whether a session has more to index.
+#[derive(PartialEq)]
 enum More {
     Yes,
     No,
@@ -199,13 +202,15 @@ impl Indexer {
 
     /// Indexes what a session has beyond its cursor, up to a lot.
     fn index_lot(&mut self, session: &SessionId) -> rusqlite::Result<More> {
-        let done: i64 = self
+        let (done, swept): (i64, i64) = self
             .connection
-            .query_row("SELECT seq FROM progress WHERE session = ?1", [session.as_str()], |row| {
-                row.get(0)
-            })
+            .query_row(
+                "SELECT seq, swept FROM progress WHERE session = ?1",
+                [session.as_str()],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
             .optional()?
-            .unwrap_or(0);
+            .unwrap_or_default();
         // One view of the journal, so that nothing falls between the questions.
         let view = self.journal.unchecked_transaction()?;
         let known = view
@@ -214,8 +219,8 @@ impl Indexer {
             .optional()?;
         let Some((id, newest)) = known else { return Ok(More::No) };
         let transaction = self.connection.transaction()?;
-        let (mut count, mut last) = (0, done);
-        let index = |row: &Row<'_>| {
+        let (mut count, mut last, mut forgets) = (0, done, false);
+        let mut index = |row: &Row<'_>| {
             let doc = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
             let Ok(source) = serde_json::from_str::<Source>(row.get_ref(4)?.as_str()?) else {
                 return Ok(());
@@ -224,7 +229,7 @@ impl Indexer {
             if let Some(tail) = row.get::<_, Option<String>>(5)? {
                 words.push_str(&text::spaced(&tail));
             }
-            put(&transaction, session, doc, &words)
+            put(&transaction, session, doc, &words, &mut forgets)
         };
         // An item is indexed when it has ended; one that ends later has a later seq then. In the order of an index, so
         // that a lot costs what it holds.
@@ -240,34 +245,39 @@ impl Indexer {
         }
         let (more, upto) = if count < LOT { (More::No, newest) } else { (More::Yes, last) };
         // Nor does anything more come of what a turn left open when it ended. Looking for it takes all items of the
-        // session, so it is done only where a turn ended in the time of this lot.
-        let turn_ended: bool = view
-            .prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM turn WHERE session = ?1 AND seq > ?2 AND seq <= ?3
-                                AND ended_at IS NOT NULL)",
-            )?
-            .query_row(params![id, done, upto], |row| row.get(0))?;
-        if turn_ended {
+        // session, so it is done once all else is indexed, and only where a turn ended since the last time.
+        let is_due = more == More::No
+            && view
+                .prepare_cached(
+                    "SELECT EXISTS (SELECT 1 FROM turn WHERE session = ?1 AND seq > ?2
+                                    AND ended_at IS NOT NULL)",
+                )?
+                .query_row(params![id, swept], |row| row.get(0))?;
+        if is_due {
             let mut left_open = view.prepare_cached(&format!(
                 "{ITEM} JOIN turn t ON t.session = i.session AND t.turn_id = i.turn_id
                  WHERE i.session = ?1 AND i.status NOT IN ('complete', 'error')
-                   AND t.ended_at IS NOT NULL AND t.seq > ?2 AND t.seq <= ?3"
+                   AND t.ended_at IS NOT NULL AND t.seq > ?2"
             ))?;
-            let mut rows = left_open.query(params![id, done, upto])?;
+            let mut rows = left_open.query(params![id, swept])?;
             while let Some(row) = rows.next()? {
                 index(row)?;
             }
         }
         transaction.execute(
-            "INSERT OR REPLACE INTO progress (session, seq) VALUES (?1, ?2)",
-            params![session.as_str(), upto],
+            "INSERT OR REPLACE INTO progress (session, seq, swept) VALUES (?1, ?2, ?3)",
+            params![session.as_str(), upto, if is_due { newest } else { swept }],
         )?;
         transaction.commit()?;
+        if forgets {
+            set_forgetting(&self.connection, Forgetting::Lazily)?;
+        }
         Ok(more)
     }
 
     fn forget(&mut self, session: &SessionId) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
+        set_forgetting(&transaction, Forgetting::AtOnce)?;
         transaction.execute(
             "DELETE FROM words WHERE rowid IN (SELECT id FROM doc WHERE session = ?1)",
             [session.as_str()],
@@ -275,21 +285,49 @@ impl Indexer {
         transaction.execute("DELETE FROM doc WHERE session = ?1", [session.as_str()])?;
         transaction.execute("DELETE FROM progress WHERE session = ?1", [session.as_str()])?;
         transaction.commit()?;
+        set_forgetting(&self.connection, Forgetting::Lazily)?;
         self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     }
 }
 
+/// How the index forgets words.
+#[derive(PartialEq)]
+enum Forgetting {
+    /// Where they stand, at the commit.
+    AtOnce,
+    /// Some time later.
+    Lazily,
+}
+
+/// Sets how what a transaction deletes is forgotten. Always at once would be simpler, but FTS5 then takes many words
+/// that are only added for deleted ones and looks for them everywhere.
+fn set_forgetting(connection: &Connection, how: Forgetting) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("INSERT INTO words (words, rank) VALUES ('secure-delete', ?1)")?
+        .execute([how == Forgetting::AtOnce])?;
+    Ok(())
+}
+
+/// Puts an item into the index. `forgets` becomes true when that takes the place of other words.
 fn put(
     transaction: &Transaction<'_>,
     session: &SessionId,
     (item, index, at, kind): (String, i64, i64, String),
     words: &str,
+    forgets: &mut bool,
 ) -> rusqlite::Result<()> {
     let known: Option<i64> = transaction
         .prepare_cached("SELECT id FROM doc WHERE session = ?1 AND item = ?2")?
         .query_row(params![session.as_str(), item], |row| row.get(0))
         .optional()?;
+    let size = words.len().cast_signed() as i64;
     if let Some(id) = known {
+        if !std::mem::replace(forgets, true) {
+            set_forgetting(transaction, Forgetting::AtOnce)?;
+        }
+        transaction
+            .prepare_cached("UPDATE doc SET size = ?2 WHERE id = ?1")?
+            .execute(params![id, size])?;
         transaction
             .prepare_cached("UPDATE words SET text = ?2 WHERE rowid = ?1")?
             .execute(params![id, words])?;
@@ -297,9 +335,9 @@ fn put(
     }
     transaction
         .prepare_cached(
-            "INSERT INTO doc (session, item, idx, at, kind) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO doc (session, item, idx, at, kind, size) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
-        .execute(params![session.as_str(), item, index, at, kind])?;
+        .execute(params![session.as_str(), item, index, at, kind, size])?;
     transaction
         .prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")?
         .execute(params![transaction.last_insert_rowid(), words])?;

@@ -16,6 +16,7 @@ pub fn parse(typed: &str) -> Option<String> {
         } else {
             terms.extend(piece.split_whitespace().filter_map(
                 |word| match word.strip_suffix('*') {
+                    Some(word) if !is_a_beginning(word) => term(word, Whole::Yes),
                     Some(beginning) => term(beginning, Whole::No),
                     None => term(word, Whole::Yes),
                 },
@@ -23,11 +24,16 @@ pub fn parse(typed: &str) -> Option<String> {
         }
     }
     // Someone who is still typing means what the last word may become.
-    let still_typing = typed.chars().next_back().is_some_and(char::is_alphanumeric);
+    let still_typing = is_a_beginning(typed);
     if let Some(last) = terms.last_mut().filter(|last| still_typing && !last.ends_with('*')) {
         last.push_str(" *");
     }
     (!terms.is_empty()).then(|| terms.join(" "))
+}
+
+/// Whether the last word is long enough to stand for all that begin so. Half of everything begins with some letter.
+fn is_a_beginning(typed: &str) -> bool {
+    typed.chars().rev().take_while(|c| c.is_alphanumeric()).take(2).count() == 2
 }
 
 #[derive(PartialEq)]
@@ -56,6 +62,8 @@ mod tests {
             ("  \"\" -- * ", None),
             ("retry payments ", Some("\"retry\" \"payments\"")),
             ("retry pay", Some("\"retry\" \"pay\" *")),
+            ("a", Some("\"a\"")),
+            ("t* ab", Some("\"t\" \"ab\" *")),
             ("pay* now ", Some("\"pay\" * \"now\"")),
             ("\"never charge\" twice ", Some("\"never charge\" \"twice\"")),
             ("a OR b NOT c NEAR(d) ", Some("\"a\" \"OR\" \"b\" \"NOT\" \"c\" \"NEAR(d)\"")),

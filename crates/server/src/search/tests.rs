@@ -2,7 +2,8 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use liminal_contract::{
-    CliType, ItemStatus, MessageOrigin, ProjectId, TurnId, TurnOrigin, TurnOutcome,
+    CliType, ItemId, ItemStatus, MessageOrigin, ProjectId, Timestamp, TurnId, TurnOrigin,
+    TurnOutcome,
 };
 use liminal_stream::{Source, ToolCall, Upsert};
 
@@ -45,22 +46,27 @@ impl Desk {
     }
 
     fn say(&self, session: &str, index: u64, source: Source, status: ItemStatus) {
+        self.say_at(session, index, 2 * index + 2, source, status);
+    }
+
+    /// Says, for the first time or again, what stands at an index.
+    fn say_at(&self, session: &str, index: u64, seq: u64, source: Source, status: ItemStatus) {
         let (done, wait) = channel();
         let session = SessionId::parse(session).unwrap();
-        self.queue(&session, index, source, status, Box::new(move || done.send(()).unwrap()));
+        let committed = Box::new(move || done.send(()).unwrap());
+        self.queue(&session, (index, seq), source, status, committed);
         wait.recv().unwrap();
     }
 
     fn queue(
         &self,
         session: &SessionId,
-        index: u64,
+        (index, seq): (u64, u64),
         source: Source,
         status: ItemStatus,
         committed: Committed,
     ) {
         let turn_id = TurnId::new(format!("t{index}"));
-        let seq = 2 * index + 2;
         let mut turn =
             TurnRow::started(turn_id.clone(), seq, TurnOrigin::User, Timestamp::from_millis(0));
         turn.end(Timestamp::from_millis(1), TurnOutcome::Completed);
@@ -84,6 +90,13 @@ impl Desk {
 
 fn message(content: &str) -> Source {
     Source::Message { content: content.into(), origin: MessageOrigin::Agent }
+}
+
+async fn found(search: &Search, query: &str) -> Vec<Hit> {
+    match search.find(query.into(), None).await.unwrap() {
+        ServerMessage::SearchResults { hits, .. } => hits,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Asks until the index has caught up, also with one that is just being made anew.
@@ -143,16 +156,20 @@ async fn what_is_said_later_is_found_and_what_is_deleted_is_not() {
     let search = desk.search();
     desk.say("demo:one", 0, message("a needle"), ItemStatus::Complete);
     assert_eq!(finds(&search, "needle ").await.len(), 1);
+    // It is said again in other words; nor may the first ones stay when it is deleted.
+    desk.say_at("demo:one", 0, 4, message("a pin"), ItemStatus::Complete);
+    assert_eq!(finds(&search, "pin ").await.len(), 1);
+    assert!(found(&search, "needle ").await.is_empty());
+    desk.say("demo:one", 2, message("a haystack"), ItemStatus::Update);
+    assert_eq!(finds(&search, "haystack ").await.len(), 1);
     search.forget(&SessionId::parse("demo:one").unwrap()).await;
-    let ServerMessage::SearchResults { hits, .. } =
-        search.find("needle ".into(), None).await.unwrap()
-    else {
-        panic!("not results")
-    };
-    assert!(hits.is_empty());
-    for file in ["search.db", "search.db-wal"] {
-        let bytes = std::fs::read(desk.home.path().join(file)).unwrap();
-        assert!(!bytes.windows(6).any(|window| window == b"needle"), "{file}");
+    for word in ["needle", "pin", "haystack"] {
+        assert!(found(&search, &format!("{word} ")).await.is_empty());
+        for file in ["search.db", "search.db-wal"] {
+            let bytes = std::fs::read(desk.home.path().join(file)).unwrap();
+            let is_there = bytes.windows(word.len()).any(|window| window == word.as_bytes());
+            assert!(!is_there, "{word} is in {file}");
+        }
     }
 }
 
@@ -187,7 +204,8 @@ async fn a_missing_index_is_made_anew_and_a_session_of_many_lots_is_found_to_its
     let session = SessionId::parse("demo:one").unwrap();
     for n in 0..1_100 {
         let word = if n == 1_099 { "needle" } else { "straw" };
-        desk.queue(&session, n, message(word), ItemStatus::Complete, Box::new(|| {}));
+        let place = (n, 2 * n + 2);
+        desk.queue(&session, place, message(word), ItemStatus::Complete, Box::new(|| {}));
     }
     let search = desk.search();
     let needle = finds(&search, "needle ").await;
