@@ -56,16 +56,19 @@ export function startApp(document) {
     collapsed: collapsedFromStore(),
     defaults: loadDefaults(localStorage),
   }
-  let scheduled = false
+  let isDue = false
 
-  /** Changes the state; what is seen follows before the next paint. @param {Partial<Shell>} change */
-  function set(change) {
+  /** Changes the state; what is seen follows before the next paint. @param {Partial<Shell>} change @param {(show: () => void) => void} soon */
+  function set(change, soon = queueMicrotask) {
     const before = shell
     shell = { ...shell, ...change }
     if (shell.tabs !== before.tabs || shell.model.sessions !== before.model.sessions || shell.model.visited !== before.model.visited) settleTabs(before)
-    if (scheduled) return
-    scheduled = true
-    queueMicrotask(() => { scheduled = false; render() })
+    isDue = true
+    soon(() => {
+      if (!isDue) return
+      isDue = false
+      render()
+    })
   }
 
   /** Tabs are of sessions that exist, the one in front has a pane, and all this is remembered. @param {Shell} before */
@@ -123,7 +126,9 @@ export function startApp(document) {
   function onFrame(frame) {
     const before = shell.model
     const model = applyFrame(before, frame)
-    if (model !== before) set({ model })
+    // What a session is doing comes with what it says, which is not to wait for the sidebar.
+    const canWait = frame.type === "session:state" && !document.hidden
+    if (model !== before) set({ model }, canWait ? requestAnimationFrame : queueMicrotask)
     portlets.onFrame(frame)
     if (frame.type === "project:list" || frame.type === "project:added") {
       // Those we knew are asked for when the socket opens; here come the new ones.
