@@ -5,8 +5,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 /** Starts a command and waits for its first line on stdout. */
-export function started(command, args) {
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] })
+export function started(command, args, env = process.env) {
+  const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "inherit"] })
   return new Promise((resolve, reject) => {
     let text = ""
     child.stdout.setEncoding("utf8").on("data", (piece) => {
@@ -33,7 +33,8 @@ export async function withLiminal(binary, use, prepare = () => {}) {
   const data = join(home, "data")
   mkdirSync(data, { mode: 0o700 })
   prepare(data)
-  const start = (port) => started(binary, ["--port", port, "--no-open", "--data-dir", data])
+  // The user's own agents and their files are none of a row's.
+  const start = (port) => started(binary, ["--port", port, "--no-open", "--data-dir", data], { ...process.env, HOME: home })
   let { child, line } = await start("0")
   let gone = null
   const end = (signal) => gone ??= ended(child, signal)

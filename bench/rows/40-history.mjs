@@ -1,6 +1,10 @@
 // Opening and taking away what is long.
+import { randomUUID } from "node:crypto"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { turnEnd, withAgent } from "../conversation.mjs"
-import { median, peak, resident } from "../liminal.mjs"
+import { median, peak, resident, withLiminal } from "../liminal.mjs"
+import { connected } from "../socket.mjs"
 
 const ENTRY = "Some **words** of an answer with `code`.\n\n- one\n- two\n"
 
@@ -32,7 +36,66 @@ function opening(entries) {
   })
 }
 
+/** A file of Claude Code's of so many bytes: questions, answers with code, commands with their outputs. */
+function claudeFile(bytes) {
+  const lines = []
+  let [size, parent] = [0, null]
+  const record = (type, content, more = {}) => {
+    const uuid = randomUUID()
+    const line = JSON.stringify({ parentUuid: parent, isSidechain: false, type, uuid, timestamp: "2026-01-02T03:04:05.000Z", message: { id: `msg_${uuid}`, model: "claude", role: type, content }, ...more })
+    lines.push(line)
+    size += line.length + 1
+    parent = uuid
+  }
+  for (let n = 0; size < bytes; n += 1) {
+    record("user", `Question ${n}: why does the parser fail?`)
+    record("assistant", [{ type: "text", text: `${ENTRY}\n\`\`\`rust\nfn parse_${n}(text: &str) -> Option<u32> {\n    text.trim().parse().ok() // the ${n}th\n}\n\`\`\`\n\nSo it **never** returns an error.\n` }])
+    record("assistant", [{ type: "tool_use", id: `toolu_${n}`, name: "Bash", input: { command: "cargo test", description: "Run the tests" } }])
+    const stdout = "test parser::reads_a_number_that_is_too_long ... ok\n".repeat(40)
+    record("user", [{ type: "tool_result", tool_use_id: `toolu_${n}`, content: stdout, is_error: false }], { toolUseResult: { stdout, stderr: "", interrupted: false } })
+    record("assistant", [{ type: "text", text: ENTRY.repeat(8) }], {})
+  }
+  return `${lines.join("\n")}\n`
+}
+
 export default [
+  {
+    name: "history: 50 MB of Claude Code's own, never seen before",
+    wanted: "no more memory than the file; then 20 ms",
+    measure: ({ binary }) => {
+      const id = randomUUID()
+      const text = claudeFile(50e6)
+      const sessionId = `claude-code:${id}`
+      return withLiminal(binary, async (server) => {
+        const socket = await connected(server)
+        const before = resident(server.pid)
+        const timed = async () => {
+          const began = performance.now()
+          const { entries } = await socket.ask({ type: "session:open", sessionId })
+          if (entries.length === 0) throw new Error("the history was not read")
+          return performance.now() - began
+        }
+        const first = await timed()
+        const again = []
+        for (let n = 0; n < 21; n += 1) again.push(await timed())
+        const most = peak(server.pid)
+        socket.close()
+        return {
+          figure: `first ${(first / 1000).toFixed(2)} s, then ${median(again).toFixed(1)} ms; memory ${before.toFixed(0)} MB before, at most ${most.toFixed(0)}`,
+          pass: median(again) <= 20 && most < 50,
+          values: { first, again: median(again), before, most },
+        }
+      }, (data) => {
+        const project = join(data, "..")
+        const at = "2026-01-02T03:04:05.000Z"
+        const folder = join(project, ".claude/projects/bench")
+        mkdirSync(folder, { recursive: true })
+        writeFileSync(join(folder, `${id}.jsonl`), text)
+        writeFileSync(join(data, "projects.json"), JSON.stringify({ version: 1, projects: [{ id: "p", path: project, name: "bench", addedAt: at }] }))
+        writeFileSync(join(data, "sessions.json"), JSON.stringify({ version: 1, sessions: [{ id: sessionId, projectId: "p", cliType: "claude-code", archived: false, title: "Long", lastActiveAt: at, createdAt: at }] }))
+      })
+    },
+  },
   { name: "history: 2,000 entries, asked to received", wanted: "20 ms", measure: opening(2000) },
   { name: "history: 50,000 entries, asked to received", wanted: "20 ms, and no more memory", measure: opening(50_000) },
   {

@@ -58,6 +58,13 @@ pub enum ItemStatus {
     Error,
 }
 
+impl ItemStatus {
+    /// Whether the item has ended.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Complete | Self::Error)
+    }
+}
+
 /// What an item is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]

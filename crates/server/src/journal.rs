@@ -27,8 +27,8 @@ pub use examine::{Examined, copy, examine};
 pub use health::Health;
 pub use long::{Piece, plain};
 pub use open::{JournalError, Opened};
-pub use read::{Page, SessionRow};
-pub use record::{Blocks, Change, Item, Request, TurnRow};
+pub use read::{Page, Reader, SessionRow};
+pub use record::{Blocks, Change, Item, Rendered, Request, TurnRow};
 
 /// Its file in the data directory.
 pub const FILE: &str = "journal.db";
@@ -87,6 +87,14 @@ impl Journal {
     pub fn close(&self, closed: Committed) {
         self.readers.close();
         let _writer_ended = self.writer.send(write::Order::Close { closed });
+    }
+
+    /// Keeps what was rendered, so that the next who opens the session need not wait for it.
+    pub fn keep(&self, session: &SessionId, rendered: Vec<Rendered>) {
+        if !rendered.is_empty() {
+            let _writer_ended =
+                self.writer.send(write::Order::Keep { session: session.clone(), rendered });
+        }
     }
 
     /// Whether commits succeed.

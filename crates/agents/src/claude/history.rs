@@ -20,6 +20,9 @@ use crate::{History, Output};
 mod index;
 mod tell;
 
+/// Takes what is told, with the bytes it was read from: of all that one record tells, the last output has them.
+pub type Say<'a> = &'a mut dyn FnMut(Output, usize);
+
 /// How far before a mark is looked for the record it names, before all of the file is.
 const LOOK_BACK: u64 = 256 * 1024;
 
@@ -82,7 +85,7 @@ pub struct Reader {
 
 impl Reader {
     /// Tells what of the history is wanted. Blocks: to be called where that is allowed.
-    pub fn tell(&self, what: &History, say: &mut dyn FnMut(Output)) -> io::Result<()> {
+    pub fn tell(&self, what: &History, say: Say<'_>) -> io::Result<()> {
         match what {
             History::Known => Ok(()),
             History::All => self.tell_all(say),
@@ -91,9 +94,9 @@ impl Reader {
     }
 
     /// Something to say about the reading itself.
-    pub fn remark(&self, notice: Notice, say: &mut dyn FnMut(Output)) {
+    pub fn remark(&self, notice: Notice, say: Say<'_>) {
         let now = Timestamp::from(std::time::SystemTime::now());
-        self.normaliser().tell(notice, now).into_iter().for_each(say);
+        self.normaliser().tell(notice, now).into_iter().for_each(|output| say(output, 0));
     }
 
     /// How far the file goes now; `None` while it has no record.
@@ -108,26 +111,21 @@ impl Reader {
         Ok(Index::read(&mut file, Range::ALL)?.mark())
     }
 
-    fn tell_all(&self, say: &mut dyn FnMut(Output)) -> io::Result<()> {
+    fn tell_all(&self, say: Say<'_>) -> io::Result<()> {
         let mut file = File::open(&self.path)?;
         let index = Index::read(&mut file, Range::ALL)?;
         let mut teller = self.teller();
         teller.tell(&mut file, &index, &index.active_branch(), say)?;
         teller.end(say);
         if let Some(mark) = index.mark() {
-            say(Output::Fact(SessionFact::HistoryMark(mark)));
+            say(Output::Fact(SessionFact::HistoryMark(mark)), 0);
         }
         Ok(())
     }
 
     /// What was added behind the mark on the active branch, but for turns that are known. Where the record of the mark
     /// is no longer on it, all of the history takes the place of what was told before.
-    fn tell_after(
-        &self,
-        mark: &HistoryMark,
-        known: &[TurnId],
-        say: &mut dyn FnMut(Output),
-    ) -> io::Result<()> {
+    fn tell_after(&self, mark: &HistoryMark, known: &[TurnId], say: Say<'_>) -> io::Result<()> {
         let mut file = File::open(&self.path)?;
         let length = file.metadata()?.len();
         if length == mark.bytes {
@@ -148,12 +146,12 @@ impl Reader {
                     teller.end(say);
                 }
                 if let Some(mark) = index.mark() {
-                    say(Output::Fact(SessionFact::HistoryMark(mark)));
+                    say(Output::Fact(SessionFact::HistoryMark(mark)), 0);
                 }
                 return Ok(());
             }
         }
-        say(Output::HistoryReplaced);
+        say(Output::HistoryReplaced, 0);
         self.tell_all(say)
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use liminal_contract::{Answer, CliType, ItemId, OutcomeBy, SessionId, Severity, TurnId};
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
@@ -16,7 +17,7 @@ use super::session::{Patience, Session, Shared};
 use super::start;
 use super::trust::{self, Trust};
 use crate::catalogue::AgentEntry;
-use crate::process::{GuardCommand, Stop};
+use crate::process::{Budget, GuardCommand, Stop};
 use crate::{
     CliProvider, History, LoadSession, Metered, NewSession, Output, ProviderError, ProviderSession,
     StatusChange,
@@ -229,17 +230,20 @@ fn check_directory(project: &Path) -> Result<(), ProviderError> {
     Err(ProviderError::SessionRefused { words, stderr_tail: String::new() })
 }
 
-/// Tells a history. What can't be read is said, and what was read before stands.
+/// Tells a history, no faster than it is taken: a long one is never held whole. What can't be read is said, and what
+/// was read before stands. Blocks.
 fn tell(reader: &Reader, history: &History, sender: &mpsc::UnboundedSender<Metered>) {
-    let mut say = |output| {
-        let _session_closed = sender.send(Metered { output, charge: None });
+    let (runtime, budget) = (Handle::current(), Budget::default());
+    let mut say = |output, read| {
+        let charge = (read > 0).then(|| runtime.block_on(budget.charge(read)));
+        let _session_closed = sender.send(Metered { output, charge });
     };
     if let Err(error) = reader.tell(history, &mut say) {
         tracing::warn!(%error, path = %reader.path.display(), "a history can't be read");
         let text = format!("Claude Code's history can't be read further ({error}).");
         reader.remark(notice(Severity::Warning, &text), &mut say);
     }
-    say(Output::HistoryTold);
+    say(Output::HistoryTold, 0);
 }
 
 fn told() -> Metered {

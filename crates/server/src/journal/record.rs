@@ -29,6 +29,17 @@ pub struct Blocks {
     pub html: Vec<String>,
 }
 
+/// What an item was rendered to after it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    /// Which.
+    pub item: ItemId,
+    /// Of its change that was rendered.
+    pub seq: u64,
+    /// How it looks.
+    pub blocks: Blocks,
+}
+
 /// One turn as it is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnRow {

@@ -111,6 +111,33 @@ fn what_was_committed_is_read_back_whole() {
 }
 
 #[test]
+fn what_was_rendered_is_kept_only_for_the_item_that_was_read() {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path()).unwrap().journal;
+    let items = [(0, 1), (1, 2)];
+    let complete = |(index, seq)| message(index, seq, "hello", ItemStatus::Complete);
+    commit(&journal, 2, items.map(|item| Change::Item(Box::new(complete(item)))).to_vec());
+
+    let blocks = Blocks { version: 7, html: vec!["<p>hello</p>".into()] };
+    let rendered = items.map(|item| {
+        let Item { upsert, seq, .. } = complete(item);
+        Rendered { item: upsert.item_id, seq, blocks: blocks.clone() }
+    });
+    // The second is told anew after someone read it.
+    commit(&journal, 3, vec![Change::Item(Box::new(complete((1, 3))))]);
+    journal.keep(&session(), rendered.to_vec());
+    // Nor does a session come back that was deleted meanwhile.
+    let gone = SessionId::parse("demo:gone").unwrap();
+    journal.keep(&gone, rendered.to_vec());
+    commit(&journal, 4, Vec::new());
+
+    let page = read(&journal, |reader| reader.end(&session(), identity)).unwrap();
+    let kept: Vec<_> = page.items.into_iter().map(|item| item.blocks).collect();
+    assert_eq!(kept, [Some(blocks), None]);
+    assert_eq!(read(&journal, |reader| reader.session(&gone)), None);
+}
+
+#[test]
 fn a_growing_item_is_read_whole_at_any_moment_and_folded_when_it_ends() {
     let home = tempfile::tempdir().unwrap();
     let journal = Journal::open(home.path()).unwrap().journal;

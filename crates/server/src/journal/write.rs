@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use super::checkpoint::Checkpoints;
 use super::interrupt::close_what_is_open;
-use super::{Change, Committed, Health, Item, TurnRow};
+use super::{Change, Committed, Health, Item, Rendered, TurnRow};
 
 /// What the writer is asked to do.
 pub enum Order {
@@ -25,6 +25,13 @@ pub enum Order {
         session: SessionId,
         /// What to do then.
         committed: Committed,
+    },
+    /// Keep what was rendered.
+    Keep {
+        /// Of which session.
+        session: SessionId,
+        /// What.
+        rendered: Vec<Rendered>,
     },
     /// Close the database: nothing more is expected.
     Close {
@@ -111,6 +118,7 @@ impl Writer {
                         committed();
                         self.tell(&session);
                     }
+                    Order::Keep { .. } => {}
                     Order::Close { closed } => closing.push(closed),
                     Order::Delete { committed, .. } => {
                         // What was deleted is still in the log until that is folded and cut.
@@ -159,6 +167,7 @@ impl Writer {
                     let session = session_row(&transaction, session)?;
                     close_what_is_open(&transaction, Some(session))?;
                 }
+                Order::Keep { session, rendered } => keep(&transaction, session, rendered)?,
                 Order::Close { .. } => {}
                 Order::Delete { session, .. } => delete_session(&transaction, session)?,
             }
@@ -224,6 +233,29 @@ fn write_batch(transaction: &Transaction<'_>, batch: &Batch) -> rusqlite::Result
     transaction
         .prepare_cached("UPDATE session SET seq = max(seq, ?2) WHERE id = ?1")?
         .execute(params![session, batch.seq.cast_signed()])?;
+    Ok(())
+}
+
+/// Only of items that are still what was rendered.
+fn keep(
+    transaction: &Transaction<'_>,
+    session: &SessionId,
+    rendered: &[Rendered],
+) -> rusqlite::Result<()> {
+    let mut statement = transaction.prepare_cached(
+        "UPDATE body SET blocks = ?4, render_version = ?5 WHERE id = (
+            SELECT body FROM item WHERE item_id = ?2 AND seq = ?3
+            AND session = (SELECT id FROM session WHERE session_id = ?1))",
+    )?;
+    for Rendered { item, seq, blocks } in rendered {
+        statement.execute(params![
+            session.as_str(),
+            item.as_str(),
+            seq.cast_signed(),
+            json(&blocks.html)?,
+            blocks.version
+        ])?;
+    }
     Ok(())
 }
 

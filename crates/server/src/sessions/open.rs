@@ -1,11 +1,13 @@
 //! Reading a session for a browser: the end of it, what changed since, or the run that holds an item.
 
+use std::cell::RefCell;
+
 use liminal_contract::{
     Cursor, Frame, HistoryMode, ItemId, Policy, ServerMessage, SessionId, UpsertObject,
 };
 
 use super::view;
-use crate::journal::{Journal, JournalError, Page};
+use crate::journal::{Item, Journal, JournalError, Page, Reader};
 
 /// What a browser wants to read.
 #[derive(Debug, Clone)]
@@ -32,23 +34,22 @@ pub async fn read(
     policy: Policy,
     request_id: Option<String>,
 ) -> Result<History, JournalError> {
-    journal
-        .read(move |reader| {
-            if let Some(cursor) = &wanted.since
-                && let Some(row) = reader.session(&session)?
-                && row.stream == cursor.stream
-                && cursor.seq <= row.seq
-                && let Some(page) = reader.since(&session, cursor.seq, view::item)?
-            {
-                return Ok(history(session, Some(page), HistoryMode::Since, policy, request_id));
-            }
-            let page = match &wanted.around {
-                Some(item) => reader.around(&session, item, view::item)?,
-                None => reader.end(&session, view::item)?,
-            };
-            Ok(history(session, page, HistoryMode::Snapshot, policy, request_id))
-        })
-        .await
+    seen(journal, session, move |reader, session, see| {
+        if let Some(cursor) = &wanted.since
+            && let Some(row) = reader.session(session)?
+            && row.stream == cursor.stream
+            && cursor.seq <= row.seq
+            && let Some(page) = reader.since(session, cursor.seq, see)?
+        {
+            return Ok(history(session, Some(page), HistoryMode::Since, policy, request_id));
+        }
+        let page = match &wanted.around {
+            Some(item) => reader.around(session, item, see)?,
+            None => reader.end(session, see)?,
+        };
+        Ok(history(session, page, HistoryMode::Snapshot, policy, request_id))
+    })
+    .await
 }
 
 /// The page above an index.
@@ -57,15 +58,15 @@ pub async fn older(
     session: SessionId,
     before: u64,
 ) -> Result<ServerMessage, JournalError> {
-    journal
-        .read(move |reader| {
-            let page = reader.page_before(&session, before, view::item)?;
-            let (entries, turns, older) =
-                page.map_or_else(Default::default, |page| (page.items, page.turns, page.older));
-            let turns = turns.into_iter().map(view::turn).collect();
-            Ok(ServerMessage::SessionOlder { session_id: session, entries, turns, before, older })
-        })
-        .await
+    seen(journal, session, move |reader, session, see| {
+        let page = reader.page_before(session, before, see)?;
+        let (entries, turns, older) =
+            page.map_or_else(Default::default, |page| (page.items, page.turns, page.older));
+        let turns = turns.into_iter().map(view::turn).collect();
+        let session_id = session.clone();
+        Ok(ServerMessage::SessionOlder { session_id, entries, turns, before, older })
+    })
+    .await
 }
 
 /// The page below an index.
@@ -74,19 +75,39 @@ pub async fn newer(
     session: SessionId,
     after: u64,
 ) -> Result<ServerMessage, JournalError> {
+    seen(journal, session, move |reader, session, see| {
+        let page = reader.page_after(session, after, see)?;
+        let (entries, turns, newer) =
+            page.map_or_else(Default::default, |page| (page.items, page.turns, page.newer));
+        let turns = turns.into_iter().map(view::turn).collect();
+        let session_id = session.clone();
+        Ok(ServerMessage::SessionNewer { session_id, entries, turns, after, newer })
+    })
+    .await
+}
+
+/// Reads items as a browser gets them. What nobody has rendered before is, and is kept for the next time.
+async fn seen<T: Send + 'static>(
+    journal: &Journal,
+    session: SessionId,
+    read: impl FnOnce(&Reader<'_>, &SessionId, &dyn Fn(Item) -> UpsertObject) -> rusqlite::Result<T>
+    + Send
+    + 'static,
+) -> Result<T, JournalError> {
+    let keeper = journal.clone();
     journal
         .read(move |reader| {
-            let page = reader.page_after(&session, after, view::item)?;
-            let (entries, turns, newer) =
-                page.map_or_else(Default::default, |page| (page.items, page.turns, page.newer));
-            let turns = turns.into_iter().map(view::turn).collect();
-            Ok(ServerMessage::SessionNewer { session_id: session, entries, turns, after, newer })
+            let rendered = RefCell::default();
+            let see = |item| view::item(item, &mut rendered.borrow_mut());
+            let result = read(reader, &session, &see);
+            keeper.keep(&session, rendered.into_inner());
+            result
         })
         .await
 }
 
 fn history(
-    session_id: SessionId,
+    session: &SessionId,
     page: Option<Page<UpsertObject>>,
     mode: HistoryMode,
     policy: Policy,
@@ -100,7 +121,7 @@ fn history(
     let (entries, turns, older, newer) =
         page.map_or_else(Default::default, |page| (page.items, page.turns, page.older, page.newer));
     let message = ServerMessage::SessionHistory {
-        session_id,
+        session_id: session.clone(),
         entries,
         stream,
         seq,

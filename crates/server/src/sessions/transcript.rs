@@ -69,13 +69,9 @@ impl Transcript {
 
     /// Takes an item's new state.
     pub fn apply(&mut self, mut upsert: Upsert, request_id: Option<String>) -> Applied {
-        let mut changes = Vec::new();
-        if let Some(parts) = parts_of(&mut upsert) {
-            keep_images(parts, &mut changes);
-            shorten_paths(parts, &self.below);
-        }
+        let mut changes = self.tidied(&mut upsert);
         let seq = self.next_seq();
-        let is_final = matches!(upsert.status, ItemStatus::Complete | ItemStatus::Error);
+        let is_final = upsert.status.is_final();
         let next_index = &mut self.next_index;
         let known = self.open.get(&upsert.item_id);
         let grown = known.and_then(|open| grown(&open.upsert, &upsert));
@@ -114,6 +110,37 @@ impl Transcript {
             self.open.remove(&told.item_id);
         }
         Applied { seq, changes, told: Told::Item(Arc::new(told)) }
+    }
+
+    /// Takes an item of a history that nobody looks at yet: it is rendered when somebody does.
+    pub fn retell(&mut self, mut upsert: Upsert) -> Vec<Change> {
+        let mut changes = self.tidied(&mut upsert);
+        let seq = self.next_seq();
+        let index = match self.open.remove(&upsert.item_id) {
+            Some(open) => open.index,
+            None => {
+                self.next_index += 1;
+                self.next_index - 1
+            }
+        };
+        if !upsert.status.is_final() {
+            let (upsert, renderer) = (upsert.clone(), Renderer::new());
+            let open = Open { index, is_over: false, request_id: None, upsert, renderer };
+            self.open.insert(open.upsert.item_id.clone(), open);
+        }
+        let item = Item { upsert, index, seq, request_id: None, blocks: None };
+        changes.push(Change::Item(Box::new(item)));
+        changes
+    }
+
+    /// Puts what an item shows as it is kept: pictures beside it, paths as the user names them.
+    fn tidied(&self, upsert: &mut Upsert) -> Vec<Change> {
+        let mut changes = Vec::new();
+        if let Some(parts) = parts_of(upsert) {
+            keep_images(parts, &mut changes);
+            shorten_paths(parts, &self.below);
+        }
+        changes
     }
 
     /// The permission of that id, if it waits for an answer.

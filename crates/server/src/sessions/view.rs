@@ -4,17 +4,26 @@ use liminal_contract::{Body, Part, SessionId, Turn, UpsertObject};
 use liminal_render as render;
 use liminal_stream::{Ask, Hunk, Source, SourcePart, ToolCall, Upsert};
 
-use crate::journal::{Item, TurnRow};
+use crate::journal::{Blocks, Item, Rendered, TurnRow};
 
 /// Longer output is cut for browsers; the whole is there over HTTP.
 const MOST_OUTPUT: usize = 64 * 1024;
 
-/// An item of the journal as a browser gets it.
-pub fn item(item: Item) -> UpsertObject {
-    let blocks = item
-        .blocks
-        .filter(|blocks| blocks.version == render::RENDER_VERSION)
-        .map_or_else(|| blocks_of(&item.upsert.source), |blocks| blocks.html);
+/// An item of the journal as a browser gets it. What had to be rendered for that goes to `rendered`, to be kept.
+pub fn item(item: Item, rendered: &mut Vec<Rendered>) -> UpsertObject {
+    let kept = item.blocks.filter(|blocks| blocks.version == render::RENDER_VERSION);
+    let blocks = kept.map_or_else(
+        || {
+            let html = blocks_of(&item.upsert.source);
+            if !html.is_empty() && item.upsert.status.is_final() {
+                let blocks = Blocks { version: render::RENDER_VERSION, html: html.clone() };
+                let item_id = item.upsert.item_id.clone();
+                rendered.push(Rendered { item: item_id, seq: item.seq, blocks });
+            }
+            html
+        },
+        |blocks| blocks.html,
+    );
     upsert(item.upsert, item.index, item.request_id, blocks)
 }
 
@@ -24,7 +33,7 @@ pub fn whole(item: Item) -> UpsertObject {
         Source::ToolCall(call) => call.tool_output.clone(),
         _ => None,
     };
-    let mut seen = self::item(item);
+    let mut seen = self::item(item, &mut Vec::new());
     if let Body::ToolCall { tool_output, .. } = &mut seen.body {
         *tool_output = output;
     }

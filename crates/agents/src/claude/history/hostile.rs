@@ -16,7 +16,7 @@ fn files() -> Vec<String> {
 
 fn tell(reader: &Reader, what: &History) -> Vec<Output> {
     let mut said = Vec::new();
-    reader.tell(what, &mut |output| said.push(output)).unwrap();
+    reader.tell(what, &mut |output, _| said.push(output)).unwrap();
     said
 }
 

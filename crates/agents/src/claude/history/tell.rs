@@ -10,8 +10,8 @@ use liminal_stream::Notice;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::Say;
 use super::index::{Index, Range};
-use crate::Output;
 use crate::claude::normalise::{Normaliser, Retold, is_marker, notice};
 use crate::claude::wire::{ApiMessage, ApiUsage, AssistantLine, Block, KnownBlock, UserLine};
 
@@ -91,7 +91,7 @@ impl Teller {
         file: &mut File,
         index: &Index,
         records: &[usize],
-        say: &mut dyn FnMut(Output),
+        say: Say<'_>,
     ) -> io::Result<()> {
         let mut reader = BufReader::with_capacity(256 * 1024, file);
         let mut place = reader.seek(SeekFrom::Start(0))?;
@@ -110,23 +110,28 @@ impl Teller {
             } else {
                 self.record(record, say)?;
             }
-            self.hand_over(say);
+            self.hand_over(entry.length, say);
         }
         Ok(())
     }
 
     /// Ends the last turn.
-    pub(super) fn end(&mut self, say: &mut dyn FnMut(Output)) {
+    pub(super) fn end(&mut self, say: Say<'_>) {
         self.begin_what_waits(None);
         self.end_turn();
-        self.hand_over(say);
+        self.hand_over(0, say);
     }
 
-    fn hand_over(&mut self, say: &mut dyn FnMut(Output)) {
-        self.normaliser.take_said().into_iter().for_each(say);
+    /// Tells what came of a record of this length.
+    fn hand_over(&mut self, length: usize, say: Say<'_>) {
+        let said = self.normaliser.take_said();
+        let last = said.len();
+        for (n, output) in (1..).zip(said) {
+            say(output, if n == last { length } else { 0 });
+        }
     }
 
-    fn record(&mut self, record: Record, say: &mut dyn FnMut(Output)) -> io::Result<()> {
+    fn record(&mut self, record: Record, say: Say<'_>) -> io::Result<()> {
         if let Some(at) = record.timestamp.as_deref().and_then(|text| Timestamp::parse(text).ok()) {
             self.now = at;
         }
@@ -181,7 +186,7 @@ impl Teller {
         self.normaliser.retell_assistant(line, self.now);
     }
 
-    fn user(&mut self, record: Record, say: &mut dyn FnMut(Output)) -> io::Result<()> {
+    fn user(&mut self, record: Record, say: Say<'_>) -> io::Result<()> {
         let blocks = record.message.content.into_blocks();
         let results =
             blocks.iter().any(|block| matches!(block, Block::Known(KnownBlock::ToolResult { .. })));
@@ -266,7 +271,7 @@ impl Teller {
         &mut self,
         blocks: &[Block],
         result: Option<&Value>,
-        say: &mut dyn FnMut(Output),
+        say: Say<'_>,
     ) -> io::Result<()> {
         let agent = result.and_then(|result| result.get("agentId")).and_then(Value::as_str);
         let call = blocks.iter().find_map(|block| match block {
@@ -287,7 +292,7 @@ impl Teller {
             file.read_exact(&mut line)?;
             if let Ok(record) = serde_json::from_slice::<Record>(&line) {
                 self.sidechain(Some(call), record);
-                self.hand_over(say);
+                self.hand_over(entry.length, say);
             }
         }
         Ok(())

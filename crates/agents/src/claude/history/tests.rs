@@ -43,7 +43,7 @@ impl Drop for Home {
 
 fn tell(reader: &Reader, what: &History) -> Vec<Output> {
     let mut said = Vec::new();
-    reader.tell(what, &mut |output| said.push(output)).unwrap();
+    reader.tell(what, &mut |output, _| said.push(output)).unwrap();
     said
 }
 

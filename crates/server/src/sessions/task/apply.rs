@@ -50,8 +50,13 @@ impl SessionTask {
     /// Takes what the processor emitted, as one commit.
     pub(super) fn emit(&mut self, emissions: Vec<Emission>, at: Timestamp) {
         let (mut changes, mut told) = (Vec::new(), Vec::new());
+        // Everyone who follows gets all of it when it is told.
+        let nobody_looks = self.reading && (self.replaced || self.followers.is_empty());
         for emission in emissions {
             match emission {
+                Emission::Upsert(upsert) if nobody_looks => {
+                    changes.extend(self.transcript.retell(upsert));
+                }
                 Emission::Upsert(upsert) => {
                     let applied = self.transcript.apply(upsert, None);
                     changes.extend(applied.changes);
@@ -64,8 +69,7 @@ impl SessionTask {
                 }
             }
         }
-        if self.replaced {
-            // Everyone who follows gets all of it when it is told.
+        if nobody_looks {
             told.clear();
         }
         if !changes.is_empty() {

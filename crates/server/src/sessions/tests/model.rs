@@ -301,7 +301,7 @@ impl Scenario<'_> {
             items.iter().map(|item| format!("{} {}", item["index"], item["itemId"])).collect()
         };
         let written: Vec<Value> =
-            items.iter().map(|item| json!(view::item(item.clone()))).collect();
+            items.iter().map(|item| json!(view::item(item.clone(), &mut Vec::new()))).collect();
         let (held_order, written_order) = (order(held), order(&written));
         let differ = held_order.iter().zip(&written_order).position(|(a, b)| a != b);
         let counts = (held_order.len(), written_order.len());

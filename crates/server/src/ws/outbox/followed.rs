@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
 use liminal_contract::{
-    Frame, ItemId, ItemStatus, ServerMessage, SessionId, TurnEvent, TurnEventKind, UpsertObject,
+    Frame, ItemId, ServerMessage, SessionId, TurnEvent, TurnEventKind, UpsertObject,
 };
 
 use super::{tail, to_text, weight};
@@ -150,7 +150,7 @@ impl Followed {
     }
 
     fn item(&mut self, seq: u64, item: Arc<UpsertObject>) -> ServerMessage {
-        let is_final = matches!(item.status, ItemStatus::Complete | ItemStatus::Error);
+        let is_final = item.status.is_final();
         let before = if is_final || self.follow == Follow::Whole {
             self.sent.remove(&item.item_id)
         } else {
