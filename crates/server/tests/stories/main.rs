@@ -12,7 +12,6 @@ mod commands;
 mod damaged_files;
 mod dependencies;
 mod door;
-mod elsewhere;
 mod full_disk;
 mod history;
 mod house_rules;

@@ -1,4 +1,5 @@
-//! What an agent keeps of a session in a file of its own, and what is added to it elsewhere.
+//! What Claude Code keeps of a session in a file of its own: sessions that went on there, or began there, are completed
+//! from it and never replaced.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,7 @@ use liminal_scripted_agent::{Steps, script};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::support::{App, Browser, Launch, in_time};
+use crate::support::{App, Browser, History, Launch, descendants, in_time};
 
 async fn started() -> (App, Browser, SessionId) {
     let agent = script()
@@ -49,21 +50,35 @@ fn records(file: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What somebody types in a terminal, and what the agent answers, behind a record.
+/// What somebody types in a terminal, and what the agent answers, behind a record or at the beginning.
 fn add_outside(file: &Path, behind: &Value, words: &str) {
     use std::io::Write;
     let (typed, answered) = (uuid::Uuid::now_v7().to_string(), uuid::Uuid::now_v7().to_string());
     let at = "2026-01-02T03:04:05.000Z";
+    let message = json!({
+        "id": format!("msg_{answered}"), "model": "m", "stop_reason": "end_turn",
+        "content": [{"type": "text", "text": "Noted."}],
+    });
     let records = [
         json!({"type": "user", "uuid": typed, "parentUuid": behind, "timestamp": at,
             "message": {"role": "user", "content": words}}),
         json!({"type": "assistant", "uuid": answered, "parentUuid": typed, "timestamp": at,
-            "message": {"id": "m", "model": "m", "content": [{"type": "text", "text": "Noted."}]}}),
+            "message": message}),
     ];
-    let mut file = std::fs::OpenOptions::new().append(true).open(file).unwrap();
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file).unwrap();
     for record in records {
         writeln!(file, "{record}").unwrap();
     }
+}
+
+/// The id of the last record of a file that has one.
+fn last_record(file: &Path) -> Value {
+    let last = records(file).into_iter().rev().find(|record| record["uuid"].is_string());
+    last.unwrap()["uuid"].clone()
+}
+
+fn notices(history: &History) -> usize {
+    history.entries.iter().filter(|entry| matches!(entry.body, Body::Notice { .. })).count()
 }
 
 /// Ends the agent's process, and waits until its file was looked at for the last time.
@@ -140,9 +155,7 @@ async fn turns_that_the_user_stopped_are_not_told_again_by_an_agent_whose_file_w
     assert_eq!((&again.entries, &again.turns), (&seen.entries, &seen.turns));
 
     let app = restart_with(app, &before).await;
-    let last =
-        records(&kept).iter().rev().find_map(|record| record["uuid"].as_str().map(Value::from));
-    add_outside(&kept, &last.unwrap(), "from a terminal");
+    add_outside(&kept, &last_record(&kept), "from a terminal");
     let after = app.browser().await.opens(&session).await;
     assert_eq!(after.entries[..seen.entries.len()], seen.entries);
     assert_eq!(after.texts()[6..], ["from a terminal", "Noted."]);
@@ -154,17 +167,13 @@ async fn what_was_said_in_a_terminal_is_added_with_a_word_about_it() {
     let (app, mut browser, session) = started().await;
     let_go(&app, &session).await;
     let kept = file(&app, &session);
-    let answer = |record: &&Value| record["type"] == "assistant";
-    let last = records(&kept).iter().rfind(answer).unwrap()["uuid"].clone();
-    add_outside(&kept, &last, "from a terminal");
+    add_outside(&kept, &last_record(&kept), "from a terminal");
 
     let mut other = app.browser().await;
     let history = other.opens(&session).await;
     let texts = ["one", "You said: one", "from a terminal", "Noted."];
     assert_eq!(history.texts(), texts);
-    let is_notice =
-        |entry: &&liminal_contract::UpsertObject| matches!(entry.body, Body::Notice { .. });
-    assert_eq!(history.entries.iter().filter(is_notice).count(), 1);
+    assert_eq!(notices(&history), 1);
     browser.sees_text(&session, "Noted.").await;
     assert_eq!(other.opens(&session).await.texts(), texts, "once");
 }
@@ -191,4 +200,70 @@ async fn a_history_that_was_rewritten_elsewhere_is_shown_anew_to_everyone_who_fo
     // A cursor of before means nothing any more.
     let again = browser.opens_since(&session, Some(before.cursor), true).await;
     assert_eq!(again.entries, now.entries);
+}
+
+/// A session of the original's list that our journal has never seen, and the file that Claude Code keeps of it.
+async fn from_before() -> (App, Browser, SessionId, PathBuf) {
+    let launch = Launch::new();
+    let home = launch.home().canonicalize().unwrap();
+    let project = "1f0c9a52-6a9b-4f3e-9a52-2f0c9a526a9b";
+    let session = SessionId::parse("claude-code:0b1c2d3e-4f50-4a6b-8c7d-9e0f1a2b3c4d").unwrap();
+    let at = "2025-01-02T03:04:05.678Z";
+    std::fs::create_dir(home.join("old")).unwrap();
+    let projects = json!({"version": 1, "data": [{
+        "id": project, "path": home.join("old"), "name": "old", "addedAt": at,
+    }]});
+    let sessions = json!({"version": 1, "data": [{
+        "id": session, "projectId": project, "cliType": "claude-code", "archived": false,
+        "title": "From before", "lastActiveAt": at, "createdAt": at,
+    }]});
+    let folder = home.join(".claude/projects/-anywhere");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join(format!("{}.jsonl", session.local()));
+    add_outside(&file, &Value::Null, "hello there");
+    let app = launch
+        .file("projects.json", &projects.to_string())
+        .file("sessions.json", &sessions.to_string())
+        .start()
+        .await;
+    let browser = app.browser().await;
+    (app, browser, session, file)
+}
+
+#[tokio::test]
+async fn a_session_of_the_originals_list_is_read_from_claudes_own_file_without_starting_it() {
+    let (app, mut browser, session, _file) = from_before().await;
+    let listed = browser.projects().await;
+    let titles: Vec<_> =
+        browser.sessions(&listed[0]).await.into_iter().map(|session| session.title).collect();
+    assert_eq!(titles, ["From before"]);
+    assert_eq!(browser.opens(&session).await.texts(), ["hello there", "Noted."]);
+    assert!(descendants(app.pid()).is_empty(), "nothing was started for it");
+}
+
+#[tokio::test]
+async fn what_was_said_in_a_terminal_is_appended_with_a_notice_and_only_once() {
+    let (app, mut browser, session, file) = from_before().await;
+    let before = browser.opens(&session).await;
+    add_outside(&file, &last_record(&file), "in a terminal");
+
+    let after = browser.opens(&session).await;
+    assert_eq!(after.texts(), ["hello there", "Noted.", "in a terminal", "Noted."]);
+    assert_eq!(after.entries[..before.entries.len()], before.entries, "what was there stays");
+    assert_eq!((after.cursor.stream.as_str(), notices(&after)), (before.cursor.stream.as_str(), 1));
+    let app = app.restart().await;
+    assert_eq!(app.browser().await.opens(&session).await.entries, after.entries);
+    assert!(descendants(app.pid()).is_empty(), "nothing was started for it");
+}
+
+#[tokio::test]
+async fn a_branch_that_left_ours_comes_under_a_new_stream_and_ours_stays_readable_above_it() {
+    let (_app, mut browser, session, file) = from_before().await;
+    let before = browser.opens(&session).await;
+    std::fs::remove_file(&file).unwrap();
+    add_outside(&file, &Value::Null, "begun anew");
+
+    let after = browser.opens(&session).await;
+    assert_ne!(after.cursor.stream, before.cursor.stream);
+    assert_eq!(after.texts(), ["hello there", "Noted.", "begun anew", "Noted."]);
 }
