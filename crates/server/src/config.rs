@@ -189,7 +189,7 @@ fn resolve(text: &str) -> Result<IpAddr, String> {
 
 fn milliseconds(text: &str) -> Result<Duration, &'static str> {
     match text.parse() {
-        Ok(0) | Err(_) => Err("is not a number of milliseconds"),
+        Ok(0) | Err(_) => Err("is not a number of milliseconds above 0"),
         Ok(millis) => Ok(Duration::from_millis(millis)),
     }
 }

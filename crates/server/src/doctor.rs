@@ -105,7 +105,10 @@ async fn agent(entry: &AgentEntry, guard: &GuardCommand) -> String {
     let Some(program) = entry.find() else {
         return match &entry.install {
             Some(command) => format!("not found; to install it: {command}"),
-            None => format!("not found: {}", entry.program.to_string_lossy()),
+            None => format!(
+                "not found: {}; install it, or correct agents.json",
+                entry.program.to_string_lossy()
+            ),
         };
     };
     match entry.version(guard).await {

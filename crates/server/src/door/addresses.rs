@@ -84,7 +84,7 @@ pub struct InvalidOrigin;
 
 impl fmt::Display for InvalidOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not of the form http://host[:port] or https://host[:port]")
+        f.write_str("is not of the form http://host[:port] or https://host[:port]")
     }
 }
 

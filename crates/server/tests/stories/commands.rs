@@ -19,10 +19,10 @@ async fn a_bad_value_is_one_line_that_names_it() {
             &["--host", "0.0.0.0"],
             "--host: \"0.0.0.0\" can be reached from other machines; say under which address with --allow-origin",
         ),
-        (&["--allow-origin", "box.example"], "--allow-origin: \"box.example\" not of the form"),
+        (&["--allow-origin", "box.example"], "--allow-origin: \"box.example\" is not of the form"),
         (
             &["--allow-origin", "http://box.example/x"],
-            "--allow-origin: \"http://box.example/x\" not of the form",
+            "--allow-origin: \"http://box.example/x\" is not of the form",
         ),
         (&["--colour"], "--colour"),
         (&["dance"], "there is no command \"dance\""),
