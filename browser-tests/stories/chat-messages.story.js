@@ -40,9 +40,9 @@ test("an answer grows as formatted text, and only what changed is replaced", asy
   await expect(chat.said).toContainText("First part.")
   await expect(chat.said).toHaveAttribute("aria-busy", "true")
   await chat.said.locator(".block").first().evaluate((block) => { block.dataset.mine = "kept" })
-  await touch(liminal, "go")
+  await liminal.touch("go")
   await expect(chat.said).toContainText("First part. Second part.")
-  await touch(liminal, "end")
+  await liminal.touch("end")
   await expect(chat.ends).toHaveCount(1)
   await expect(chat.said).not.toHaveAttribute("aria-busy")
   await expect(chat.said.locator(".block").first()).toHaveAttribute("data-mine", "kept")
@@ -105,9 +105,3 @@ test("a turn tells what it took, in full on demand", async ({ chat }) => {
   await expect(chat.ends.locator(".turn-figures")).toHaveText(/\d s/)
   await expect(chat.ends.locator("time")).toHaveAttribute("title", /\d{4}/)
 })
-
-async function touch(liminal, name) {
-  const { writeFile } = await import("node:fs/promises")
-  const { join } = await import("node:path")
-  await writeFile(join(liminal.home, "work", name), "")
-}

@@ -1,8 +1,4 @@
-import { writeFile } from "node:fs/promises"
-import { join } from "node:path"
 import { expect, on, script, test } from "../support/chat.js"
-
-const touch = (liminal, name) => writeFile(join(liminal.home, "work", name), "")
 
 test.describe("an agent that says nothing for long", () => {
   test.use({ env: { ACP_PROMPT_TIMEOUT_MS: "300" }, script: script(on("quiet", { say: "Let me think. " }, { wait_for_file: "go" }, { say: "There." })) })
@@ -11,7 +7,7 @@ test.describe("an agent that says nothing for long", () => {
     await chat.say("quiet")
     await expect(chat.notices).toContainText("No word from the agent")
     await expect(chat.notices.getByRole("button")).toHaveText(["Stop the turn", "Restart the agent"])
-    await touch(liminal, "go")
+    await liminal.touch("go")
     await expect(chat.ends).toHaveCount(1)
     await expect(chat.notices).toContainText("was quiet for a while")
     await expect(chat.notices.getByRole("button")).toHaveCount(0)
@@ -32,7 +28,7 @@ test.describe("a model that is out of reach", () => {
     await chat.say("retry")
     await expect(chat.notices).toHaveAttribute("data-severity", "warning")
     await expect(chat.notices).toContainText("attempt 2 of 10")
-    await touch(liminal, "go")
+    await liminal.touch("go")
     await expect(chat.said).toHaveText(/Here I am\./)
     await expect(chat.notices).not.toContainText("attempt 2 of 10")
   })

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { done, expect, on, script, test, tool } from "../support/chat.js"
 
@@ -14,8 +14,6 @@ const edit = { ask: { tool: "e", title: "Edit main.rs", options, then: { yes: [d
 async function answer(chat, key) {
   while (await chat.frame.locator(".ask:focus").count() > 0) await chat.page.keyboard.press(key)
 }
-
-const touch = (liminal, name) => writeFile(join(liminal.home, "work", name), "")
 
 test.use({ script: script(on("clean", ...asks), on("edit", tool("e", "Edit main.rs", "edit"), { diff: { id: "e", path: "src/main.rs", old: "a\nb\n", new: "a\nc\n" } }, edit), on("number", { spawn: { command: "echo $PPID > pid" } }, ...asks), on("later", { wait_for_file: "ask" }, ...asks), on("careful", asks[0], slowly), on("leave", tool("c", "make clean", "execute"), { ask: { ...command.ask, withdraw_on_file: "gone" } }, { crash: { code: 1, stderr: "bye" } })) })
 
@@ -46,7 +44,7 @@ test("Escape says no, and never stops the turn, however often it is pressed", as
   while (await chat.ask.count() > 0) await chat.page.keyboard.press("Escape")
   for (let n = 0; n < 3; n += 1) await chat.page.keyboard.press("Escape")
   await expect(chat.answered).toContainText("Deny")
-  await touch(liminal, "go")
+  await liminal.touch("go")
   await expect(chat.said).toHaveText(/Then not\./)
   await expect(chat.ends).not.toContainText("Stopped")
 })
@@ -54,7 +52,7 @@ test("Escape says no, and never stops the turn, however often it is pressed", as
 test("from a composer with a draft, Escape goes to the question", async ({ chat, liminal }) => {
   await chat.say("later")
   await chat.composer.pressSequentially("afterwards")
-  await touch(liminal, "ask")
+  await liminal.touch("ask")
   await expect(chat.ask).toBeVisible()
   await expect(chat.composer).toBeFocused()
   await chat.composer.press("Escape")
@@ -68,7 +66,7 @@ test("from a composer with a draft, Escape goes to the question", async ({ chat,
 test("who is typing keeps the focus, and digits are text", async ({ chat, liminal }) => {
   await chat.say("later")
   await chat.composer.pressSequentially("12")
-  await touch(liminal, "ask")
+  await liminal.touch("ask")
   await expect(chat.ask).toBeVisible()
   await chat.composer.pressSequentially("3")
   await expect(chat.composer).toHaveValue("123")
@@ -97,7 +95,7 @@ test("an answer in another browser settles it here too", async ({ chat, elsewher
 test("a permission whose agent left says so and can't be answered", async ({ chat, liminal }) => {
   await chat.say("leave")
   await expect(chat.ask).toBeVisible()
-  await writeFile(join(liminal.home, "work", "gone"), "")
+  await liminal.touch("gone")
   await expect(chat.ask).toHaveCount(0)
   await expect(chat.answered).toHaveCount(1)
   await expect(chat.ends).toContainText("The turn failed")

@@ -1,5 +1,3 @@
-import { writeFile } from "node:fs/promises"
-import { join } from "node:path"
 import { expect, newChat, on, script, test } from "../support/chat.js"
 
 const paragraphs = Array.from({ length: 60 }, (_, n) => `Paragraph ${n}: ${"some words of a long answer ".repeat(6)}`).join("\n\n")
@@ -12,8 +10,6 @@ test.use({
     on("many", { repeat: [300, ["new_message", { say: "One of very many messages, each a line or so of text." }]] }),
   ),
 })
-
-const touch = (liminal, name) => writeFile(join(liminal.home, "work", name), "")
 
 /** Where the marked line stands on the screen, measured in every frame from now on. */
 async function watch(line) {
@@ -31,7 +27,7 @@ async function watch(line) {
 test("at the end the view follows the answer", async ({ chat, liminal }) => {
   await chat.askAndWait("long")
   expect(await chat.isAtEnd()).toBe(true)
-  await touch(liminal, "go")
+  await liminal.touch("go")
   await chat.askAndWait("stream")
   expect(await chat.isAtEnd()).toBe(true)
   await expect(chat.toEnd).toBeHidden()
@@ -45,7 +41,7 @@ test("a line that is read stays on its pixel while five hundred pieces arrive be
   await expect(chat.toEnd).toBeVisible()
   const line = chat.said.first().locator(".block").nth(20)
   const spread = await watch(line)
-  await touch(liminal, "go")
+  await liminal.touch("go")
   await expect(chat.ends).toHaveCount(2)
   await expect(chat.said.last()).toContainText("word499")
   const seen = await spread()
@@ -58,7 +54,7 @@ test("the button counts what is new and goes back to the end", async ({ chat, li
   await chat.say("several")
   await chat.measure((box) => { box.scrollTop = 300 })
   await expect(chat.toEnd).toHaveText("To the end")
-  await touch(liminal, "go")
+  await liminal.touch("go")
   await expect(chat.toEnd).toHaveText("3 new")
   await chat.toEnd.click()
   await expect(chat.toEnd).toBeHidden()

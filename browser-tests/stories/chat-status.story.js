@@ -7,7 +7,6 @@ const fragile = (liminal) => (start) => ({ command: "sh", args: ["-c", `if test 
 
 test.use({ script: script(on("crash", { say: "Half a " }, { crash: { code: 3, stderr: "segfault in the mind" } })) })
 
-const touch = (liminal, name) => writeFile(join(liminal.home, "work", name), "")
 const remove = (liminal, name) => rm(join(liminal.home, "work", name))
 
 test("an agent that starts is said to, in the header and in the conversation, until it is there", async ({ chat, liminal, complaints }) => {
@@ -21,7 +20,7 @@ test("an agent that starts is said to, in the header and in the conversation, un
   await chat.say("again")
   await expect(chat.status).toHaveText("starting")
   await expect(chat.launching).toHaveText("Starting Scripted")
-  await touch(liminal, "go")
+  await liminal.touch("go")
   await expect(chat.ends).toHaveCount(2)
   await expect(chat.status).toHaveText("connected")
   await expect(chat.launching).toHaveCount(0)
@@ -31,7 +30,7 @@ test.describe("an agent that died", () => {
   test("comes back by itself; which try it is and when the next comes is said meanwhile", async ({ chat, liminal, complaints }) => {
     await liminal.restartsWith(complaints, fragile(liminal))
     await chat.askAndWait("hello")
-    await touch(liminal, "broken")
+    await liminal.touch("broken")
     await chat.askAndWait("crash")
     await expect(chat.status).toHaveText(/^reconnecting · try \d( · in \d+ s)?$/)
     await expect(chat.status).toHaveText(/^reconnecting · try [2-4] · in \d+ s$/)
@@ -43,7 +42,7 @@ test.describe("an agent that died", () => {
 
   test("and can't start again says why, what it wrote, and comes back on Reconnect", async ({ chat, liminal, complaints }) => {
     await chat.askAndWait("hello")
-    await touch(liminal, "broken")
+    await liminal.touch("broken")
     await liminal.restartsWith(complaints, fragile(liminal))
     await chat.say("anyone?")
     await expect(chat.status).toHaveText("disconnected")

@@ -30,7 +30,7 @@ async function state(chat, liminal) {
   const { sessions } = await liminal.api(`/api/session/list?projectId=${(await chat.page.evaluate(() => document.querySelector("[data-project]")?.dataset.project)) ?? "none"}`).catch(() => ({ sessions: [] }))
   return {
     shown: await chat.scroller.innerText(), policy: await chat.frame.locator(".policy").innerText(), status: await chat.status.innerText(), work: await chat.frame.locator(".composer").getAttribute("data-work"),
-    tabs: await chat.shell.tabs.allInnerTexts(), titles: await chat.page.locator(".session-title").allInnerTexts(), stored: await chat.page.evaluate(() => ({ tabs: localStorage["liminal:tabs"], sends: localStorage["liminal:sends"] ?? null })), sessions,
+    tabs: await chat.shell.tabs.allInnerTexts(), titles: await chat.page.locator(".session-title").allInnerTexts(), stored: await chat.page.evaluate(() => ({ tabs: localStorage["liminal:tabs"], sends: sessionStorage["liminal:sends"] ?? null })), sessions,
   }
 }
 

@@ -1,5 +1,3 @@
-import { writeFile } from "node:fs/promises"
-import { join } from "node:path"
 import { done, expect, on, script, test, tool } from "../support/chat.js"
 
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -19,15 +17,13 @@ test.use({
   ),
 })
 
-const touch = (liminal, name) => writeFile(join(liminal.home, "work", name), "")
-
 test("a call shows that it runs, then that it is done, and its output on demand, with colours", async ({ chat, liminal }) => {
   await chat.say("run")
   const call = chat.tool("cargo test")
   await expect(call).toHaveAttribute("data-state", "running")
   await call.locator(".line").click()
   await expect(call.locator(".parts .term")).toContainText("running 3 tests")
-  await touch(liminal, "go")
+  await liminal.touch("go")
   await expect(call).toHaveAttribute("data-state", "done")
   await expect(call.locator(".tool-word")).toHaveText(/\d s/)
   await expect(call.locator(".parts .term span", { hasText: "ok" })).toHaveClass(/f2/)
@@ -75,15 +71,15 @@ test("output that grows is shown at its end, but never taken from who reads furt
   await call.locator(".line").click()
   await expect(output).toContainText("round 0")
   expect(await fromEnd()).toBe(0)
-  await touch(liminal, "go0")
+  await liminal.touch("go0")
   await expect(output).toContainText("round 1")
   expect(await fromEnd()).toBe(0)
   await output.evaluate((box) => { box.scrollTop = 100 })
-  await touch(liminal, "go1")
+  await liminal.touch("go1")
   await expect(output).toContainText("round 2")
   expect(await output.evaluate((box) => box.scrollTop)).toBe(100)
   await output.evaluate((box) => { box.scrollTop = box.scrollHeight })
-  for (const n of [2, 3, 4, 5]) await touch(liminal, `go${n}`)
+  for (const n of [2, 3, 4, 5]) await liminal.touch(`go${n}`)
   await expect(call).toHaveAttribute("data-state", "done")
   await expect(output).toContainText("round 5")
   expect(await fromEnd()).toBe(0)
@@ -104,7 +100,7 @@ test.describe("a sub-agent", () => {
     await expect(chat.frame.getByText("deep.rs")).toBeHidden()
     await call.locator("> .line").click()
     await expect(call.locator(".tool-inner").first()).toContainText("deep.rs")
-    await touch(liminal, "go")
+    await liminal.touch("go")
     await expect(chat.ends).toHaveCount(1)
     await expect(call.locator(".tool-inner").first()).toContainText("Found it.")
     await expect(chat.said.last()).toHaveText(/Done looking\./)
@@ -140,9 +136,9 @@ test("a thought is closed with its first line, and stays open while it goes on",
   await expect(thought.locator(".line-what")).toHaveText(/First thought\./)
   await expect(thought.locator(".thought")).toBeHidden()
   await thought.locator(".line").click()
-  await touch(liminal, "more")
+  await liminal.touch("more")
   await expect(thought.locator(".thought")).toContainText("And a second one.")
-  await touch(liminal, "go")
+  await liminal.touch("go")
   await expect(chat.ends).toHaveCount(1)
   await expect(thought.locator(".thought")).toBeVisible()
   await expect(thought.locator(".line-end")).toHaveText(/\d s/)
@@ -151,7 +147,7 @@ test("a thought is closed with its first line, and stays open while it goes on",
 test("a plan changes in place", async ({ chat, liminal }) => {
   await chat.say("plan")
   await expect(chat.plan.locator("li").first()).toHaveAttribute("data-status", "in_progress")
-  await touch(liminal, "go")
+  await liminal.touch("go")
   await expect(chat.plan.locator("li").first()).toHaveAttribute("data-status", "completed")
   await expect(chat.plan).toHaveCount(1)
   await expect(chat.plan).toContainText("1 of 2")

@@ -117,6 +117,9 @@ export class Liminal {
   get binary() { return binary }
   get pid() { return this.#child?.pid }
 
+  /** Puts an empty file into the project `work`, for a step of a script that waits for it. @param {string} name */
+  touch(name) { return writeFile(join(this.#home, "work", name), "") }
+
   /** Lets an answer that an agent holds go on. @param {string} name */
   release(name) { return gate(this.#home).open(name) }
 
