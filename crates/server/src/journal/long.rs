@@ -4,7 +4,7 @@
 
 use std::ops::ControlFlow;
 
-use liminal_contract::{ItemId, SessionId};
+use liminal_contract::{ItemId, SessionId, TurnId};
 use liminal_stream::{Source, SourcePart, ToolCall};
 
 use super::read::Reader;
@@ -56,6 +56,15 @@ impl Reader<'_> {
     pub fn turns(&self, session: &SessionId) -> rusqlite::Result<Vec<TurnRow>> {
         let Some((id, _)) = self.find(session)? else { return Ok(Vec::new()) };
         self.turns_where("session = ?1", [id])
+    }
+
+    /// The names of all turns of a session.
+    pub fn turn_ids(&self, session: &SessionId) -> rusqlite::Result<Vec<TurnId>> {
+        let Some((id, _)) = self.find(session)? else { return Ok(Vec::new()) };
+        self.view
+            .prepare_cached("SELECT turn_id FROM turn WHERE session = ?1")?
+            .query_map([id], |row| Ok(TurnId::new(row.get::<_, String>(0)?)))?
+            .collect()
     }
 
     /// The items that hold the output of a call from this one on: an output that is too long for one item goes on in

@@ -54,7 +54,7 @@ pub struct Page<T> {
 
 /// Reads in one view of the database.
 pub struct Reader<'c> {
-    view: &'c Transaction<'c>,
+    pub(super) view: &'c Transaction<'c>,
 }
 
 const ITEM: &str = "SELECT i.idx, i.seq, i.item_id, i.turn_id, i.status, i.started_at, i.source_at,

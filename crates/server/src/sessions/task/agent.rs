@@ -49,8 +49,8 @@ impl SessionTask {
         tokio::spawn(async move {
             if let History::After { known, .. } = &mut load.history {
                 // A turn of ours that a crash cut short is behind the mark, and must not be told a second time.
-                match journal.read(move |reader| reader.turns(&id)).await {
-                    Ok(turns) => known.extend(turns.into_iter().map(|turn| turn.turn_id)),
+                match journal.read(move |reader| reader.turn_ids(&id)).await {
+                    Ok(turns) => *known = turns,
                     Err(error) => {
                         tracing::warn!(%error, "what was said elsewhere is not read");
                         load.history = History::Known;
