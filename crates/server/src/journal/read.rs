@@ -29,10 +29,6 @@ pub struct SessionRow {
     pub next_index: u64,
     /// How far the agent's own history goes.
     pub mark: Option<HistoryMark>,
-    /// Its title, where the journal was told one.
-    pub title: Option<String>,
-    /// Its last activity, where the journal was told.
-    pub last_active_at: Option<Timestamp>,
     /// Whether its last turn failed.
     pub failed: bool,
 }
@@ -213,11 +209,9 @@ impl<'c> Reader<'c> {
             .query_row(params![id, request_id], |row| self.item(session, row))
             .optional()?;
         Ok(item.and_then(|item| match item.upsert.source {
-            Source::Message { content, .. } => Some(Request {
-                request_id: request_id.to_owned(),
-                turn_id: item.upsert.turn_id,
-                content,
-            }),
+            Source::Message { content, .. } => {
+                Some(Request { turn_id: item.upsert.turn_id, content })
+            }
             _ => None,
         }))
     }
@@ -241,7 +235,7 @@ impl<'c> Reader<'c> {
     pub(super) fn find(&self, session: &SessionId) -> rusqlite::Result<Option<(i64, SessionRow)>> {
         self.view
             .prepare_cached(&format!(
-                "SELECT id, stream, seq, mark, title, last_active_at,
+                "SELECT id, stream, seq, mark,
                         (SELECT coalesce(max(idx) + 1, 0) FROM item WHERE session = session.id),
                         {FAILED}
                      FROM session WHERE session_id = ?1"
@@ -251,10 +245,8 @@ impl<'c> Reader<'c> {
                     stream: row.get(1)?,
                     seq: row.get::<_, i64>(2)?.cast_unsigned(),
                     mark: parsed(row, 3)?,
-                    title: row.get(4)?,
-                    last_active_at: row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis),
-                    next_index: row.get::<_, i64>(6)?.cast_unsigned(),
-                    failed: row.get::<_, Option<bool>>(7)?.unwrap_or(false),
+                    next_index: row.get::<_, i64>(4)?.cast_unsigned(),
+                    failed: row.get::<_, Option<bool>>(5)?.unwrap_or(false),
                 };
                 Ok((row.get(0)?, session))
             })

@@ -72,8 +72,6 @@ pub struct TurnRow {
 /// A send that was accepted, so that the same one is not sent twice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// A UUID.
-    pub request_id: String,
     /// The turn it began.
     pub turn_id: TurnId,
     /// What it said.
@@ -104,7 +102,7 @@ pub enum Change {
     Turn(Box<TurnRow>),
     /// How far the agent's own history goes.
     Mark(HistoryMark),
-    /// The session's derived or agent-given title and its last activity, which `sessions.json` may not have yet.
+    /// The session's derived title and its last activity, which `sessions.json` may not have yet.
     Meta {
         /// The title.
         title: Option<String>,
