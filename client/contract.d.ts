@@ -1198,7 +1198,7 @@ itemId: ItemId,
  */
 seq: number, 
 /**
- * Where `text` begins in the item's content (for a tool call, in its output).
+ * Where `text` begins in the content of the message or thought.
  */
 from: number, 
 /**
@@ -1492,7 +1492,7 @@ itemId: ItemId,
  */
 seq: number, 
 /**
- * Where `text` begins in the item's content (for a tool call, in its output).
+ * Where `text` begins in the content of the message or thought.
  */
 from: number, 
 /**

@@ -168,7 +168,7 @@ pub enum ServerMessage {
         /// Ascending within a session.
         #[cfg_attr(test, ts(type = "number"))]
         seq: u64,
-        /// Where `text` begins in the item's content (for a tool call, in its output).
+        /// Where `text` begins in the content of the message or thought.
         #[cfg_attr(test, ts(type = "number"))]
         from: u64,
         /// What to put there.
