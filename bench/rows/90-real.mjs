@@ -49,11 +49,14 @@ async function withModel(use) {
   }
 }
 
+/** What an agent's environment begins with, whoever starts it: what else is set here (certificates to read, say) would cost only one of the two. */
+const bare = { PATH: process.env.PATH, LANG: "C.UTF-8" }
+
 /** A program driven by hand: writes lines, waits for lines. `began` is when it was spawned. */
 function byHand(program, args, { project, env }, parse = parsed) {
   const began = performance.now()
   // In a group of its own, so that none of it is left when it has to be killed.
-  const child = spawn(program, args, { cwd: project, env: { PATH: process.env.PATH, LANG: "C.UTF-8", ...env }, stdio: ["pipe", "pipe", "pipe"], detached: true })
+  const child = spawn(program, args, { cwd: project, env: { ...bare, ...env }, stdio: ["pipe", "pipe", "pipe"], detached: true })
   const lines = waited(program)
   let complaints = ""
   child.stderr.on("data", (piece) => { complaints = (complaints + piece).slice(-2000) })
@@ -101,7 +104,7 @@ async function within(fact, milliseconds) {
 
 /** A server over a data directory that stays, and the socket of a page. */
 async function served(binary, data, use) {
-  const { child, line } = await started(binary, ["--port", "0", "--no-open", "--data-dir", data])
+  const { child, line } = await started(binary, ["--port", "0", "--no-open", "--data-dir", data], bare)
   const [address, token] = line.replace(/^.* at /, "").split("/#token=")
   let socket = null
   try {
