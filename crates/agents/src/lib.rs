@@ -8,6 +8,7 @@ pub mod catalogue;
 pub mod claude;
 mod error;
 pub mod lifecycle;
+mod picture;
 pub mod process;
 mod provider;
 mod registry;

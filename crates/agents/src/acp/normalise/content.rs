@@ -63,12 +63,20 @@ pub(super) fn markdown(block: &ContentBlock) -> String {
             _ => String::new(),
         },
         ContentBlock::Image(image) => match &image.uri {
-            Some(uri) => format!("[{}]({uri})", image.mime_type),
-            None => format!("*[{}]*", image.mime_type),
+            Some(uri) => format!("[Picture ({})]({uri})", image.mime_type),
+            None => unshown("Picture", &image.mime_type, &image.data),
         },
-        ContentBlock::Audio(audio) => format!("*[{}]*", audio.mime_type),
+        ContentBlock::Audio(audio) => unshown("Sound", &audio.mime_type, &audio.data),
         _ => String::new(),
     }
+}
+
+/// What stands for content that a text can't show. `data` is Base64.
+fn unshown(what: &str, mime_type: &str, data: &str) -> String {
+    format!(
+        "*{what} ({mime_type}, {} KB), which can't be shown here*",
+        (data.len() * 3 / 4).div_ceil(1024)
+    )
 }
 
 /// A block that is not plain text, as a part.

@@ -1,12 +1,12 @@
 //! Texts as they grow: which chunks are one message, and when a text is final.
 
-use agent_client_protocol_schema::v1::ContentChunk;
+use agent_client_protocol_schema::v1::{ContentBlock, ContentChunk, ImageContent};
 use liminal_contract::{ItemId, MessageOrigin, Timestamp};
 use liminal_stream::{FinalItem, NewItem, Payload};
 use serde_json::value::RawValue;
 
 use super::{Normaliser, Telling, TurnEnd, content};
-use crate::Output;
+use crate::{Output, picture};
 
 /// A text longer than this goes on in a new item.
 const LONGEST_TEXT: usize = 4_000_000;
@@ -41,7 +41,13 @@ impl Normaliser {
             (Text::User, Telling::Now) | (_, Telling::KnownHistory) => return Ok(()),
             (_, Telling::Now | Telling::History) => {}
         }
-        let text = content::markdown(&chunk.content);
+        let text = match chunk.content {
+            ContentBlock::Image(image) if kind != Text::User && !image.data.is_empty() => {
+                self.picture(image, message_id.as_deref(), at, out);
+                return Ok(());
+            }
+            other => content::markdown(&other),
+        };
         if text.is_empty() {
             return Ok(());
         }
@@ -61,6 +67,22 @@ impl Normaliser {
             self.begin_text(kind, text, message_id, at, out);
         }
         Ok(())
+    }
+
+    /// A picture between texts.
+    fn picture(
+        &mut self,
+        image: ImageContent,
+        record: Option<&str>,
+        at: Timestamp,
+        out: &mut Vec<Output>,
+    ) {
+        let turn = self.turn_for(record, at, out);
+        self.close_text(at, out);
+        let item_id = ItemId::block(&turn, self.count(|open| &mut open.messages), 0);
+        for payload in picture::shown(&item_id, image.mime_type, image.data) {
+            self.emit(&turn, payload, at, out);
+        }
     }
 
     fn grow_text(

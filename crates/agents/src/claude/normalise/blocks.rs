@@ -13,6 +13,7 @@ use crate::claude::tools;
 use crate::claude::wire::{
     ApiEvent, ApiUsage, AssistantLine, Block, Delta, KnownBlock, StreamLine,
 };
+use crate::picture;
 
 /// What the user reads in place of thoughts that nobody may read.
 const REDACTED: &str = "*These thoughts are hidden by the model's provider.*";
@@ -76,8 +77,8 @@ impl Normaliser {
                 };
                 let Some(block) = self.open_block(parent.as_ref(), index) else { return };
                 block.text.push_str(&added);
-                let item_id = block.item.clone();
-                if self.is_shown(&item_id) && !added.is_empty() {
+                let (item_id, kind) = (block.item.clone(), block.kind.clone());
+                if self.is_shown(&kind) && !added.is_empty() {
                     self.emit(Payload::ItemDelta { item_id, delta_content: added });
                 }
             }
@@ -311,11 +312,10 @@ impl Normaliser {
             Block::Known(KnownBlock::ToolResult { tool_use_id, content, is_error }) => {
                 self.tool_result(&tool_use_id, content, is_error.unwrap_or(false), None, None);
             }
-            Block::Known(KnownBlock::Image { .. }) => {
-                self.notice(notice(
-                    Severity::Info,
-                    "Claude answered with a picture, which is not shown.",
-                ));
+            Block::Known(KnownBlock::Image { source }) => {
+                for payload in picture::shown(&item, source.media_type, source.data) {
+                    self.emit(payload);
+                }
             }
             Block::Other(value) => {
                 let kind = value["type"].as_str().unwrap_or("unknown").to_owned();
@@ -435,8 +435,11 @@ impl Normaliser {
         }
     }
 
-    fn is_shown(&self, item: &ItemId) -> bool {
-        self.calls.values().all(|call| call.item != *item || call.shown)
+    fn is_shown(&self, kind: &Kind) -> bool {
+        match kind {
+            Kind::Call(id) => self.calls.get(id).is_none_or(|call| call.shown),
+            Kind::Text | Kind::Thinking | Kind::Other => true,
+        }
     }
 
     fn count_context(&mut self, own: bool, usage: Option<ApiUsage>) {

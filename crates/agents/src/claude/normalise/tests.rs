@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use liminal_contract::{Answer, MessageOrigin, Outcome, PlanEntry, PlanStatus, SessionId};
-use liminal_stream::{Emission, Now, Pacing, Patch, Source, UpsertProcessor};
+use liminal_stream::{Emission, Now, Pacing, Patch, Source, SourcePart, UpsertProcessor};
 use serde_json::Value;
 
 use super::*;
@@ -291,6 +291,19 @@ fn what_the_user_stopped_is_neither_complete_nor_failed() {
         };
         assert!(!open.is_some_and(|id| ends(&id)), "{name}");
     }
+}
+
+#[test]
+fn a_picture_of_the_models_is_shown() {
+    let mut normaliser = normaliser();
+    normaliser.begin(TurnId::new("t"), "t".to_owned());
+    let source = json!({"type": "base64", "media_type": "image/png", "data": "AAAA"});
+    let said =
+        read(&mut normaliser, &[whole("m", None, json!({"type": "image", "source": source}))]);
+    let Some(Payload::ItemDone { final_item, .. }) = said.last() else { panic!("{said:?}") };
+    let FinalItem::FunctionCallOutput { about, .. } = final_item else { panic!("{final_item:?}") };
+    let image = SourcePart::Image { mime_type: "image/png".to_owned(), data: "AAAA".to_owned() };
+    assert_eq!(about.parts, Some(vec![image]));
 }
 
 #[test]

@@ -113,10 +113,42 @@ fn other_content_than_text_is_said_in_markdown() {
         chunk(
             json!({"type": "resource", "resource": {"uri": "file:///p/b.rs", "text": "fn b() {}"}}),
         ),
-        chunk(json!({"type": "image", "mimeType": "image/png", "data": "AAAA"})),
+        chunk(
+            json!({"type": "image", "mimeType": "image/png", "data": "", "uri": "file:///p/c.png"}),
+        ),
+        chunk(json!({"type": "audio", "mimeType": "audio/wav", "data": "AAAA"})),
     ];
-    let expected = "[a.rs](file:///p/a.rs)\n```rs\nfn b() {}\n```\n*[image/png]*";
+    let expected = concat!(
+        "[a.rs](file:///p/a.rs)\n```rs\nfn b() {}\n```\n",
+        "[Picture (image/png)](file:///p/c.png)",
+        "*Sound (audio/wav, 1 KB), which can't be shown here*",
+    );
     assert_eq!(texts(&updates), pairs(&[("t1:0:0", expected)]));
+}
+
+#[test]
+fn a_picture_between_two_texts_is_a_card_of_its_own() {
+    let mut normaliser = in_a_turn();
+    let mut lines = update(&mut normaliser, said("agent_message_chunk", Some("m"), "Look:"));
+    let image = json!({"type": "image", "mimeType": "image/png", "data": "AAAA"});
+    lines.extend(update(
+        &mut normaliser,
+        json!({"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": image}),
+    ));
+    lines.extend(update(&mut normaliser, said("agent_message_chunk", Some("m"), "Nice.")));
+    assert_eq!(
+        lines,
+        [
+            r#"t1 {"type":"item_start","itemId":"t1:0:0","itemType":"message","initialContent":"Look:","origin":"agent"}"#,
+            r#"t1 {"type":"item_done","itemId":"t1:0:0","finalItem":{"type":"message","content":"Look:","origin":"agent"}}"#,
+            r#"t1 {"type":"item_start","itemId":"t1:1:0","itemType":"function_call","name":"picture","callId":"t1:1:0","about":{"title":"Picture"}}"#,
+            concat!(
+                r#"t1 {"type":"item_done","itemId":"t1:1:0","finalItem":{"type":"function_call_output","callId":"t1:1:0","#,
+                r#""output":"","isError":false,"about":{"parts":[{"kind":"image","mimeType":"image/png","data":"AAAA"}]}}}"#
+            ),
+            r#"t1 {"type":"item_start","itemId":"t1:2:0","itemType":"message","initialContent":"Nice.","origin":"agent"}"#,
+        ]
+    );
 }
 
 #[test]

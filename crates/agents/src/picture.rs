@@ -1,0 +1,21 @@
+//! A picture that an agent shows in what it says. A message is text, so the picture gets a card of its own, as one
+//! that a tool made does.
+
+use liminal_contract::ItemId;
+use liminal_stream::{FinalItem, NewItem, Payload, SourcePart, ToolPatch};
+
+/// The card of a picture, complete at once.
+pub(crate) fn shown(item_id: &ItemId, mime_type: String, data: String) -> [Payload; 2] {
+    let call_id = item_id.to_string();
+    let about = Box::new(ToolPatch { title: Some("Picture".to_owned()), ..ToolPatch::default() });
+    let name = "picture".to_owned();
+    let item = NewItem::FunctionCall { name, call_id: call_id.clone(), about };
+    let parts = Some(vec![SourcePart::Image { mime_type, data }]);
+    let about = Box::new(ToolPatch { parts, ..ToolPatch::default() });
+    let final_item =
+        FinalItem::FunctionCallOutput { call_id, output: String::new(), is_error: false, about };
+    [
+        Payload::ItemStart { item_id: item_id.clone(), parent_call_id: None, item },
+        Payload::ItemDone { item_id: item_id.clone(), final_item },
+    ]
+}
