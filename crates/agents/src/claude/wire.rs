@@ -201,9 +201,6 @@ pub struct Init {
     pub session_id: String,
     /// The model that answers.
     pub model: String,
-    /// The mode of permissions.
-    #[serde(rename = "permissionMode")]
-    pub permission_mode: String,
 }
 
 /// `stream_event`.
