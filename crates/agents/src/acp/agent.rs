@@ -49,7 +49,8 @@ pub struct Patience {
     pub history_longest: Duration,
     /// A turn the agent began by itself is over when nothing more of it came for this long.
     pub own_turn_quiet: Duration,
-    /// The same while a call of it seems to run.
+    /// The same while a call of it runs, as far as the agent says. Longer, because calls are silent for long; not
+    /// for ever, because some agents forget to end them, and nothing else tells that the turn is over.
     pub own_turn_working: Duration,
 }
 

@@ -16,6 +16,7 @@ mod text;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use agent_client_protocol_schema::v1::ToolCallStatus;
 use liminal_contract::{
     AskOption, ItemId, Outcome, PlanEntry, SessionId, Timestamp, TurnId, TurnOrigin, Usage,
 };
@@ -95,6 +96,8 @@ struct Open {
     notes: usize,
     /// The agent said that the turn failed, and maybe why.
     failure: Option<String>,
+    /// The user wants it to end.
+    stopping: bool,
 }
 
 impl Normaliser {
@@ -130,7 +133,7 @@ impl Normaliser {
         self.turn.as_ref().map(|turn| &turn.id)
     }
 
-    /// Whether a call of the turn that is going on has not ended.
+    /// Whether a call of the turn that is going on runs, as far as the agent says.
     pub fn works(&self) -> bool {
         self.turn.as_ref().is_some_and(|turn| {
             self.calls.values().any(|call| call.is_running() && call.turn == turn.id)
@@ -162,6 +165,13 @@ impl Normaliser {
         let mut out = Vec::new();
         self.open_turn(id, origin, at, &mut out);
         out
+    }
+
+    /// The user asked to stop the turn that is going on: calls that fail from here on were stopped.
+    pub fn stop(&mut self) {
+        if let Some(open) = &mut self.turn {
+            open.stopping = true;
+        }
     }
 
     /// The turn that is going on ends. Nothing when there is none.
@@ -198,7 +208,8 @@ impl Normaliser {
             Some("user_message_chunk") => self.chunk(Text::User, raw, at, &mut out),
             Some("agent_message_chunk") => self.chunk(Text::Message, raw, at, &mut out),
             Some("agent_thought_chunk") => self.chunk(Text::Thought, raw, at, &mut out),
-            Some("tool_call" | "tool_call_update") => self.call(raw, at, &mut out),
+            Some("tool_call") => self.call(raw, Some(ToolCallStatus::Pending), at, &mut out),
+            Some("tool_call_update") => self.call(raw, None, at, &mut out),
             Some("plan") => self.plan(raw, at, &mut out),
             Some("notice") => self.notice(raw, at, &mut out),
             Some(kind) => self.facts(kind, raw, at, &mut out),
@@ -305,6 +316,7 @@ impl Normaliser {
             asks: 0,
             notes: 0,
             failure: None,
+            stopping: false,
         });
         let model_id = self.model.clone();
         let provider_id = self.provider_id.clone();
@@ -325,6 +337,11 @@ impl Normaliser {
             self.close_refused(at, out);
         }
         let Some(Open { id, .. }) = self.turn.take() else { return };
+        if matches!(end, TurnEnd::Cancelled { .. }) {
+            // Their ends may still be told, and then they did not fail either.
+            let left = self.calls.values_mut().filter(|call| call.turn == id);
+            left.for_each(|call| call.stopped = true);
+        }
         let payload = match end {
             TurnEnd::Stopped { reason, usage } => done(ResponseStatus::Completed, reason, usage),
             TurnEnd::Cancelled { reason, usage } => done(ResponseStatus::Cancelled, reason, usage),

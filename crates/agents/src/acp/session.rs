@@ -309,6 +309,7 @@ impl Session {
             Doing::Answering { stop: Stop::Asked { .. }, .. } => {}
             Doing::Answering { stop: Stop::NotAsked, .. } => {
                 state.say_cancel(&self.agent_ref);
+                state.normaliser.stop();
                 state.void_asks(liminal_contract::OutcomeBy::Cancel);
             }
         }

@@ -125,6 +125,31 @@ fn create(
     })
 }
 
+/// With the session `s1` made.
+async fn in_a_session() -> (AcpProvider, Agent, crate::ProviderSession) {
+    let (provider, mut agent) = fake();
+    let creating = create(&provider);
+    agent.greets().await;
+    let request = agent.hears_call("session/new").await;
+    agent.answers(&request, json!({"sessionId": "s1"})).await;
+    let session = creating.await.unwrap().unwrap();
+    (provider, agent, session)
+}
+
+/// How long the turn that goes on stays silent before it ends.
+async fn silence_before_the_end(session: &mut crate::ProviderSession) -> Duration {
+    let mut heard = tokio::time::Instant::now();
+    loop {
+        let said = session.output.recv().await.unwrap().output;
+        if let crate::Output::Event(event) = said {
+            if let liminal_stream::Payload::ResponseDone { .. } = event.payload {
+                return heard.elapsed();
+            }
+            heard = tokio::time::Instant::now();
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_session_that_is_never_answered_is_given_up_and_closed_when_it_comes() {
     let (provider, mut agent) = fake();
@@ -214,12 +239,7 @@ async fn another_version_of_the_protocol_is_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stop_that_nobody_hears_ends_the_turn_after_ten_seconds() {
-    let (provider, mut agent) = fake();
-    let creating = create(&provider);
-    agent.greets().await;
-    let request = agent.hears_call("session/new").await;
-    agent.answers(&request, json!({"sessionId": "s1"})).await;
-    let session = creating.await.unwrap().unwrap();
+    let (provider, mut agent, session) = in_a_session().await;
     let turn = TurnId::new("t1");
     provider.send_message(&session.session_id, &turn, "hi").await.unwrap();
     let prompt = agent.hears_call("session/prompt").await;
@@ -242,12 +262,7 @@ async fn a_stop_that_nobody_hears_ends_the_turn_after_ten_seconds() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_with_our_own_id_is_not_taken_for_an_answer() {
-    let (provider, mut agent) = fake();
-    let creating = create(&provider);
-    agent.greets().await;
-    let request = agent.hears_call("session/new").await;
-    agent.answers(&request, json!({"sessionId": "s1"})).await;
-    let session = creating.await.unwrap().unwrap();
+    let (provider, mut agent, session) = in_a_session().await;
     provider.send_message(&session.session_id, &TurnId::new("t1"), "hi").await.unwrap();
     let prompt = agent.hears_call("session/prompt").await;
     let id = &prompt["id"];
@@ -262,4 +277,44 @@ async fn a_request_with_our_own_id_is_not_taken_for_an_answer() {
     let withdrawn = agent.hears().await;
     assert_eq!((&withdrawn["id"], &withdrawn["error"]["code"]), (id, &json!(-32800)));
     assert!(provider.is_alive(&session.session_id));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_of_the_agents_own_is_over_when_it_is_quiet_and_no_call_of_it_runs() {
+    let (provider, mut agent, mut session) = in_a_session().await;
+    let text = |text: &str| json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}});
+
+    agent.tells("s1", text("By the way")).await;
+    let silence = silence_before_the_end(&mut session).await;
+    assert!(silence <= Duration::from_secs(2), "{silence:?}");
+
+    // That a question was about a call does not mean that the call runs.
+    let ask =
+        json!({"sessionId": "s1", "toolCall": {"toolCallId": "c"}, "options": [{"optionId": "y"}]});
+    agent
+        .says(json!({"jsonrpc": "2.0", "id": 0, "method": "session/request_permission", "params": ask}))
+        .await;
+    let item = loop {
+        let crate::Output::Event(event) = session.output.recv().await.unwrap().output else {
+            continue;
+        };
+        if let liminal_stream::Payload::ItemStart { item_id, item, .. } = event.payload
+            && matches!(item, liminal_stream::NewItem::Permission { .. })
+        {
+            break item_id;
+        }
+    };
+    let yes = liminal_contract::Answer { option_id: Some("y".into()), ..Default::default() };
+    let by = liminal_contract::OutcomeBy::User;
+    provider.answer(&session.session_id, &item, yes, by).await.unwrap();
+    agent.hears().await;
+    agent.tells("s1", text("Thanks.")).await;
+    let silence = silence_before_the_end(&mut session).await;
+    assert!(silence <= Duration::from_secs(2), "{silence:?}");
+
+    agent
+        .tells("s1", json!({"sessionUpdate": "tool_call", "toolCallId": "d", "title": "make"}))
+        .await;
+    let silence = silence_before_the_end(&mut session).await;
+    assert!(silence >= Duration::from_secs(60), "{silence:?}");
 }

@@ -24,6 +24,8 @@ pub(super) struct Call {
     pub parts: Vec<SourcePart>,
     pub arguments: Map<String, Value>,
     phase: Phase,
+    /// Its turn was stopped: that it fails means nothing else.
+    pub stopped: bool,
     /// How many turns have begun since it did.
     age: u8,
     /// Its output is what its terminals show.
@@ -35,6 +37,9 @@ pub(super) struct Call {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
+    /// Something was said of it, such as a question, but not that it runs.
+    Heard,
+    /// The agent said that it runs or is about to.
     Running,
     /// Ended, but its end is not said yet.
     Ending {
@@ -58,8 +63,14 @@ struct Told {
 }
 
 impl Call {
+    /// Whether the agent said that it runs. It will not once the user said no.
     pub fn is_running(&self) -> bool {
-        self.phase == Phase::Running
+        self.phase == Phase::Running && !self.refused
+    }
+
+    /// Whether its end is still to come.
+    pub fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Heard | Phase::Running)
     }
 
     /// Called when a turn begins: whether a late update would still find this call.
@@ -76,17 +87,20 @@ impl Call {
 }
 
 impl Normaliser {
-    /// `tool_call` and `tool_call_update` alike: what is there replaces, what is absent stays.
+    /// `tool_call` and `tool_call_update` alike: what is there replaces, what is absent stays. Only a status that
+    /// is absent means more in the first: `otherwise`.
     pub(super) fn call(
         &mut self,
         raw: &RawValue,
+        otherwise: Option<ToolCallStatus>,
         at: Timestamp,
         out: &mut Vec<Output>,
     ) -> Result<(), serde_json::Error> {
-        let told = read(raw)?;
+        let mut told = read(raw)?;
         if self.telling == Telling::KnownHistory {
             return Ok(());
         }
+        told.status = told.status.or(otherwise);
         self.tell_call(told, at, out);
         Ok(())
     }
@@ -118,17 +132,24 @@ impl Normaliser {
         for terminal in terminals {
             self.shown.push(Shown { terminal, call: id.clone() });
         }
+        let stopping = self.turn.as_ref().filter(|open| open.stopping).map(|open| &open.id);
         let Some(call) = self.calls.get_mut(&id) else { return };
         call.learn(&patch);
         let (turn, item_id) = (call.turn.clone(), call.item.clone());
         let is_error = status == Some(ToolCallStatus::Failed);
         let ends = is_error || status == Some(ToolCallStatus::Completed);
-        if ends && call.is_running() {
+        if ends && call.is_open() {
             let mut about = patch;
             if !call.has_content {
                 about.output = raw_output.as_ref().and_then(readable);
             }
             about.refused = call.refused.then_some(true);
+            let stopped = call.stopped || stopping == Some(&turn);
+            if is_error && stopped && !call.refused {
+                // It was stopped with its turn, so it is neither complete nor failed; its words stay.
+                call.end();
+                return self.patch_call(&turn, item_id, about, at, out);
+            }
             // A call that comes complete is followed by its output where it shows a terminal, and in a history.
             let more_follows = is_new && (call.shows_terminal && !call.has_content);
             if more_follows || self.telling == Telling::History {
@@ -141,6 +162,9 @@ impl Normaliser {
             self.close_text_of(&turn, at, out);
             self.emit_end(&turn, item_id, id, is_error, about, at, out);
         } else {
+            if status.is_some() && call.phase == Phase::Heard {
+                call.phase = Phase::Running;
+            }
             self.patch_call(&turn, item_id, patch, at, out);
         }
     }
@@ -201,7 +225,8 @@ impl Normaliser {
             kind,
             parts: Vec::new(),
             arguments: Map::new(),
-            phase: Phase::Running,
+            phase: Phase::Heard,
+            stopped: false,
             age: 0,
             shows_terminal: false,
             has_content: false,
@@ -239,7 +264,7 @@ impl Normaliser {
 
     /// The user did not allow the call.
     pub(super) fn refuse_call(&mut self, id: &str, at: Timestamp, out: &mut Vec<Output>) {
-        let Some(call) = self.calls.get_mut(id).filter(|call| call.is_running()) else { return };
+        let Some(call) = self.calls.get_mut(id).filter(|call| call.is_open()) else { return };
         call.refused = true;
         let (turn, item_id) = (call.turn.clone(), call.item.clone());
         let patch = ToolPatch { refused: Some(true), ..ToolPatch::default() };
@@ -257,7 +282,7 @@ impl Normaliser {
         let mut open: Vec<_> = self
             .calls
             .iter_mut()
-            .filter(|(_, call)| call.is_running() && call.refused && call.turn == turn)
+            .filter(|(_, call)| call.is_open() && call.refused && call.turn == turn)
             .map(|(id, call)| {
                 call.end();
                 (call.item.clone(), id.clone())

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use tokio::time::Instant;
+
 use super::{Session, State, now};
 use crate::Charge;
 use crate::acp::terminal::Terminal;
@@ -80,6 +82,7 @@ impl Session {
             }
             Shown::By { call } => {
                 let call = call.clone();
+                state.heard = Instant::now();
                 let outputs = state.normaliser.terminal_output(&call, text, now());
                 state.emit(outputs, Some(charge));
             }

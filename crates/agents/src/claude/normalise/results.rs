@@ -1,7 +1,7 @@
 //! What goes back to the model: tool results, and texts that are not the user's of this turn.
 
 use liminal_contract::{ItemId, MessageOrigin, Severity, TurnId};
-use liminal_stream::{FinalItem, NewItem, Payload, ToolPatch};
+use liminal_stream::{FinalItem, NewItem, Patch, Payload, ToolPatch};
 use serde_json::{Map, Value};
 
 use super::{Normaliser, notice};
@@ -73,20 +73,19 @@ impl Normaliser {
             self.unknown_call(call_id);
         }
         let Some(call) = self.calls.get(call_id) else { return };
-        let rejected = |word: &str| {
-            meta.and_then(|meta| meta.non_execution_kind.as_deref()) == Some(word)
-                || structured.and_then(Value::as_str) == Some("User rejected tool use")
-        };
+        let rejected = meta.and_then(|meta| meta.non_execution_kind.as_deref())
+            == Some("user-rejected")
+            || structured.and_then(Value::as_str) == Some("User rejected tool use");
         let said_no = self.refused.contains(call_id);
         let stopping = self.turn.as_ref().is_some_and(|turn| turn.cancelling);
-        if stopping && rejected("user-rejected") && !said_no {
-            // The turn was stopped under it: it is neither complete nor refused.
-            return;
+        if stopping && is_error && !said_no {
+            // Claude Code tells every stop as a refusal; what a tool itself said before it was stopped stays.
+            let said = (!rejected).then_some(content);
+            return self.stop_call(call_id, said, structured);
         }
         let decided = meta.and_then(|meta| meta.permission_decision.as_ref());
-        let refused = said_no
-            || rejected("user-rejected")
-            || decided.is_some_and(|decided| decided.decision == "reject");
+        let refused =
+            said_no || rejected || decided.is_some_and(|decided| decided.decision == "reject");
         if !is_error && tools::keeps_the_plan(&call.name) {
             let (name, input) = (call.name.clone(), call.input.clone());
             if let Some(call) = self.calls.get_mut(call_id) {
@@ -116,6 +115,19 @@ impl Normaliser {
             about: Box::new(about),
         };
         self.emit_in(turn, Payload::ItemDone { item_id, final_item });
+    }
+
+    /// The turn was stopped under a call: it is neither complete nor failed nor refused.
+    fn stop_call(&mut self, call_id: &str, said: Option<Content>, structured: Option<&Value>) {
+        let Some(call) = self.calls.get_mut(call_id) else { return };
+        call.done = true;
+        let Some(content) = said.filter(|_| call.shown) else { return };
+        let (turn, item_id) = (call.turn.clone(), call.item.clone());
+        let told = tools::result(&call.name, content, structured);
+        let patch =
+            ToolPatch { output: Some(told.output), parts: told.parts, ..ToolPatch::default() };
+        let patch = Patch::Tool(Box::new(patch));
+        self.emit_in(turn, Payload::ItemUpdate { item_id, patch });
     }
 
     /// A result of a call that we never saw begin.

@@ -7,7 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use liminal_contract::{Answer, MessageOrigin, Outcome, PlanEntry, PlanStatus, SessionId};
-use liminal_stream::{Emission, Now, Pacing, Patch, Source, SourcePart, UpsertProcessor};
+use liminal_stream::{
+    Emission, Now, Pacing, Patch, Source, SourcePart, ToolPatch, UpsertProcessor,
+};
 use serde_json::Value;
 
 use super::*;
@@ -291,6 +293,29 @@ fn what_the_user_stopped_is_neither_complete_nor_failed() {
         };
         assert!(!open.is_some_and(|id| ends(&id)), "{name}");
     }
+}
+
+#[test]
+fn a_tool_that_failed_because_it_was_stopped_keeps_what_it_said_and_did_not_fail() {
+    let mut normaliser = normaliser();
+    normaliser.begin(TurnId::new("t"), "t".to_owned());
+    let call =
+        json!({"type": "tool_use", "id": "c", "name": "Bash", "input": {"command": "npm test"}});
+    read(&mut normaliser, &[whole("m", None, call)]);
+    normaliser.cancel(Timestamp::from_millis(START));
+    let failed =
+        json!({"type": "tool_result", "tool_use_id": "c", "content": "3 of 9", "is_error": true});
+    let said = read(
+        &mut normaliser,
+        &[
+            json!({"type": "user", "message": {"role": "user", "content": [failed]}}),
+            json!({"type": "result", "subtype": "error_during_execution", "is_error": true}),
+        ],
+    );
+    let output = Some("3 of 9".to_owned());
+    let patch = Patch::Tool(Box::new(ToolPatch { output, ..ToolPatch::default() }));
+    let item_id = ItemId::new("t:call:c");
+    assert_eq!(said, [Payload::ItemUpdate { item_id, patch }, done(ResponseStatus::Cancelled)]);
 }
 
 #[test]

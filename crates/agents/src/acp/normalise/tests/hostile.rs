@@ -85,7 +85,10 @@ impl Driven {
             }
             Ok(WE_LOAD) if self.turns == 0 => self.normaliser.begin_history(true),
             Ok(WE_ANSWER) => self.answer(),
-            Ok(WE_STOP) => self.stopping = true,
+            Ok(WE_STOP) => {
+                self.stopping = true;
+                self.normaliser.stop();
+            }
             _ => {
                 if let Ok(message) = envelope::read(line) {
                     self.message(message);

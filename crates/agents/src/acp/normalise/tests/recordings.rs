@@ -33,6 +33,10 @@ fn play(name: &str) -> String {
                 outputs.extend(normaliser.begin_turn(turn, TurnOrigin::User, AT));
                 ("> session/prompt".to_owned(), outputs)
             }
+            ("in", Some("session/cancel")) => {
+                normaliser.stop();
+                ("> session/cancel".to_owned(), Vec::new())
+            }
             ("in", Some(method)) => (format!("> {method}"), Vec::new()),
             ("in", None) => {
                 let (item, options, call): (_, Vec<liminal_contract::AskOption>, String) =

@@ -152,6 +152,46 @@ fn a_picture_between_two_texts_is_a_card_of_its_own() {
 }
 
 #[test]
+fn a_call_that_fails_because_its_turn_was_stopped_did_not_fail() {
+    let call = json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "npm test"});
+    let failed = json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "failed",
+                        "rawOutput": "3 of 9"});
+    let words = [
+        r#"t1 {"type":"item_update","itemId":"t1:call:c","patch":{"of":"tool","output":"3 of 9"}}"#,
+    ];
+    let cancelled = || TurnEnd::Cancelled { reason: None, usage: None };
+
+    let mut told_before_the_end = in_a_turn();
+    update(&mut told_before_the_end, call.clone());
+    told_before_the_end.stop();
+    assert_eq!(update(&mut told_before_the_end, failed.clone()), words);
+    assert_eq!(
+        told(told_before_the_end.end_turn(cancelled(), AT)),
+        [r#"t1 {"type":"response_done","status":"cancelled"}"#]
+    );
+
+    let mut told_late = in_a_turn();
+    update(&mut told_late, call.clone());
+    told_late.end_turn(cancelled(), AT);
+    assert_eq!(update(&mut told_late, failed.clone()), words);
+
+    // What really ended, or was refused, is told as that.
+    let mut ended = in_a_turn();
+    update(&mut ended, call.clone());
+    ended.stop();
+    let done =
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"});
+    assert!(update(&mut ended, done)[0].contains("item_done"));
+    let mut refused = in_a_turn();
+    let request = json!({"toolCall": {"toolCallId": "c", "title": "rm"}, "options": []});
+    let (item, _, _) = refused.ask(&raw(&request), AT).unwrap();
+    let no = Outcome { option_id: Some("no".to_owned()), by: OutcomeBy::User };
+    refused.settle(item, no, Some("c"), AT);
+    refused.stop();
+    assert!(update(&mut refused, failed)[0].contains(r#""refused":true"#));
+}
+
+#[test]
 fn what_is_not_of_its_type_is_kept_as_a_fact() {
     let mut normaliser = in_a_turn();
     let odd = json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "hologram"}});
