@@ -160,12 +160,6 @@ fn end(item_id: &ItemId, what: What) -> [Payload; 2] {
     };
     [
         Payload::ItemDone { item_id: item_id.clone(), final_item },
-        Payload::ResponseDone {
-            status: ResponseStatus::Completed,
-            finish_reason: None,
-            stop_reason: None,
-            error: None,
-            usage: None,
-        },
+        Payload::done(ResponseStatus::Completed),
     ]
 }

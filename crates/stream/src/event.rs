@@ -110,6 +110,14 @@ pub enum Payload {
     },
 }
 
+impl Payload {
+    /// The end of a turn of which nothing is known but how.
+    pub fn done(status: ResponseStatus) -> Self {
+        let (finish_reason, stop_reason, error, usage) = (None, None, None, None);
+        Self::ResponseDone { status, finish_reason, stop_reason, error, usage }
+    }
+}
+
 /// A new item.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "itemType", rename_all = "snake_case", rename_all_fields = "camelCase")]

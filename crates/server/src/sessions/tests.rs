@@ -85,16 +85,7 @@ impl CliProvider for Puppet {
         _: &str,
     ) -> Result<(), ProviderError> {
         if self.answers.load(Ordering::SeqCst) {
-            self.event(
-                turn,
-                Payload::ResponseDone {
-                    status: ResponseStatus::Completed,
-                    finish_reason: None,
-                    stop_reason: None,
-                    error: None,
-                    usage: None,
-                },
-            );
+            self.event(turn, Payload::done(ResponseStatus::Completed));
         }
         Ok(())
     }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use liminal_contract::{ErrorCode, ItemStatus, Outcome, OutcomeBy, TurnId, TurnStatus};
 use liminal_stream::{
-    Ask, Emission, Failure, FinalItem, NewItem, Pacing, ResponseStatus, Source, ToolCall, Upsert,
+    Ask, Emission, Failure, FinalItem, NewItem, Pacing, Payload, ResponseStatus, Source, ToolCall,
+    Upsert,
 };
 
 use crate::support::*;
@@ -20,7 +21,7 @@ fn with_a_call_left() -> Stream {
         start_call("c", "Bash", "call-1"),
         start_message("m"),
         delta("m", "It runs."),
-        response_done(ResponseStatus::Completed),
+        Payload::done(ResponseStatus::Completed),
     ]);
     stream
 }
@@ -78,7 +79,7 @@ fn nothing_of_a_turns_own_stream_follows_its_end() {
         done_message("c", "not a call"),
         done_output("o", "call-2", "of a call nobody knows"),
         response_start(),
-        response_done(ResponseStatus::Cancelled),
+        Payload::done(ResponseStatus::Cancelled),
         response_error("X", "no"),
     ];
     let count = after.len() as u64;
@@ -135,7 +136,7 @@ fn a_cancelled_turn_leaves_its_calls_open() {
     let mut stream = paced();
     stream.say_all([start_call("c", "Bash", "call-1"), output_grew("c", "half")]);
     assert_eq!(
-        stream.say(response_done(ResponseStatus::Cancelled)),
+        stream.say(Payload::done(ResponseStatus::Cancelled)),
         [late(ItemStatus::Update, grown("half")), ended("t1", TurnStatus::Cancelled)]
     );
     assert_eq!(
@@ -151,7 +152,7 @@ fn destroying_ends_the_running_turn_and_voids_what_waits_for_an_answer() {
     stream.say_all([
         start_call("c", "Bash", "call-1"),
         start("a", NewItem::Permission { ask: Box::new(ask.clone()) }),
-        response_done(ResponseStatus::Cancelled),
+        Payload::done(ResponseStatus::Cancelled),
     ]);
     stream.in_turn("t2").say_all([response_start(), start_message("m"), delta("m", "Hi")]);
     let failure = Failure { code: ErrorCode::InternalError, message: "over".to_owned() };
@@ -180,12 +181,12 @@ fn turns_may_overlap() {
     stream.in_turn("t1").say(delta("m", " two"));
     stream.in_turn("t2");
     assert_eq!(
-        stream.say(response_done(ResponseStatus::Completed)),
+        stream.say(Payload::done(ResponseStatus::Completed)),
         [shown("m", ItemStatus::Update, message("one two")), ended("t2", TurnStatus::Completed)]
     );
     stream.in_turn("t1");
     assert_eq!(
-        stream.say(response_done(ResponseStatus::Completed)),
+        stream.say(Payload::done(ResponseStatus::Completed)),
         [shown("m", ItemStatus::Complete, message("one two")), ended("t1", TurnStatus::Completed)]
     );
 }
@@ -198,7 +199,7 @@ fn remembered(turns: usize, output: &str) -> Vec<bool> {
             response_start(),
             start_call(&format!("c{n}"), "Bash", &format!("call-{n}")),
             output_grew(&format!("c{n}"), output),
-            response_done(ResponseStatus::Completed),
+            Payload::done(ResponseStatus::Completed),
         ]);
     }
     (0..turns)

@@ -155,7 +155,7 @@ fn words_that_wait_are_part_of_the_end_of_their_item() {
 fn a_cancelled_turn_keeps_the_words_that_wait() {
     let mut stream = paced();
     stream.say_all([start_message("m"), delta("m", "one "), delta("m", "two")]);
-    let emitted = stream.say_at(5, response_done(ResponseStatus::Cancelled));
+    let emitted = stream.say_at(5, Payload::done(ResponseStatus::Cancelled));
     assert_eq!(
         emitted,
         [

@@ -219,7 +219,7 @@ proptest! {
             }
         }
 
-        watch.see(stream.say(response_done(status)));
+        watch.see(stream.say(Payload::done(status)));
         prop_assert_eq!(stream.deadline(), None);
         prop_assert_eq!(watch.ended_turns.len(), 1);
         for (n, item) in items.iter().enumerate() {
@@ -394,7 +394,7 @@ fn any_event() -> impl Strategy<Value = Payload> {
         8 => (item_name(), final_item()).prop_map(|(item, last)| done(&item, last)),
         2 => item_name().prop_map(|item| item_error(&item, "X", "no")),
         2 => item_name().prop_map(|item| item_cancelled(&item)),
-        1 => status.prop_map(response_done),
+        1 => status.prop_map(Payload::done),
         1 => Just(response_error("X", "no")),
     ]
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use liminal_contract::ItemStatus;
-use liminal_stream::{Emission, Pacing, ResponseStatus, Source, ToolCall, Upsert};
+use liminal_stream::{Emission, Pacing, Payload, ResponseStatus, Source, ToolCall, Upsert};
 
 use crate::support::*;
 
@@ -72,7 +72,7 @@ fn a_final_text_that_nobody_streamed_is_split_too() {
 #[test]
 fn no_character_is_torn() {
     let mut stream = small(4);
-    let emitted = stream.say_all([delta("m", "aé😀b"), response_done(ResponseStatus::Completed)]);
+    let emitted = stream.say_all([delta("m", "aé😀b"), Payload::done(ResponseStatus::Completed)]);
     assert_eq!(contents(&emitted), ["aé", "😀", "b", "b"]);
 }
 

@@ -36,7 +36,7 @@ fn a_message_is_created_and_completed_with_its_whole_text() {
         delta("m", &first),
         delta("m", &second),
         done_message("m", &whole),
-        response_done(ResponseStatus::Completed),
+        Payload::done(ResponseStatus::Completed),
     ]);
     assert_eq!(
         emitted,
@@ -74,7 +74,7 @@ fn a_tool_call_is_emitted_on_invocation_and_on_completion_only() {
         done_call("c", "Bash", "call-1", json!({"command": "ls"})),
         output_grew("c", "Cargo"),
         done_output("o", "call-1", "Cargo.toml"),
-        response_done(ResponseStatus::Completed),
+        Payload::done(ResponseStatus::Completed),
     ]);
     let completed = ToolCall {
         tool_arguments: object(json!({"command": "ls"})),
@@ -263,7 +263,7 @@ fn a_cancelled_turn_ends_as_cancelled_and_so_does_no_item() {
         item_cancelled("gone"),
         start_message("kept"),
         delta("kept", "so far"),
-        response_done(ResponseStatus::Cancelled),
+        Payload::done(ResponseStatus::Cancelled),
     ]);
     assert_eq!(
         emitted,
@@ -308,7 +308,7 @@ fn a_failed_turn_is_a_turn_error_and_nothing_else() {
         // One terminal event, and nothing after it.
         let after = stream.say_all([
             response_error("X", "again"),
-            response_done(ResponseStatus::Completed),
+            Payload::done(ResponseStatus::Completed),
             delta("m", "more"),
             response_start(),
         ]);

@@ -7,8 +7,8 @@ use liminal_contract::{
     TurnOrigin, TurnStatus,
 };
 use liminal_stream::{
-    AgentError, Emission, Failure, FinalItem, NewItem, Now, Pacing, Patch, Payload, ResponseStatus,
-    Source, StreamEvent, ToolCall, ToolPatch, Upsert, UpsertProcessor,
+    AgentError, Emission, Failure, FinalItem, NewItem, Now, Pacing, Patch, Payload, Source,
+    StreamEvent, ToolCall, ToolPatch, Upsert, UpsertProcessor,
 };
 use serde_json::{Map, Value};
 
@@ -171,16 +171,6 @@ pub fn item_error(item: &str, code: &str, message: &str) -> Payload {
 
 pub fn item_cancelled(item: &str) -> Payload {
     Payload::ItemCancelled { item_id: id(item), reason: None }
-}
-
-pub fn response_done(status: ResponseStatus) -> Payload {
-    Payload::ResponseDone {
-        status,
-        finish_reason: None,
-        stop_reason: None,
-        error: None,
-        usage: None,
-    }
 }
 
 pub fn response_error(code: &str, message: &str) -> Payload {

@@ -108,7 +108,7 @@ fn an_id_used_for_two_kinds_names_two_items() {
         delta("x", "text"),
         start_call("x", "Bash", "call-1"),
         done_output("x", "call-1", "out"),
-        response_done(ResponseStatus::Completed),
+        Payload::done(ResponseStatus::Completed),
     ]);
     assert_eq!(
         emitted,
@@ -169,7 +169,7 @@ fn an_output_that_says_late_whose_it_is_still_finds_its_call() {
     // And where it never says so, its words are not lost.
     stream.say_all([nameless, delta("o", "two\n")]);
     let orphan = ToolCall { tool_output: Some("two\n".to_owned()), ..call("tool", "") };
-    let emitted = stream.say(response_done(ResponseStatus::Completed));
+    let emitted = stream.say(Payload::done(ResponseStatus::Completed));
     assert_eq!(
         emitted,
         [tool("o+1", ItemStatus::Create, orphan), ended("t1", TurnStatus::Completed)]
@@ -252,7 +252,7 @@ fn a_cancelled_item_that_was_seen_keeps_its_words_and_is_neither_complete_nor_an
         delta("m", "one "),
         delta("m", "two"),
         item_cancelled("m"),
-        response_done(ResponseStatus::Cancelled),
+        Payload::done(ResponseStatus::Cancelled),
     ]);
     assert_eq!(
         emitted,
@@ -290,7 +290,7 @@ fn a_completed_turn_completes_the_texts_that_nobody_ended() {
     let mut stream = paced();
     stream.say_all([start_message("m"), delta("m", "all"), start_message("empty")]);
     assert_eq!(
-        stream.say(response_done(ResponseStatus::Completed)),
+        stream.say(Payload::done(ResponseStatus::Completed)),
         [shown("m", ItemStatus::Complete, message("all")), ended("t1", TurnStatus::Completed)]
     );
 }

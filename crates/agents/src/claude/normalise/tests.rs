@@ -199,16 +199,6 @@ fn started(origin: TurnOrigin) -> Payload {
     }
 }
 
-fn done(status: ResponseStatus) -> Payload {
-    Payload::ResponseDone {
-        status,
-        finish_reason: None,
-        stop_reason: None,
-        error: None,
-        usage: None,
-    }
-}
-
 #[test]
 fn recorded_turns_read_as_a_transcript() {
     let replay = Replay::of("tool-write-read-edit");
@@ -315,7 +305,10 @@ fn a_tool_that_failed_because_it_was_stopped_keeps_what_it_said_and_did_not_fail
     let output = Some("3 of 9".to_owned());
     let patch = Patch::Tool(Box::new(ToolPatch { output, ..ToolPatch::default() }));
     let item_id = ItemId::new("t:call:c");
-    assert_eq!(said, [Payload::ItemUpdate { item_id, patch }, done(ResponseStatus::Cancelled)]);
+    assert_eq!(
+        said,
+        [Payload::ItemUpdate { item_id, patch }, Payload::done(ResponseStatus::Cancelled)]
+    );
 }
 
 #[test]
@@ -489,7 +482,7 @@ fn a_sub_agent_speaks_under_its_call_and_asks_beyond_the_turn() {
                 item_id,
                 final_item: FinalItem::Message { content: "Found it.".to_owned(), origin },
             },
-            done(ResponseStatus::Completed),
+            Payload::done(ResponseStatus::Completed),
         ]
     );
     assert!(normaliser.is_idle());
@@ -547,7 +540,7 @@ fn a_message_withdrawn_before_it_was_taken_up_ends_cancelled() {
     let life =
         |state: &str| json!({"type": "command_lifecycle", "command_uuid": "t", "state": state});
     let said = read(&mut normaliser, &[life("queued"), life("cancelled")]);
-    assert_eq!(said, [started(TurnOrigin::User), done(ResponseStatus::Cancelled)]);
+    assert_eq!(said, [started(TurnOrigin::User), Payload::done(ResponseStatus::Cancelled)]);
 }
 
 #[test]
