@@ -6,9 +6,11 @@
 
 mod conversation;
 mod damage;
+mod recordings;
 
 pub use conversation::Conversation;
 pub use damage::Damage;
+pub use recordings::recordings;
 
 use proptest::collection::vec;
 use proptest::prelude::*;

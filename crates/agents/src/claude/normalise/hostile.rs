@@ -13,36 +13,14 @@ const WE_SAY: &str = "> say ";
 const WE_STOP: &str = "> stop";
 const WE_ANSWER: &str = "> answer";
 
-/// The agent's lines of each recording, with what we did in between.
 fn recordings() -> Vec<String> {
-    let folder = format!("{}/fixtures/claude", env!("CARGO_MANIFEST_DIR"));
-    let mut all = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "jsonl") {
-            continue;
-        }
-        let mut lines = String::new();
-        for line in std::fs::read_to_string(path).unwrap().lines() {
-            let line: Value = serde_json::from_str(line).unwrap();
-            let message = &line["msg"];
-            match (line["dir"].as_str(), message["type"].as_str()) {
-                (Some("out"), _) => lines.push_str(&message.to_string()),
-                (Some("in"), Some("user")) => {
-                    lines.push_str(WE_SAY);
-                    lines.push_str(message["uuid"].as_str().unwrap_or("no-uuid"));
-                }
-                (Some("in"), Some("control_response")) => lines.push_str(WE_ANSWER),
-                (Some("in"), _) if message["request"]["subtype"] == "interrupt" => {
-                    lines.push_str(WE_STOP);
-                }
-                _ => continue,
-            }
-            lines.push('\n');
-        }
-        all.push(lines);
-    }
-    all
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/claude");
+    liminal_hostile::recordings(folder, |message| match message["type"].as_str() {
+        Some("user") => Some(format!("{WE_SAY}{}", message["uuid"].as_str().unwrap_or("no-uuid"))),
+        Some("control_response") => Some(WE_ANSWER.to_owned()),
+        _ if message["request"]["subtype"] == "interrupt" => Some(WE_STOP.to_owned()),
+        _ => None,
+    })
 }
 
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);

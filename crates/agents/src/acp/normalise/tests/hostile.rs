@@ -16,32 +16,18 @@ const WE_LOAD: &str = "> load";
 const WE_ANSWER: &str = "> answer";
 const WE_STOP: &str = "> stop";
 
-/// The agent's lines of each recording, with what we did in between.
 fn recordings() -> Vec<String> {
-    let folder = format!("{}/tests/fixtures/codex-acp", env!("CARGO_MANIFEST_DIR"));
-    let mut all = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "jsonl") {
-            continue;
-        }
-        let mut lines = String::new();
-        for line in std::fs::read_to_string(path).unwrap().lines() {
-            let line: Value = serde_json::from_str(line).unwrap();
-            let message = &line["msg"];
-            match (line["dir"].as_str(), message["method"].as_str()) {
-                (Some("out"), _) => lines.push_str(&message.to_string()),
-                (_, Some("session/prompt")) => lines.push_str(WE_PROMPT),
-                (_, Some("session/load")) => lines.push_str(WE_LOAD),
-                (_, Some("session/cancel")) => lines.push_str(WE_STOP),
-                (_, None) => lines.push_str(WE_ANSWER),
-                _ => continue,
-            }
-            lines.push('\n');
-        }
-        all.push(lines);
-    }
-    all
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/codex-acp");
+    liminal_hostile::recordings(folder, |message| {
+        let did = match message["method"].as_str() {
+            Some("session/prompt") => WE_PROMPT,
+            Some("session/load") => WE_LOAD,
+            Some("session/cancel") => WE_STOP,
+            Some(_) => return None,
+            None => WE_ANSWER,
+        };
+        Some(did.to_owned())
+    })
 }
 
 /// One session of one agent, as its provider drives it.
