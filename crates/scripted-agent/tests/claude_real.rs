@@ -1,18 +1,20 @@
 //! Stories with the real Claude Code, asked by a fake model on loopback.
 //!
-//! `LIMINAL_TEST_CLAUDE` names the program; `scripts/test` installs and names the pinned one. Without it these stories
-//! say loudly that they did not play.
+//! `LIMINAL_TEST_CLAUDE` names the program; `scripts/test` installs and names the pinned one.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 #[path = "support/claude.rs"]
 mod claude;
+#[path = "support/real.rs"]
+mod real_agent;
 
 use claude::{Ended, Pace, Place, Stage, Talk};
 use liminal_agents::{CliProvider, History, ProviderError};
 use liminal_contract::{AgentStatus, ItemStatus, TurnEventKind, Usage};
 use liminal_fake_model::FakeModel;
 use liminal_stream::{HistoryMark, Source, SourcePart};
+use real_agent::program;
 
 struct Real {
     stage: Stage,
@@ -27,7 +29,7 @@ impl std::ops::Deref for Real {
     }
 }
 
-/// The real program, or `None` after a loud line.
+/// The real program, or `None` where somebody does without.
 fn real(pace: Pace, prepare: impl FnOnce(&Place)) -> Option<Real> {
     let place = Place::new();
     prepare(&place);
@@ -35,12 +37,7 @@ fn real(pace: Pace, prepare: impl FnOnce(&Place)) -> Option<Real> {
 }
 
 fn real_in(place: Place, pace: Pace, env: &[(&str, &str)]) -> Option<Real> {
-    let Some(program) = std::env::var_os("LIMINAL_TEST_CLAUDE") else {
-        eprintln!(
-            "\n!!! NOT PLAYED: no real Claude Code. Set LIMINAL_TEST_CLAUDE, or run scripts/test. !!!\n"
-        );
-        return None;
-    };
+    let program = program("LIMINAL_TEST_CLAUDE")?;
     let model = FakeModel::start().unwrap();
     let url = model.url();
     let temporary = place.home().join("tmp");

@@ -1,11 +1,12 @@
 //! Stories with the real codex-acp, asked by a fake model on loopback.
 //!
-//! `LIMINAL_TEST_CODEX_ACP` names the program; `scripts/test` installs and names the pinned one. Without it these
-//! stories say loudly that they did not play.
+//! `LIMINAL_TEST_CODEX_ACP` names the program; `scripts/test` installs and names the pinned one.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 #![allow(dead_code, reason = "the harness is shared with stories that need more of it")]
 
+#[path = "support/real.rs"]
+mod real_agent;
 #[path = "acp/support.rs"]
 mod support;
 
@@ -13,16 +14,12 @@ use liminal_agents::{CliProvider, History};
 use liminal_fake_model::FakeModel;
 use liminal_scripted_agent::script;
 use liminal_stream::SessionFact;
+use real_agent::program;
 use support::App;
 
-/// The real program with a home of its own, or `None` after a loud line.
+/// The real program with a home of its own, or `None` where somebody does without.
 fn real() -> Option<(App, FakeModel)> {
-    let Some(program) = std::env::var_os("LIMINAL_TEST_CODEX_ACP") else {
-        eprintln!(
-            "\n!!! NOT PLAYED: no real codex-acp. Set LIMINAL_TEST_CODEX_ACP, or run scripts/test. !!!\n"
-        );
-        return None;
-    };
+    let program = program("LIMINAL_TEST_CODEX_ACP")?;
     let model = FakeModel::start().unwrap();
     let app = App::with(script(), |setup| {
         let home = setup.agent.launch.cwd.join("home");
