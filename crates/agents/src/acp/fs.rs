@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 
 use super::envelope::RpcError;
 
@@ -90,9 +90,9 @@ impl ProjectFiles {
     pub fn read(&self, path: &Path, extent: Extent) -> Result<String, FileError> {
         let failed = |cause| self.failed(path, cause);
         let inside = self.existing(path)?;
-        let file = self.dir.open(&inside).map_err(failed)?;
+        let file = self.dir.open_with(&inside, &reading()).map_err(failed)?;
         if !file.metadata().map_err(failed)?.is_file() {
-            return Err(failed(io::Error::other("not a regular file")));
+            return Err(failed(not_a_file()));
         }
         let mut reader = BufReader::new(file);
         for _ in 1..extent.line.unwrap_or(1) {
@@ -138,7 +138,11 @@ impl ProjectFiles {
         if let Some(parent) = parent {
             self.dir.create_dir_all(parent).map_err(failed)?;
         }
-        let rights = self.dir.metadata(&target).ok().map(|metadata| metadata.permissions());
+        let before = self.dir.metadata(&target).ok();
+        if before.as_ref().is_some_and(|before| !before.is_file()) {
+            return Err(failed(not_a_file()));
+        }
+        let rights = before.map(|before| before.permissions());
         let beside = beside(&target);
         let written = (|| {
             let mut file =
@@ -260,6 +264,18 @@ impl ProjectFiles {
     }
 }
 
+/// A pipe must not be waited for: nobody may ever write into it, and this thread would be lost.
+fn reading() -> OpenOptions {
+    let mut reading = OpenOptions::new();
+    let flags = rustix::fs::OFlags::NONBLOCK.bits();
+    reading.read(true).custom_flags(i32::try_from(flags).unwrap_or_default());
+    reading
+}
+
+fn not_a_file() -> io::Error {
+    io::Error::other("not a regular file")
+}
+
 /// A name in the same directory that nobody else uses.
 fn beside(target: &Path) -> PathBuf {
     static WRITES: AtomicU64 = AtomicU64::new(0);
@@ -268,5 +284,7 @@ fn beside(target: &Path) -> PathBuf {
     target.with_file_name(name)
 }
 
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod tests;

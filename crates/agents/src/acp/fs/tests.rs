@@ -103,6 +103,22 @@ fn what_is_not_a_text_file_is_said_so() {
 }
 
 #[test]
+fn a_pipe_is_refused_and_not_waited_for() {
+    let home = Home::new();
+    let made = std::process::Command::new("mkfifo").arg(home.path("pipe")).status().unwrap();
+    assert!(made.success());
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let read = home.read("pipe", None, None);
+        let written = home.write("pipe", "text");
+        tell.send((read, written.map(|()| String::new()))).unwrap();
+    });
+    let answers = told.recv_timeout(std::time::Duration::from_secs(60));
+    let no = || refused(-32603, "project/pipe: not a regular file");
+    assert_eq!(answers, Ok((no(), no())), "somebody waits for the other end");
+}
+
+#[test]
 fn nothing_outside_the_project_is_read_or_written() {
     let home = Home::new();
     let secret = home.home.path().canonicalize().unwrap().join("secret.txt");
