@@ -4,6 +4,9 @@
 #[path = "acp/files_and_commands.rs"]
 mod files_and_commands;
 #[cfg(test)]
+#[path = "acp/hostile.rs"]
+mod hostile;
+#[cfg(test)]
 #[path = "acp/permissions.rs"]
 mod permissions;
 #[cfg(test)]

@@ -20,6 +20,9 @@ use crate::process::{
 /// What is kept when the agent names no limit.
 const DEFAULT_LIMIT: usize = 1 << 20;
 
+/// What is kept at most, whatever the agent says.
+const LARGEST_LIMIT: usize = 16 << 20;
+
 /// After the command ended, how long its output is waited for: something it left behind may hold the pipe.
 const LAST_OUTPUT: Duration = Duration::from_millis(300);
 
@@ -60,12 +63,9 @@ impl Terminal {
         F: Future<Output = ()> + Send,
         S: Fn(String) -> F + Send + Sync + 'static,
     {
-        let limit = command
-            .limit
-            .map_or(DEFAULT_LIMIT, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let kept = Mutex::new(Kept::up_to(command.limit));
         let Started { process, stdout, .. } = launch(command).spawn(guard).await?;
         let (end, ended) = watch::channel(None);
-        let kept = Mutex::new(Kept { text: String::new(), limit, truncated: false });
         let terminal = Arc::new(Self { process, kept, ended });
         let watched = Arc::clone(&terminal);
         tokio::spawn(async move {
@@ -152,10 +152,17 @@ struct Kept {
 }
 
 impl Kept {
+    fn up_to(limit: Option<u64>) -> Self {
+        let limit = limit.map_or(DEFAULT_LIMIT, |limit| {
+            usize::try_from(limit).unwrap_or(usize::MAX).min(LARGEST_LIMIT)
+        });
+        Self { text: String::new(), limit, truncated: false }
+    }
+
     fn push(&mut self, piece: &str) {
         self.text.push_str(piece);
         // Cutting moves what stays, so it is done only when there is much to cut.
-        if self.text.len() > self.limit.saturating_mul(2).max(64 * 1024) {
+        if self.text.len() > (self.limit * 2).max(64 * 1024) {
             self.cut();
         }
     }
@@ -250,7 +257,7 @@ mod tests {
 
     #[test]
     fn output_is_cut_from_the_front_at_a_character() {
-        let mut kept = Kept { text: String::new(), limit: 6, truncated: false };
+        let mut kept = Kept::up_to(Some(6));
         kept.push("aéöü");
         kept.cut();
         // Seven bytes; the cut would fall into the é, so that goes as a whole.
@@ -258,10 +265,42 @@ mod tests {
         kept.push("x");
         kept.cut();
         assert_eq!(kept.text, "öüx");
-        let mut none = Kept { text: String::new(), limit: 0, truncated: false };
+        let mut none = Kept::up_to(Some(0));
         none.push("gone");
         none.cut();
         assert_eq!((none.text.as_str(), none.truncated), ("", true));
+    }
+
+    proptest::proptest! {
+        #![proptest_config(liminal_hostile::config())]
+
+        #[test]
+        fn any_bytes_in_any_pieces_read_as_the_whole_does(
+            pieces in proptest::collection::vec(
+                proptest::collection::vec(
+                    proptest::sample::select(b"a\n\0\x80\xBF\xC2\xC3\xA9\xE2\x82\xAC\xED\xA0\xF0\x9F\x98\x80\xF5\xFF".to_vec()),
+                    0..6,
+                ),
+                0..8,
+            ),
+        ) {
+            let mut decoder = Decoder::default();
+            let mut read: String = pieces.iter().map(|piece| decoder.push(piece)).collect();
+            read.push_str(&decoder.finish());
+            let whole = pieces.concat();
+            proptest::prop_assert_eq!(read, String::from_utf8_lossy(&whole));
+        }
+    }
+
+    #[test]
+    fn a_limit_without_sense_is_not_kept_to() {
+        let mut kept = Kept::up_to(Some(u64::MAX));
+        for _ in 0..3 * LARGEST_LIMIT / (1 << 20) {
+            kept.push(&"x".repeat(1 << 20));
+            assert!(kept.text.len() <= 2 * LARGEST_LIMIT);
+        }
+        kept.cut();
+        assert_eq!((kept.text.len(), kept.truncated), (LARGEST_LIMIT, true));
     }
 
     #[test]

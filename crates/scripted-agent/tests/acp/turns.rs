@@ -68,6 +68,25 @@ async fn a_send_returns_when_the_turn_is_bound_and_a_second_one_is_refused() {
 }
 
 #[tokio::test]
+async fn a_command_that_is_stopped_with_its_turn_did_not_fail() {
+    let app = App::new(
+        script()
+            .on_any_prompt()
+            .command("c", "npm test")
+            .tool_output("c", "3 of 9")
+            .wait_for_cancel()
+            .stop("cancelled"),
+    );
+    let mut chat = app.create().await;
+    chat.send("test").await;
+    chat.sees("3 of 9").await;
+    chat.cancel().await.unwrap();
+    assert_eq!(chat.turn_ends().await.how, "cancelled");
+    assert_eq!(chat.transcript(), "Execute npm test: 3 of 9…\n");
+    app.stop().await;
+}
+
+#[tokio::test]
 async fn a_finish_after_the_user_asked_to_stop_is_a_cancellation() {
     let app = App::new(
         script().on_any_prompt().say("one ").wait_for_cancel().say("two").stop("end_turn"),
