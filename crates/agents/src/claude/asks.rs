@@ -26,6 +26,7 @@ const KEEP_PLANNING: &str = "The user does not approve the plan yet. Keep planni
 /// The card for a request.
 pub fn ask(request: &CanUseTool, project: &Path) -> Ask {
     let name = request.tool_name.as_str();
+    let questions = questions(request);
     let mut parts = Vec::new();
     match name {
         "Bash" => {
@@ -34,7 +35,7 @@ pub fn ask(request: &CanUseTool, project: &Path) -> Ask {
                 parts.push(SourcePart::Code { text: command.to_owned(), language });
             }
         }
-        "AskUserQuestion" => {}
+        "AskUserQuestion" if questions.as_ref().is_some_and(|all| !all.is_empty()) => {}
         _ => parts.push(tools::preview(name, &request.input).unwrap_or_else(|| SourcePart::Code {
             text: tools::plain(&Value::Object(request.input.clone())),
             language: Some("json".to_owned()),
@@ -49,7 +50,7 @@ pub fn ask(request: &CanUseTool, project: &Path) -> Ask {
         tool_kind: tools::kind(name),
         parts,
         options: options(request),
-        questions: questions(request),
+        questions,
         outcome: None,
     }
 }
@@ -134,11 +135,14 @@ struct Offered {
     description: Option<String>,
 }
 
+/// What is asked. None of it where it can't be read: then the card shows it as it came, and it is a question all
+/// the same, which nobody but the user answers.
 fn questions(request: &CanUseTool) -> Option<Vec<Question>> {
     if request.tool_name != "AskUserQuestion" {
         return None;
     }
-    let asked: Vec<Asked> = Deserialize::deserialize(request.input.get("questions")?).ok()?;
+    let asked = request.input.get("questions").map(Vec::<Asked>::deserialize);
+    let asked = asked.and_then(Result::ok).unwrap_or_default();
     let question = |asked: Asked| Question {
         question: asked.question,
         header: asked.header.filter(|header| !header.is_empty()),

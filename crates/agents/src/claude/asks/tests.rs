@@ -78,3 +78,11 @@ fn a_tool_we_do_not_know_shows_its_arguments_in_full() {
         ]
     );
 }
+
+#[test]
+fn a_question_that_cannot_be_read_is_shown_as_it_came_and_left_to_the_user() {
+    let odd = request(json!({"tool_name": "AskUserQuestion", "input": {"questions": "Which?"}}));
+    let card = ask(&odd, Path::new("/"));
+    assert!(matches!(&card.parts[..], [SourcePart::Code { text, .. }] if text.contains("Which?")));
+    assert_eq!(crate::auto_answer(&card), None);
+}
