@@ -37,6 +37,25 @@ const ACTING: [(&str, &str); 10] = [
     ("enableAllProjectMcpServers", "tool servers"),
 ];
 
+/// Keys that neither run nor allow anything. What is in no list may do so in some version, and is named.
+const HARMLESS: [&str; 15] = [
+    "$schema",
+    "alwaysThinkingEnabled",
+    "attribution",
+    "cleanupPeriodDays",
+    "companyAnnouncements",
+    "deniedMcpServers",
+    "disableAllHooks",
+    "disabledMcpjsonServers",
+    "includeCoAuthoredBy",
+    "language",
+    "model",
+    "outputStyle",
+    "permissions",
+    "respectGitignore",
+    "spinnerTipsEnabled",
+];
+
 /// What a project brings, one line each; empty when it brings nothing that acts.
 pub fn brings(project: &Path) -> Vec<String> {
     let mut found = Vec::new();
@@ -58,6 +77,7 @@ pub fn brings(project: &Path) -> Vec<String> {
                     .map(|(_, words)| *words)
                     .collect();
                 words.dedup();
+                words.extend(unknown(&settings));
                 if !words.is_empty() {
                     found.push(format!("{} in `{file}`", words.join(", ")));
                 }
@@ -78,6 +98,13 @@ pub fn brings(project: &Path) -> Vec<String> {
         }
     }
     found
+}
+
+/// The keys of a settings file that say something and that nobody here knows.
+fn unknown(settings: &Value) -> impl Iterator<Item = &str> {
+    let known = |key: &str| HARMLESS.contains(&key) || ACTING.iter().any(|(name, _)| *name == key);
+    let fields = settings.as_object().into_iter().flatten();
+    fields.filter(move |(key, value)| !known(key) && acts(value)).map(|(key, _)| key.as_str())
 }
 
 enum Read {

@@ -65,3 +65,10 @@ fn what_would_act_is_named() {
 fn no_policy_answers_for_the_user() {
     assert_eq!(crate::auto_answer(&ask(&["hooks".to_owned()])), None);
 }
+
+#[test]
+fn a_setting_nobody_knows_is_named_and_a_harmless_one_is_not() {
+    let text = r#"{"awsAuthRefresh": "sh refresh", "language": "en", "sandbox": null}"#;
+    let project = Project::with(&[(".claude/settings.json", text)]);
+    assert_eq!(brings(&project.0), ["awsAuthRefresh in `.claude/settings.json`"]);
+}
