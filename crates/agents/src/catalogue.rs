@@ -13,7 +13,7 @@ use liminal_contract::{CliType, Readiness};
 use crate::ProviderError;
 use crate::process::Launch;
 
-pub use probe::find_program;
+use probe::find_program;
 
 /// The file in the data directory.
 pub const AGENTS_JSON: &str = "agents.json";

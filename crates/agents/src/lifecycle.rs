@@ -39,7 +39,7 @@ impl Default for Timing {
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
+pub(crate) enum Event {
     /// Somebody needs the agent.
     Asked,
     /// The user wants it started again, whatever it does now.
@@ -67,7 +67,7 @@ pub enum Event {
 
 /// What is to be done, in this order.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Action {
+pub(crate) enum Action {
     /// Tell every browser.
     Publish(Status),
     /// Start the process. Never while another try is under way or a process lives.
@@ -82,7 +82,7 @@ pub enum Action {
 
 /// What is published.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Status {
+pub(crate) struct Status {
     /// The new state.
     pub status: AgentStatus,
     /// Which try is meant.
@@ -95,7 +95,7 @@ pub struct Status {
 
 /// The rule.
 #[derive(Debug)]
-pub struct Lifecycle {
+pub(crate) struct Lifecycle {
     name: String,
     timing: Timing,
     state: State,

@@ -36,7 +36,7 @@ pub use exit::Exit;
 pub use guard::guard_main;
 pub use launch::{GuardCommand, Launch, Started, StderrTo, StdinFrom};
 pub use lines::{LONGEST_LINE, Line, Lines, ReadError, Stdout};
-pub use noise::Noise;
+pub(crate) use noise::Noise;
 pub use stderr_tail::StderrTail;
 pub use stdin::{Stdin, StdinClosed};
 pub use supervise::{Process, Stop};

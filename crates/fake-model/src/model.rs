@@ -8,7 +8,8 @@ use std::thread;
 
 use serde_json::json;
 
-use crate::{Reply, Request, messages, responses};
+use crate::http::{Reply, Request};
+use crate::{messages, responses};
 
 /// A model API on a free port of 127.0.0.1. Stops listening when dropped.
 #[derive(Debug)]

@@ -9,9 +9,9 @@ mod damage;
 mod recordings;
 
 pub use conversation::Conversation;
-pub use damage::Damage;
 pub use recordings::recordings;
 
+use damage::Damage;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};

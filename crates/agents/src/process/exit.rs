@@ -13,13 +13,6 @@ pub enum Exit {
     Unseen,
 }
 
-impl Exit {
-    /// Whether it ended as programs end when all is well.
-    pub fn is_success(self) -> bool {
-        self == Self::Code(0)
-    }
-}
-
 /// Completes "The process …".
 impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
