@@ -25,31 +25,29 @@ pub fn visible(text: &str) -> String {
 /// As [`escape`], appended. A non-breaking space is written as a reference, because that is how a parser would
 /// serialise it again.
 pub(crate) fn escape_into(html: &mut String, text: &str) {
-    let mut plain_from = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let (reference, width) = match byte {
-            b'&' => ("&amp;", 1),
-            b'<' => ("&lt;", 1),
-            b'>' => ("&gt;", 1),
-            b'"' => ("&quot;", 1),
-            0xC2 if text.as_bytes().get(at + 1) == Some(&0xA0) => ("&nbsp;", 2),
-            _ => continue,
-        };
-        html.push_str(&text[plain_from..at]);
-        html.push_str(reference);
-        plain_from = at + width;
-    }
-    html.push_str(&text[plain_from..]);
+    write_into(html, text, Place::Attribute);
 }
 
 /// As [`escape_into`] for text between tags, where a quotation mark is only itself.
 pub(crate) fn escape_text_into(html: &mut String, text: &str) {
+    write_into(html, text, Place::Text);
+}
+
+/// Where escaped text stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Attribute,
+    Text,
+}
+
+fn write_into(html: &mut String, text: &str, place: Place) {
     let mut plain_from = 0;
     for (at, byte) in text.bytes().enumerate() {
         let (reference, width) = match byte {
             b'&' => ("&amp;", 1),
             b'<' => ("&lt;", 1),
             b'>' => ("&gt;", 1),
+            b'"' if place == Place::Attribute => ("&quot;", 1),
             0xC2 if text.as_bytes().get(at + 1) == Some(&0xA0) => ("&nbsp;", 2),
             _ => continue,
         };
