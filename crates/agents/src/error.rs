@@ -97,6 +97,11 @@ pub enum ProviderError {
 }
 
 impl ProviderError {
+    /// Somebody chose an answer that the agent of this name did not offer.
+    pub(crate) fn not_offered(name: &str) -> Self {
+        Self::AgentFailed { words: format!("{name} did not offer that answer.") }
+    }
+
     /// The contract's code.
     pub fn code(&self) -> ErrorCode {
         match self {

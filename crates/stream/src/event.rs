@@ -304,6 +304,13 @@ pub struct AgentError {
     pub details: Option<Details>,
 }
 
+impl AgentError {
+    /// An error with a code of the contract's.
+    pub fn new(code: ErrorCode, message: impl Into<String>, details: Option<Details>) -> Self {
+        Self { code: code.as_str().to_owned(), message: message.into(), details }
+    }
+}
+
 impl From<&AgentError> for Failure {
     fn from(error: &AgentError) -> Self {
         let code = serde_json::from_value(Value::String(error.code.clone()))

@@ -28,7 +28,6 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use self::call::Call;
-pub(crate) use self::codex::code;
 pub(crate) use self::facts::modes;
 pub(crate) use self::permission::call_of;
 use self::text::{OpenText, Text};

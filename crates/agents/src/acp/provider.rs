@@ -149,9 +149,7 @@ impl CliProvider for AcpProvider {
         let session = self.shared.by_id(session).ok_or(ProviderError::PermissionClosed)?;
         session.answer(item, &answer, by).map_err(|why| match why {
             AnswerRefused::Closed => ProviderError::PermissionClosed,
-            AnswerRefused::NotOffered => ProviderError::AgentFailed {
-                words: format!("{} did not offer that answer.", self.shared.agent.name),
-            },
+            AnswerRefused::NotOffered => ProviderError::not_offered(&self.shared.agent.name),
         })
     }
 

@@ -23,7 +23,7 @@ use self::shown::Terminals;
 use super::connection::{Closed, Connection};
 use super::envelope::RpcError;
 use super::link::{Link, Waiter};
-use super::normalise::{Normaliser, TurnEnd, code};
+use super::normalise::{Normaliser, TurnEnd};
 use super::turn_end;
 use crate::lifecycle::RunningTurn;
 use crate::{Charge, Metered, Output, ProviderError};
@@ -367,14 +367,11 @@ impl Session {
         state.attached = None;
         state.terminals.release_all();
         state.void_asks(liminal_contract::OutcomeBy::AgentLeft);
-        let failure = AgentError {
-            code: code(match error.code() {
-                ErrorCode::ProtocolError => ErrorCode::ProtocolError,
-                _ => ErrorCode::ProcessCrash,
-            }),
-            message: error.to_string(),
-            details: error.details(),
+        let code = match error.code() {
+            ErrorCode::ProtocolError => ErrorCode::ProtocolError,
+            _ => ErrorCode::ProcessCrash,
         };
+        let failure = AgentError::new(code, error.to_string(), error.details());
         let outputs = match std::mem::replace(&mut state.doing, Doing::Nothing) {
             Doing::Answering { .. } | Doing::Own { .. } => {
                 state.normaliser.end_turn(TurnEnd::Failed(failure), now())

@@ -6,7 +6,7 @@ use liminal_stream::AgentError;
 use serde_json::Value;
 
 use super::envelope::RpcError;
-use super::normalise::{TurnEnd, code};
+use super::normalise::TurnEnd;
 
 /// From an answer. A finish after the user asked to stop is a cancellation: the order of messages decides.
 pub(crate) fn of_answer(answer: &Value, cancelled: bool) -> TurnEnd {
@@ -18,11 +18,9 @@ pub(crate) fn of_answer(answer: &Value, cancelled: bool) -> TurnEnd {
         return TurnEnd::Cancelled { reason, usage };
     }
     match failure_of(answer) {
-        Some(message) => TurnEnd::Failed(AgentError {
-            code: code(ErrorCode::AgentProtocolError),
-            message,
-            details: None,
-        }),
+        Some(message) => {
+            TurnEnd::Failed(AgentError::new(ErrorCode::AgentProtocolError, message, None))
+        }
         None => TurnEnd::Stopped { reason, usage },
     }
 }
@@ -47,7 +45,7 @@ pub(crate) fn of_error(
     } else {
         (ErrorCode::AgentProtocolError, None)
     };
-    TurnEnd::Failed(AgentError { code: code(kind), message: error.words(), details })
+    TurnEnd::Failed(AgentError::new(kind, error.words(), details))
 }
 
 /// codex says in `_meta` that the model failed, and calls it the end of the turn.

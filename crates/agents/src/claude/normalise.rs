@@ -6,12 +6,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
-use liminal_contract::{
-    Details, ErrorCode, ItemId, OutcomeBy, SessionId, Severity, Timestamp, TurnId, TurnOrigin,
-};
+use liminal_contract::{ItemId, OutcomeBy, SessionId, Severity, Timestamp, TurnId, TurnOrigin};
 use liminal_stream::{
-    AgentError, FinalItem, NewItem, Notice, Payload, ResponseStatus, SessionFact, SlashCommand,
-    StreamEvent,
+    FinalItem, NewItem, Notice, Payload, ResponseStatus, SessionFact, SlashCommand, StreamEvent,
 };
 use serde_json::{Value, json};
 
@@ -445,15 +442,6 @@ fn control_response(request_id: &str, response: Value) -> Value {
 /// A notice that only says something.
 pub fn notice(severity: Severity, text: &str) -> Notice {
     Notice { severity, text: text.to_owned(), actions: Vec::new(), details: None }
-}
-
-/// An error of the agent's in the contract's words.
-pub fn agent_error(code: ErrorCode, message: String, details: Option<Details>) -> AgentError {
-    let code = match serde_json::to_value(code) {
-        Ok(Value::String(code)) => code,
-        _ => String::new(),
-    };
-    AgentError { code, message, details }
 }
 
 #[cfg(test)]

@@ -11,12 +11,12 @@ use std::time::SystemTime;
 use liminal_contract::{
     Answer, Details, ErrorCode, ItemId, OutcomeBy, SessionId, Timestamp, TurnId,
 };
-use liminal_stream::SessionFact;
+use liminal_stream::{AgentError, SessionFact};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use super::history::Reader;
-use super::normalise::{Normaliser, NotTaken, agent_error};
+use super::normalise::{Normaliser, NotTaken};
 use super::trust;
 use super::wire::{ControlResponse, Line};
 use crate::process::{Exit, Process, Stdin};
@@ -247,7 +247,8 @@ impl Session {
             let stdin = stdin.clone();
             let answered = state.normaliser.answer(item, answer, by, now());
             let (line, said) = answered.map_err(|why| match why {
-                NotTaken::Closed | NotTaken::NotOffered => ProviderError::PermissionClosed,
+                NotTaken::Closed => ProviderError::PermissionClosed,
+                NotTaken::NotOffered => ProviderError::not_offered(&self.shared.name()),
             })?;
             state.say(said, None);
             (line, stdin)
@@ -326,7 +327,7 @@ impl Session {
             ..Details::default()
         };
         let words = format!("Connection to {} lost: the process {exit}.", self.shared.name());
-        let error = agent_error(ErrorCode::ProcessCrash, words, Some(details.clone()));
+        let error = AgentError::new(ErrorCode::ProcessCrash, words, Some(details.clone()));
         let said = state.normaliser.left(error, now());
         state.say(said, None);
         state.say(vec![Output::AgentLeft(details.clone())], None);

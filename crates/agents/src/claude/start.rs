@@ -100,7 +100,7 @@ pub struct Initialized {
 }
 
 impl Initialized {
-    /// Reads the answer; what it does not say is taken as well.
+    /// Reads the answer. One of another shape says nothing: no commands, and nobody known to be logged out.
     pub fn read(response: &Value) -> Self {
         Self::deserialize(response).unwrap_or_default()
     }

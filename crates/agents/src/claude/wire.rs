@@ -336,8 +336,6 @@ pub struct ApiRetry {
     pub retry_delay_ms: f64,
     /// The status the model's API answered with.
     pub error_status: Option<u16>,
-    /// A word for it.
-    pub error: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -124,7 +124,7 @@ impl Turn {
                 body.push_str(text);
                 return index;
             }
-            let (fits, rest) = text.split_at(floor_char_boundary(text, room));
+            let (fits, rest) = text.split_at(text.floor_char_boundary(room));
             body.push_str(fits);
             text = rest;
             index = self.continue_item(index, at, step);
@@ -363,8 +363,4 @@ fn numbered(id: &ItemId, piece: usize) -> ItemId {
 fn unnumbered(id: &ItemId) -> ItemId {
     let id = id.as_str();
     ItemId::new(id.rsplit_once('+').map_or(id, |(before, _)| before))
-}
-
-fn floor_char_boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default()
 }

@@ -61,13 +61,5 @@ pub(super) fn failed(words: String) -> AgentError {
         None if words.is_empty() => "The agent could not answer.".to_owned(),
         None => words,
     };
-    AgentError { code: code(ErrorCode::AgentProtocolError), message, details: None }
-}
-
-/// A code of the contract, as events carry it.
-pub(crate) fn code(code: ErrorCode) -> String {
-    match serde_json::to_value(code) {
-        Ok(Value::String(text)) => text,
-        _ => String::new(),
-    }
+    AgentError::new(ErrorCode::AgentProtocolError, message, None)
 }

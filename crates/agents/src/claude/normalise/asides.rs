@@ -14,11 +14,11 @@ impl Normaliser {
             return;
         }
         self.break_off(None);
-        let why = match (retry.error_status, retry.error.as_deref()) {
-            (Some(529), _) => "The model is overloaded".to_owned(),
-            (Some(429), _) => "The model's rate limit is reached".to_owned(),
-            (Some(status), _) => format!("The model's API answered with {status}"),
-            (None, _) => "The connection to the model broke".to_owned(),
+        let why = match retry.error_status {
+            Some(529) => "The model is overloaded".to_owned(),
+            Some(429) => "The model's rate limit is reached".to_owned(),
+            Some(status) => format!("The model's API answered with {status}"),
+            None => "The connection to the model broke".to_owned(),
         };
         let text = format!(
             "{why}. Trying again in {:.1} s (attempt {} of {}).",

@@ -4,11 +4,11 @@
 //! again) is shown as broken off, so that its words are neither lost nor taken for the answer.
 
 use liminal_contract::{ErrorCode, ItemId, MessageOrigin, Severity, TurnId};
-use liminal_stream::{FinalItem, NewItem, Patch, Payload, ToolPatch};
+use liminal_stream::{AgentError, FinalItem, NewItem, Patch, Payload, ToolPatch};
 use serde_json::{Map, Value};
 
 use super::results::Call;
-use super::{ApiError, Normaliser, agent_error, ending, notice};
+use super::{ApiError, Normaliser, ending, notice};
 use crate::claude::tools;
 use crate::claude::wire::{
     ApiEvent, ApiUsage, AssistantLine, Block, Delta, KnownBlock, StreamLine,
@@ -403,8 +403,8 @@ impl Normaliser {
             if kind == Kind::Other {
                 continue;
             }
-            let words = "The connection to the model broke off here.".to_owned();
-            let error = agent_error(ErrorCode::AgentProtocolError, words, None);
+            let words = "The connection to the model broke off here.";
+            let error = AgentError::new(ErrorCode::AgentProtocolError, words, None);
             self.emit(Payload::ItemError { item_id, error });
         }
     }

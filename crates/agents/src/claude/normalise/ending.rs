@@ -6,7 +6,7 @@ use liminal_stream::{
 };
 use serde_json::Value;
 
-use super::{ApiError, LOGIN, Normaliser, Task, agent_error};
+use super::{ApiError, LOGIN, Normaliser, Task};
 use crate::Output;
 use crate::claude::tools;
 use crate::claude::wire::{ApiUsage, ResultLine};
@@ -176,9 +176,9 @@ impl Normaliser {
                 ),
                 ..Details::default()
             };
-            return agent_error(ErrorCode::AuthRequired, words, Some(details));
+            return AgentError::new(ErrorCode::AuthRequired, words, Some(details));
         }
-        agent_error(ErrorCode::AgentProtocolError, words, None)
+        AgentError::new(ErrorCode::AgentProtocolError, words, None)
     }
 
     /// The turn's share of a figure that only ever grows.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use liminal_contract::Answer;
+use liminal_contract::{Answer, ErrorCode};
 use liminal_hostile::Conversation;
+use liminal_stream::AgentError;
 use proptest::prelude::*;
 
 use super::*;
@@ -94,7 +95,7 @@ impl Driven {
     }
 
     fn end(mut self) {
-        let error = agent_error(ErrorCode::ProcessCrash, "gone".to_owned(), None);
+        let error = AgentError::new(ErrorCode::ProcessCrash, "gone", None);
         let told = self.normaliser.left(error, NOW);
         self.hear(told);
         assert!(self.normaliser.is_idle());

@@ -1,9 +1,9 @@
 //! Turns told again from the agent's own history: the same items by the same rules, without a result line to end them.
 
-use liminal_contract::{ItemId, MessageOrigin, Timestamp, TurnId, TurnOrigin, Usage};
-use liminal_stream::{FinalItem, NewItem, Notice, Payload, ResponseStatus};
+use liminal_contract::{ErrorCode, ItemId, MessageOrigin, Timestamp, TurnId, TurnOrigin, Usage};
+use liminal_stream::{AgentError, FinalItem, NewItem, Notice, Payload, ResponseStatus};
 
-use super::{ErrorCode, Normaliser, agent_error, ending};
+use super::{Normaliser, ending};
 use crate::Output;
 use crate::claude::wire::{ApiUsage, AssistantLine, UserLine};
 
@@ -94,7 +94,7 @@ impl Normaliser {
             } else {
                 ErrorCode::AgentProtocolError
             };
-            let error = agent_error(code, error.words, None);
+            let error = AgentError::new(code, error.words, None);
             self.emit(Payload::ResponseError { error });
             self.after_turn();
         } else if interrupted {

@@ -6,9 +6,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use liminal_contract::{Answer, MessageOrigin, Outcome, PlanEntry, PlanStatus, SessionId};
+use liminal_contract::{
+    Answer, ErrorCode, MessageOrigin, Outcome, PlanEntry, PlanStatus, SessionId,
+};
 use liminal_stream::{
-    Emission, Now, Pacing, Patch, Source, SourcePart, ToolPatch, UpsertProcessor,
+    AgentError, Emission, Now, Pacing, Patch, Source, SourcePart, ToolPatch, UpsertProcessor,
 };
 use serde_json::Value;
 
@@ -553,7 +555,7 @@ fn the_end_of_the_process_ends_turn_and_questions() {
             json!({"type": "control_request", "request_id": "r", "request": {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"}}}),
         ],
     );
-    let error = agent_error(ErrorCode::ProcessCrash, "gone".to_owned(), None);
+    let error = AgentError::new(ErrorCode::ProcessCrash, "gone", None);
     let said = payloads(normaliser.left(error.clone(), Timestamp::from_millis(START)));
     assert_eq!(
         said,
