@@ -280,10 +280,13 @@ impl Turn {
 
     /// Ends the turn: whatever has not gone out does. What can still be updated after this stays open.
     pub(super) fn end(&mut self, how: &TurnEnd, step: &mut Step<'_>) {
-        self.queue.clear();
+        // What waits goes out in the order in which it was said, which need not be that in which it began.
+        let mut order = std::mem::take(&mut self.queue);
+        order.extend((0..self.items.len()).filter(|&index| !self.items[index].queued));
         self.wake = None;
         self.over = true;
-        for item in &mut self.items {
+        for index in order {
+            let item = &mut self.items[index];
             item.queued = false;
             if item.ended || !(item.seen || item.changed) {
                 continue;

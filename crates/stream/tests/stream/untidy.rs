@@ -430,3 +430,21 @@ fn events_of_another_session_are_not_ours() {
     assert_eq!(stream.processor.process(event, at(0)), []);
     assert_eq!(stream.processor.too_late(), 1);
 }
+
+#[test]
+fn what_waits_at_the_end_of_a_turn_goes_out_in_the_order_in_which_it_was_said() {
+    let mut stream = Stream::silent(Pacing::gradient());
+    stream.say(response_start());
+    for event in [start_message("a"), start_message("b"), delta("b", "first"), delta("a", "then")] {
+        stream.say(event);
+    }
+    let emitted = stream.say(Payload::done(ResponseStatus::Completed));
+    let items: Vec<_> = emitted
+        .iter()
+        .filter_map(|emission| match emission {
+            Emission::Upsert(upsert) => Some(upsert.item_id.as_str()),
+            Emission::Turn(_) => None,
+        })
+        .collect();
+    assert_eq!(items, ["b", "a"]);
+}
