@@ -5,6 +5,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -134,7 +135,9 @@ fn write_whole(path: &Path, history: &History) -> io::Result<()> {
     if let Some(dir) = path.parent() {
         fs::create_dir_all(dir)?;
     }
-    let temp = path.with_extension("tmp");
+    // A turn and what comes after the one before may both be kept at this moment.
+    static WRITES: AtomicU64 = AtomicU64::new(0);
+    let temp = path.with_extension(format!("{}.tmp", WRITES.fetch_add(1, Ordering::Relaxed)));
     fs::write(&temp, serde_json::to_vec(history)?)?;
     fs::rename(&temp, path)
 }
