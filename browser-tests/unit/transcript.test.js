@@ -98,7 +98,10 @@ test("permissions wait until they are answered, also when their turn is over", (
   assert.equal(openAsks(applyFrame(open, upsert(ask({ status: "complete", outcome: { by: "user" } }), 13), at)).length, 0)
 })
 
-test("what is new is counted from where the reader was", () => assert.equal(countAfter(play(history([item(1), item(2), item(3), item(4)])), 2), 2))
+test("what is new is counted from where the reader was, but for the reader's own words", () => {
+  const now = play(history([item(1), item(2), item(3), item(4, { origin: "user" }), item(5)]))
+  assert.equal(countAfter(now, 2), 2)
+})
 
 test("own messages come newest first, each once", () => {
   const own = (index, content) => item(index, { origin: "user", content, turnId: `t${index}` })

@@ -158,13 +158,16 @@ export const firstIndex = (now) => now.runs[0]?.items[0]?.index ?? null
 /** The index of the last item that is here. @param {Transcript} now @returns {number} */
 export const lastIndex = (now) => now.runs.at(-1)?.items.at(-1)?.index ?? -1
 
-/** How many items stand after an index. @param {Transcript} now @param {number} index */
+/** Whether the user said it. @param {UpsertObject} item */
+const isOwn = (item) => item.type === "message" && item.origin === "user"
+
+/** How many items stand after an index that the reader did not write. @param {Transcript} now @param {number} index */
 export function countAfter(now, index) {
   let count = 0
   for (let at = now.runs.length - 1; at >= 0; at -= 1) {
     const items = now.runs[at]?.items ?? []
     if ((items.at(-1)?.index ?? -1) <= index) break
-    for (const item of items) if (item.index > index) count += 1
+    for (const item of items) if (item.index > index && !isOwn(item)) count += 1
   }
   return count
 }
@@ -209,7 +212,7 @@ export const isOpenAsk = (item) => item.type === "permission" && item.outcome ==
 export function ownMessages(now) {
   const found = new Set()
   for (let at = now.runs.length - 1; at >= 0 && found.size < 100; at -= 1) {
-    for (const item of now.runs[at]?.items.toReversed() ?? []) if (item.type === "message" && item.origin === "user") found.add(item.content)
+    for (const item of now.runs[at]?.items.toReversed() ?? []) if (item.type === "message" && isOwn(item)) found.add(item.content)
   }
   return [...found]
 }
