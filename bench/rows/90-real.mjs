@@ -189,15 +189,18 @@ async function codex({ binary }) {
       const ask = async (id, method, params) => {
         const answer = agent.sees((message) => message.id === id && message.method === undefined, `an answer to ${method}`)
         agent.write({ jsonrpc: "2.0", id, method, params })
-        const { error } = await answer
+        const { error, result } = await answer
         if (error) throw new Error(`${method}: ${error.message}`)
+        return result
       }
       try {
         await ask(0, "initialize", { protocolVersion: 1, clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true } })
         const theirs = sessionId.slice(sessionId.indexOf(":") + 1)
-        await ask(1, "session/resume", { sessionId: theirs, cwd: place.project, mcpServers: [] })
+        const { modes } = await ask(1, "session/resume", { sessionId: theirs, cwd: place.project, mcpServers: [] })
+        // By hand too it is made to ask before it acts, which its usual mode does not.
+        if (modes.currentModeId !== "workspace-write") await ask(2, "session/set_mode", { sessionId: theirs, modeId: "workspace-write" })
         const word = agent.sees(({ params }) => params?.update?.sessionUpdate === "agent_message_chunk", "its first word")
-        const over = ask(2, "session/prompt", { sessionId: theirs, prompt: [{ type: "text", text: "FAKE:TEXT Yes." }] })
+        const over = ask(3, "session/prompt", { sessionId: theirs, prompt: [{ type: "text", text: "FAKE:TEXT Yes." }] })
         await Promise.race([word, over.then(() => word)])
         const took = performance.now() - agent.began
         await over

@@ -50,12 +50,14 @@ impl Search {
         }));
         let journal_path = directory.join(crate::journal::FILE);
         let indexer = index::Indexer::new(path.clone(), &journal_path).map_err(unusable)?;
-        thread::Builder::new().name("search".into()).spawn(move || indexer.run(&told)).map_err(
-            |error| {
-                let message = format!("Search could not be started: {error}. Start again.");
-                Failure::new(ErrorCode::InternalError, message)
-            },
-        )?;
+        let index = move || {
+            stand_back();
+            indexer.run(&told);
+        };
+        thread::Builder::new().name("search".into()).spawn(index).map_err(|error| {
+            let message = format!("Search could not be started: {error}. Start again.");
+            Failure::new(ErrorCode::InternalError, message)
+        })?;
         Ok(Self { path, sessions, reader: Arc::default(), news })
     }
 
@@ -130,6 +132,15 @@ impl Search {
             kind: found.kind,
             snippet: snippet(&found.snippet),
         })
+    }
+}
+
+/// Lets others go first who need the processor as well: to see what was said comes before finding it.
+fn stand_back() {
+    // Linux gives each thread a niceness of its own; elsewhere this would slow down all of the program.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, 5) {
+        tracing::debug!(%error, "the index is made as quickly as everything else");
     }
 }
 
