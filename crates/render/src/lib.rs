@@ -12,6 +12,7 @@
 //! | [`terminal`] | ANSI output to classes |
 //! | [`text`], [`terminal_text`] | the plain text of it all |
 //! | [`escape`], [`visible`] | text as HTML; text without deception |
+//! | [`units`], [`common_start`] | how a browser counts text |
 
 mod code;
 mod diff;
@@ -20,6 +21,7 @@ mod live;
 mod markdown;
 mod plain;
 mod terminal;
+mod units;
 mod wall;
 
 pub use code::code;
@@ -29,6 +31,7 @@ pub use live::{Change, Renderer};
 pub use markdown::markdown;
 pub use plain::{terminal_text, text};
 pub use terminal::terminal;
+pub use units::{common_start, units};
 
 /// Raised whenever the HTML for the same input changes, so that what was rendered and kept is rendered again.
 pub const RENDER_VERSION: u32 = 3;

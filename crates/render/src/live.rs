@@ -21,6 +21,7 @@ use comrak::Arena;
 use crate::code::UpTo;
 use crate::markdown::write::{Reading, Resume, Written};
 use crate::markdown::{markdown, parse, write};
+use crate::units::common_start;
 use crate::{HEAVY, wall};
 use end::End;
 use lines::Lines;
@@ -292,17 +293,4 @@ fn difference(before: &[String], after: &[String]) -> Option<Change> {
         _ => (0, 0),
     };
     Some(Change { blocks_from: same, keep, keep_bytes })
-}
-
-/// How much two texts have in common at their start, in bytes and in UTF-16 units.
-fn common_start(a: &str, b: &str) -> (usize, usize) {
-    // Whole stretches at once: there may be much of it.
-    let same = a.as_bytes().chunks(64).zip(b.as_bytes().chunks(64)).take_while(|(a, b)| a == b);
-    let stretches: usize = same.map(|(stretch, _)| stretch.len()).sum();
-    let rest = a.bytes().skip(stretches).zip(b.bytes().skip(stretches));
-    let mut bytes = stretches + rest.take_while(|(a, b)| a == b).count();
-    while !a.is_char_boundary(bytes) {
-        bytes -= 1;
-    }
-    (bytes, spine::units(&a[..bytes]))
 }

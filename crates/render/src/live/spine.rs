@@ -5,6 +5,7 @@ use comrak::nodes::{AstNode, ListDelimType, ListType, NodeList, NodeValue, Table
 
 use super::lines::Lines;
 use crate::markdown::write::{Resume, START, Written};
+use crate::units::units;
 
 /// A place in the HTML of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,12 +20,6 @@ impl Place {
     pub(super) fn after(self, html: &str) -> Self {
         Self { bytes: self.bytes + html.len(), units: self.units + units(html) }
     }
-}
-
-/// The length of a text in UTF-16 units.
-pub(super) fn units(text: &str) -> usize {
-    // One for each first byte of a character, and one more where four bytes make a surrogate pair.
-    text.bytes().map(|b| usize::from(b & 0xC0 != 0x80) + usize::from(b >= 0xF0)).sum()
 }
 
 /// One open node: what it is, where its first line starts in the text, and where it starts in the HTML.

@@ -4,8 +4,9 @@
 use super::end::{End, Mark, NextLine, OpenMarks, Spot};
 use super::inline::{self, LONG_LINE, LONGEST_CODE};
 use super::spine::Place;
-use super::{Change, Renderer, common_start};
+use super::{Change, Renderer};
 use crate::escape::{Spell, show_into};
+use crate::units::common_start;
 
 impl Renderer {
     /// Appends what is new, if the place for it is known and nothing in it needs the parser. `None` when it does; else
