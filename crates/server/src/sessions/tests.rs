@@ -9,8 +9,8 @@ use liminal_agents::{
     ProviderSession,
 };
 use liminal_contract::{
-    Answer, CliType, ErrorCode, Frame, ItemId, MessageOrigin, OutcomeBy, Policy, ServerMessage,
-    SessionId, TurnId, TurnOrigin, TurnOutcome,
+    Answer, Body, CliType, ErrorCode, Frame, ItemId, ItemStatus, MessageOrigin, OutcomeBy, Policy,
+    ServerMessage, SessionId, TurnId, TurnOrigin, TurnOutcome,
 };
 use liminal_stream::{HistoryMark, NewItem, Payload, ResponseStatus, SessionFact, StreamEvent};
 use tokio::sync::mpsc;
@@ -139,6 +139,10 @@ struct Stage {
 
 impl Stage {
     async fn new(idle: Duration) -> Self {
+        Self::with_patience(idle, Duration::from_secs(60)).await
+    }
+
+    async fn with_patience(idle: Duration, patience: Duration) -> Self {
         let home = tempfile::tempdir().unwrap();
         let puppet = Arc::new(Puppet {
             cli_type: CliType::parse("puppet").unwrap(),
@@ -164,7 +168,7 @@ impl Stage {
             sessions,
             registry,
             policy: Policy::Ask,
-            patience: Duration::from_secs(60),
+            patience,
             idle,
         })
         .await
@@ -185,6 +189,48 @@ impl Stage {
             tokio::task::yield_now().await;
         }
     }
+}
+
+#[tokio::test]
+async fn a_turn_that_ends_in_silence_is_told_before_the_end_of_the_silence() {
+    let (idle, patience) = (Duration::from_secs(600), Duration::from_millis(10));
+    let Stage { _home, puppet, service, client } = Stage::with_patience(idle, patience).await;
+    let open = Open {
+        outbox: client.outbox.clone(),
+        since: None,
+        around: None,
+        follow: Follow::Whole,
+        request_id: None,
+    };
+    service.open(&session(), open).await.unwrap();
+    let send = super::Send { session: session(), content: "hm".into(), request_id: None };
+    let turn = service.send(send).await.unwrap();
+    let notice = |message| match message {
+        ServerMessage::SessionUpsert { payload, seq, .. } => {
+            matches!(payload.body, Body::Notice { .. }).then_some((payload.status, seq))
+        }
+        _ => None,
+    };
+    assert_eq!(sees(&client.outbox, notice).await.0, ItemStatus::Create);
+
+    let commits = Arc::new(AtomicUsize::new(0));
+    let count = commits.clone();
+    service.around.journal.on_commit(Box::new(move |of| {
+        count.fetch_add(usize::from(*of == session()), Ordering::SeqCst);
+    }));
+    puppet.event(&turn, Payload::done(ResponseStatus::Completed));
+    let ended = sees(&client.outbox, |message| match message {
+        ServerMessage::SessionTurn { seq, .. } => Some(seq),
+        _ => None,
+    })
+    .await;
+    assert_eq!(sees(&client.outbox, notice).await, (ItemStatus::Complete, ended + 1));
+    // Both at once: of two commits the second might be told when the first, with the higher number, has been read.
+    let (done, wait) = tokio::sync::oneshot::channel();
+    let other = SessionId::parse("puppet:other").unwrap();
+    service.around.journal.interrupt(&other, Box::new(move || done.send(()).unwrap()));
+    wait.await.unwrap();
+    assert_eq!(commits.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]

@@ -343,16 +343,16 @@ impl SessionTask {
         self.put(note);
     }
 
-    /// The agent spoke again, or nothing is expected of it any more: the notice is settled.
-    pub(super) fn settle_silence(&mut self) {
-        let Some(mut note) = self.silence_note.take() else { return };
+    /// The notice of a silence as it is once the agent spoke again, or nothing is expected of it any more.
+    pub(super) fn settled_silence(&mut self) -> Option<Upsert> {
+        let mut note = self.silence_note.take()?;
         note.status = ItemStatus::Complete;
         note.emitted_at = self.now().wall;
         if let Source::Notice(notice) = &mut note.source {
             "The agent was quiet for a while.".clone_into(&mut notice.text);
             notice.actions.clear();
         }
-        self.put(note);
+        Some(note)
     }
 
     /// Whether the agent is expected to speak, from now on.
@@ -365,8 +365,8 @@ impl SessionTask {
             && !self.transcript.has_open_ask();
         let was_told =
             if expected { self.silence.spoke(self.began.elapsed()) } else { self.silence.rest() };
-        if was_told {
-            self.settle_silence();
+        if was_told && let Some(note) = self.settled_silence() {
+            self.put(note);
         }
     }
 

@@ -66,6 +66,15 @@ impl SessionTask {
                     let (change, news) = self.turn_changed(event, at);
                     changes.extend(change);
                     told.push(news);
+                    if self.turn.is_idle()
+                        && let Some(note) = self.settled_silence()
+                    {
+                        // In the same commit: one of its own would be told before the end of the turn that has the
+                        // lower number, and whoever has seen a higher one takes that for old.
+                        let applied = self.transcript.apply(note, None);
+                        changes.extend(applied.changes);
+                        told.push((applied.seq, applied.told));
+                    }
                 }
             }
         }
@@ -135,7 +144,6 @@ impl SessionTask {
         }
         self.transcript.end_turn();
         self.silence.rest();
-        self.settle_silence();
         self.failed = failed;
         let now = self.now().wall;
         self.record.last_active_at = now;

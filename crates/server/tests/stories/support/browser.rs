@@ -1,6 +1,6 @@
 //! One socket, as a page holds it.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
 
 use futures_util::{SinkExt, StreamExt};
@@ -19,6 +19,8 @@ pub struct Browser {
     socket: WebSocketStream<TcpStream>,
     unseen: VecDeque<Value>,
     seen: Vec<Value>,
+    /// Of each session, the number of the last change it was told.
+    told: HashMap<String, u64>,
     requests: u32,
 }
 
@@ -38,7 +40,13 @@ impl Browser {
         let limits = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
         let (socket, answer) = client_async_with_config(request, stream, Some(limits)).await?;
         assert_eq!(answer.headers()["sec-websocket-protocol"], "liminal.1");
-        Ok(Self { socket, unseen: VecDeque::new(), seen: vec![], requests: 0 })
+        Ok(Self {
+            socket,
+            unseen: VecDeque::new(),
+            seen: vec![],
+            told: HashMap::new(),
+            requests: 0,
+        })
     }
 
     /// Asks, and waits for the answer to exactly this.
@@ -124,11 +132,24 @@ impl Browser {
                 Some(Some(Ok(Message::Text(text)))) => {
                     let frame: Value = serde_json::from_str(&text).unwrap();
                     self.seen.push(frame.clone());
+                    self.counts(&frame);
                     self.unseen.push_back(frame);
                 }
                 Some(Some(Ok(Message::Ping(_) | Message::Pong(_)))) => {}
                 other => panic!("waiting for {what}: {other:?}\n{}", self.story_so_far()),
             }
+        }
+    }
+
+    /// Whatever a story is about: the changes of a session come in ascending order, or a page takes one for old.
+    fn counts(&mut self, frame: &Value) {
+        let (Some(session), Some(seq)) = (frame["sessionId"].as_str(), frame["seq"].as_u64())
+        else {
+            return;
+        };
+        let before = self.told.insert(session.to_owned(), seq);
+        if frame["type"] != "session:history" {
+            assert!(before < Some(seq), "{seq} after {before:?}\n{}", self.story_so_far());
         }
     }
 
