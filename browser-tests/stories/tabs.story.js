@@ -104,7 +104,7 @@ test("a session is as it was left while another was in front: scroll, draft, sel
   const path = await shell.hasProject("web")
   const id = await shell.hasSession(path, "Please be long")
   await liminal.say(id, "think first")
-  await expect(shell.session("Please be long")).not.toHaveAttribute("data-mood", "running")
+  await shell.rests(id, "Please be long")
   await shell.hasSession(path, "Short")
   await shell.open("Short")
   await shell.open("Please be long")

@@ -56,8 +56,15 @@ export class Shell {
   async hasSession(path, title, cliType = "helper") {
     const id = await this.liminal.session(path, title, cliType)
     await expect(this.session(title)).toHaveCount(1)
-    await expect(this.session(title)).not.toHaveAttribute("data-mood", "running")
+    await this.rests(id, title)
     return id
+  }
+
+  /** Waits until every turn of a session has ended: in the journal first, because the sidebar may not show yet that one began. */
+  async rests(id, title) {
+    const turns = async () => (await this.liminal.api(`/api/session/${encodeURIComponent(id)}/export?format=json`)).turns
+    await expect.poll(async () => (await turns()).every(({ endedAt }) => endedAt !== undefined)).toBe(true)
+    await expect(this.session(title)).not.toHaveAttribute("data-mood", "running")
   }
 
   /** Opens a session from the sidebar. */
