@@ -24,10 +24,12 @@ export function mountThinking(first, deps) {
   /** @param {Extract<WorkEntry, {kind: "thinking"}>} entry */
   function update(entry) {
     item = entry.item
-    const grows = entry.live && (item.status === "create" || item.status === "update")
+    const isUnfinished = item.status === "create" || item.status === "update"
+    const grows = entry.live && isUnfinished
     setAttribute(element, "data-state", grows ? "running" : "done")
     setText(line.what, firstLine(item.content) || "Thinking")
-    setText(line.end, grows ? "thinking" : between(item.startedAt, item.emittedAt))
+    // How long one took that was cut short nobody knows: what it grew by came without a time.
+    setText(line.end, grows ? "thinking" : isUnfinished ? "" : between(item.startedAt, item.emittedAt))
     line.setOpens(item.blocks.length > 0)
     if (line.isOpen()) line.apply()
   }
