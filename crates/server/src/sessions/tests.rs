@@ -120,6 +120,20 @@ async fn next(outbox: &Outbox) -> ServerMessage {
     serde_json::from_str::<Frame>(&text).unwrap().message
 }
 
+/// An opening as a browser asks for it.
+fn opening(outbox: &Arc<Outbox>) -> Open {
+    let (outbox, follow) = (outbox.clone(), Follow::Whole);
+    Open { outbox, since: None, around: None, follow, request_id: None }
+}
+
+/// Waits until whoever listens to the journal was told of everything committed so far.
+async fn all_is_told(journal: &Journal) {
+    let (done, wait) = tokio::sync::oneshot::channel();
+    let other = SessionId::parse("puppet:other").unwrap();
+    journal.interrupt(&other, Box::new(move || done.send(()).unwrap()));
+    wait.await.unwrap();
+}
+
 /// The next message for which `find` finds something.
 async fn sees<T>(outbox: &Outbox, find: impl Fn(ServerMessage) -> Option<T>) -> T {
     loop {
@@ -195,14 +209,7 @@ impl Stage {
 async fn a_turn_that_ends_in_silence_is_told_before_the_end_of_the_silence() {
     let (idle, patience) = (Duration::from_secs(600), Duration::from_millis(10));
     let Stage { _home, puppet, service, client } = Stage::with_patience(idle, patience).await;
-    let open = Open {
-        outbox: client.outbox.clone(),
-        since: None,
-        around: None,
-        follow: Follow::Whole,
-        request_id: None,
-    };
-    service.open(&session(), open).await.unwrap();
+    service.open(&session(), opening(&client.outbox)).await.unwrap();
     let send = super::Send { session: session(), content: "hm".into(), request_id: None };
     let turn = service.send(send).await.unwrap();
     let notice = |message| match message {
@@ -213,6 +220,7 @@ async fn a_turn_that_ends_in_silence_is_told_before_the_end_of_the_silence() {
     };
     assert_eq!(sees(&client.outbox, notice).await.0, ItemStatus::Create);
 
+    all_is_told(&service.around.journal).await;
     let commits = Arc::new(AtomicUsize::new(0));
     let count = commits.clone();
     service.around.journal.on_commit(Box::new(move |of| {
@@ -226,23 +234,14 @@ async fn a_turn_that_ends_in_silence_is_told_before_the_end_of_the_silence() {
     .await;
     assert_eq!(sees(&client.outbox, notice).await, (ItemStatus::Complete, ended + 1));
     // Both at once: of two commits the second might be told when the first, with the higher number, has been read.
-    let (done, wait) = tokio::sync::oneshot::channel();
-    let other = SessionId::parse("puppet:other").unwrap();
-    service.around.journal.interrupt(&other, Box::new(move || done.send(()).unwrap()));
-    wait.await.unwrap();
+    all_is_told(&service.around.journal).await;
     assert_eq!(commits.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
 async fn a_panic_in_one_session_costs_nobody_a_word_and_the_session_goes_on() {
     let Stage { _home, puppet, service, client } = Stage::new(Duration::from_secs(600)).await;
-    let open = || Open {
-        outbox: client.outbox.clone(),
-        since: None,
-        around: None,
-        follow: Follow::Whole,
-        request_id: None,
-    };
+    let open = || opening(&client.outbox);
     service.open(&session(), open()).await.unwrap();
     let content = "hello".to_owned();
     let turn =
@@ -312,13 +311,7 @@ async fn what_was_asked_before_the_last_handle_was_let_go_is_answered() {
 async fn a_session_nobody_needs_has_no_task_and_whoever_asks_in_that_moment_gets_an_answer() {
     let stage = Stage::new(Duration::from_millis(1)).await;
     let Stage { puppet, service, client, .. } = &stage;
-    let open = || Open {
-        outbox: client.outbox.clone(),
-        since: None,
-        around: None,
-        follow: Follow::Whole,
-        request_id: None,
-    };
+    let open = || opening(&client.outbox);
     let until = async |is_so: &dyn Fn() -> bool| {
         let wait = async {
             while !is_so() {

@@ -53,7 +53,9 @@ impl SessionTask {
     }
 
     fn open(&mut self, open: Open, reply: Reply<()>) {
-        if self.must_read_agent() {
+        if self.is_being_told() {
+            self.waiting_to_open.push((open, reply));
+        } else if self.must_read_agent() {
             self.waiting_to_open.push((open, reply));
             self.attach(Reason::History);
         } else {
@@ -69,6 +71,13 @@ impl SessionTask {
             self.show_to_followers();
             let _asker_left = reply.send(Ok(()));
         }
+    }
+
+    /// Whether a history is on its way to the journal. What is under way is told to nobody, so whoever opens the session
+    /// now would miss it: it is opened when all of it is there.
+    fn is_being_told(&self) -> bool {
+        let is_read = self.reading && matches!(self.attachment, Attachment::Made(_));
+        is_read || self.told_history.is_some()
     }
 
     /// Whether the agent may know more of this session than the journal: it was never seen here, or the agent keeps a
