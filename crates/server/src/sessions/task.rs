@@ -57,10 +57,7 @@ pub struct SessionTask {
     silence: Silence,
     silence_note: Option<liminal_stream::Upsert>,
     failed: bool,
-    /// What comes now is history, not news.
-    reading: bool,
-    /// All of a history up to this was told; whoever waits for it can be shown it once it is on disk.
-    told_history: Option<u64>,
+    reading: Reading,
     /// The history began a new stream.
     replaced: bool,
     mark: Option<liminal_stream::HistoryMark>,
@@ -75,9 +72,10 @@ pub struct SessionTask {
     answering: Vec<ItemId>,
     followers: Vec<Arc<Outbox>>,
     openings: u64,
-    /// Openings that wait for the agent to tell its history.
+    /// What waits for the agent's own history to be in the journal.
     waiting_to_open: Vec<(Open, Reply<()>)>,
     waiting_to_load: Vec<Reply<()>>,
+    waiting_to_send: Vec<Said>,
     resting: Vec<Reply<()>>,
     notes: usize,
     began: Instant,
@@ -104,6 +102,24 @@ enum Reason {
     History,
     /// To send a message to an agent that has forgotten the session.
     Anew,
+}
+
+/// A history of the agent's own, on its way into the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// There is none: what the agent says is news.
+    No,
+    /// It was asked for, and what comes now is of it.
+    UnderWay,
+    /// All of it was told; it is there when this is on disk.
+    Told(u64),
+}
+
+/// A message as it was sent.
+struct Said {
+    content: String,
+    request_id: Option<String>,
+    reply: Reply<TurnId>,
 }
 
 struct Prompt {
@@ -182,8 +198,7 @@ impl SessionTask {
             prompt: None,
             turns: HashMap::new(),
             failed,
-            reading: false,
-            told_history: None,
+            reading: Reading::No,
             replaced: false,
             uncommitted: VecDeque::new(),
             charges: Vec::new(),
@@ -193,6 +208,7 @@ impl SessionTask {
             openings: 0,
             waiting_to_open: Vec::new(),
             waiting_to_load: Vec::new(),
+            waiting_to_send: Vec::new(),
             resting: Vec::new(),
             notes: 0,
             began: Instant::now(),
@@ -210,7 +226,7 @@ impl SessionTask {
             tokio::select! {
                 output = next_output(&mut self.attachment) => match output {
                     Some(output) => self.apply(output),
-                    None => self.attachment = Attachment::None,
+                    None => self.detach(),
                 },
                 // Once every handle is gone there is nothing more to wait for, but what was asked before is answered.
                 ask = self.asks.recv(), if !self.has_no_more_asks() => if let Some(ask) = ask {
@@ -252,7 +268,8 @@ impl SessionTask {
         };
         let nobody_waits = self.answering.is_empty()
             && self.waiting_to_open.is_empty()
-            && self.waiting_to_load.is_empty();
+            && self.waiting_to_load.is_empty()
+            && self.waiting_to_send.is_empty();
         self.turn.is_idle()
             && !has_agent
             && nobody_waits
@@ -293,7 +310,7 @@ impl SessionTask {
                 if let Some(turn) = self.turn.id().cloned() {
                     self.end_turn_as_cancelled(&turn);
                 }
-                self.attachment = Attachment::None;
+                self.detach();
                 self.void_asks(OutcomeBy::AgentLeft, |_, _| true);
                 let _asker_left = reply.send(result.map_err(|error| self.failure(&error)));
             }
@@ -338,8 +355,8 @@ impl SessionTask {
             }
         }
         self.followers.retain(|follower| follower.follows(&self.id).is_some());
-        if self.told_history.is_some_and(|told| told <= seq) {
-            self.told_history = None;
+        if matches!(self.reading, Reading::Told(last) if last <= seq) {
+            self.reading = Reading::No;
             // First everyone, then who asked: a later opening takes the place of an earlier one, and only the asker's
             // carries the id of the request.
             if std::mem::take(&mut self.replaced) {

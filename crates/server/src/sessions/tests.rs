@@ -1,4 +1,5 @@
 mod model;
+mod reading;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -33,6 +34,8 @@ struct Puppet {
     is_alive: AtomicBool,
     /// Whether it ends a turn as soon as it began.
     answers: AtomicBool,
+    /// Whether the test says when its history has been told.
+    remembers_slowly: AtomicBool,
     /// How often somebody looked whether it lives.
     looked_after: AtomicUsize,
 }
@@ -75,7 +78,9 @@ impl CliProvider for Puppet {
     }
     async fn load_session(&self, _: LoadSession) -> Result<ProviderSession, ProviderError> {
         let output = self.output();
-        self.say(Output::HistoryTold);
+        if !self.remembers_slowly.load(Ordering::SeqCst) {
+            self.say(Output::HistoryTold);
+        }
         Ok(ProviderSession { session_id: session(), agent_ref: "one".into(), output })
     }
     async fn send_message(
@@ -164,6 +169,7 @@ impl Stage {
             panics: AtomicBool::new(false),
             is_alive: AtomicBool::new(true),
             answers: AtomicBool::new(false),
+            remembers_slowly: AtomicBool::new(false),
             looked_after: AtomicUsize::new(0),
         });
         let mut registry = ProviderRegistry::new();

@@ -13,7 +13,7 @@ use liminal_stream::{
 
 use super::super::session::Reply;
 use super::super::turn::Turn;
-use super::{Attachment, Done, Reason, SessionTask};
+use super::{Attachment, Done, Reading, Reason, SessionTask};
 use crate::failure::Failure;
 use crate::journal::TurnRow;
 
@@ -24,9 +24,6 @@ impl SessionTask {
     /// Takes the session up with its agent, unless that is under way.
     pub(super) fn attach(&mut self, reason: Reason) {
         if let Attachment::Making(_) = self.attachment {
-            if reason == Reason::Message {
-                self.attachment = Attachment::Making(reason);
-            }
             return;
         }
         let history = match (reason, &self.mark) {
@@ -36,7 +33,10 @@ impl SessionTask {
                 History::After { mark: mark.clone(), known: Vec::new() }
             }
         };
-        self.reading = history != History::Known;
+        self.reading = match history {
+            History::Known => Reading::No,
+            History::All | History::After { .. } => Reading::UnderWay,
+        };
         self.attachment = Attachment::Making(reason);
         let mut load = LoadSession {
             session_id: self.id.clone(),
@@ -112,6 +112,7 @@ impl SessionTask {
             }
             Err(error) => {
                 self.attachment = Attachment::None;
+                self.reading = Reading::No;
                 let failure = self.failure(&error);
                 self.show_waiting(&Err(failure));
                 if let Some(prompt) = self.prompt.take() {
@@ -378,6 +379,14 @@ impl SessionTask {
     /// The agent is gone.
     pub(super) fn agent_left(&mut self, details: &Details) {
         tracing::info!(session = %self.id, ?details.hint, "the agent left");
+        self.detach();
+    }
+
+    /// Nothing comes from the agent any more. What it told of a history is all there will be of it.
+    pub(super) fn detach(&mut self) {
         self.attachment = Attachment::None;
+        if self.reading == Reading::UnderWay {
+            self.end_history();
+        }
     }
 }

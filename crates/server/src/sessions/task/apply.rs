@@ -8,7 +8,7 @@ use liminal_contract::{
 };
 use liminal_stream::{Emission, SessionFact, Upsert};
 
-use super::SessionTask;
+use super::{Reading, SessionTask};
 use crate::journal::{Change, TurnRow};
 use crate::store::TitleBy;
 use crate::ws::outbox::Told;
@@ -30,15 +30,7 @@ impl SessionTask {
                 self.commit(vec![Change::Stream(stream)], Vec::new(), None);
                 self.replaced = true;
             }
-            Output::HistoryTold => {
-                let now = self.now();
-                let emissions = self.processor.flush_all(now);
-                self.emit(emissions, now.wall);
-                // Committed even when it was empty, so that the journal has seen this session.
-                self.commit(Vec::new(), Vec::new(), None);
-                self.reading = false;
-                self.told_history = Some(self.transcript.seq());
-            }
+            Output::HistoryTold => self.end_history(),
             Output::AgentLeft(details) => self.agent_left(&details),
         }
         if self.processor.next_deadline().is_none() {
@@ -47,11 +39,21 @@ impl SessionTask {
         }
     }
 
+    /// All of a history was told: whoever waits for it waits for the journal now.
+    pub(super) fn end_history(&mut self) {
+        let now = self.now();
+        let emissions = self.processor.flush_all(now);
+        self.emit(emissions, now.wall);
+        // Committed even when it was empty, so that the journal has seen this session.
+        self.commit(Vec::new(), Vec::new(), None);
+        self.reading = Reading::Told(self.transcript.seq());
+    }
+
     /// Takes what the processor emitted, as one commit.
     pub(super) fn emit(&mut self, emissions: Vec<Emission>, at: Timestamp) {
         let (mut changes, mut told) = (Vec::new(), Vec::new());
         // Everyone who follows gets all of it when it is told.
-        let nobody_looks = self.reading && (self.replaced || self.followers.is_empty());
+        let nobody_looks = self.is_reading() && (self.replaced || self.followers.is_empty());
         for emission in emissions {
             match emission {
                 Emission::Upsert(upsert) if nobody_looks => {
@@ -102,7 +104,7 @@ impl SessionTask {
         let mut changes = Vec::new();
         match &event.kind {
             TurnEventKind::TurnStarted { model_id, origin, .. } => {
-                if self.reading {
+                if self.is_reading() {
                     row.origin = *origin;
                 } else if self.turn.is_idle() {
                     row.origin = TurnOrigin::Agent;
@@ -138,8 +140,13 @@ impl SessionTask {
         (changes, (seq, Told::Turn(Arc::new(event))))
     }
 
+    /// Whether what comes now is history, not news.
+    fn is_reading(&self) -> bool {
+        self.reading == Reading::UnderWay
+    }
+
     fn turn_ended(&mut self, event: &TurnEvent, failed: bool) -> Option<Change> {
-        if self.reading || !self.turn.end(&event.turn_id) {
+        if self.is_reading() || !self.turn.end(&event.turn_id) {
             return None;
         }
         self.transcript.end_turn();

@@ -14,7 +14,7 @@ use super::super::open::{self, Wanted};
 use super::super::session::{Ask, Open, Reply};
 use super::super::title;
 use super::super::turn::{Stop, Turn};
-use super::{Attachment, Done, Prompt, Reason, SessionTask, Then};
+use super::{Attachment, Done, Prompt, Reading, Reason, Said, SessionTask, Then};
 use crate::failure::Failure;
 use crate::journal::{Change, TurnRow};
 use crate::store::TitleBy;
@@ -24,7 +24,14 @@ impl SessionTask {
         match ask {
             Ask::Open(open, reply) => self.open(open, reply),
             Ask::Load(reply) => self.load(reply),
-            Ask::Send { content, request_id, reply } => self.send(content, request_id, reply),
+            Ask::Send { content, request_id, reply } => {
+                let said = Said { content, request_id, reply };
+                // Said after all of the history, it stands after all of it.
+                match self.reading {
+                    Reading::No => self.send(said),
+                    Reading::UnderWay | Reading::Told(_) => self.waiting_to_send.push(said),
+                }
+            }
             Ask::Cancel(reply) => self.cancel(reply),
             Ask::Answer { item, answer, reply } => self.answer_ask(item, answer, reply),
             Ask::Policy(policy) => {
@@ -53,38 +60,36 @@ impl SessionTask {
     }
 
     fn open(&mut self, open: Open, reply: Reply<()>) {
-        if self.is_being_told() {
+        if self.waits_for_history() {
             self.waiting_to_open.push((open, reply));
-        } else if self.must_read_agent() {
-            self.waiting_to_open.push((open, reply));
-            self.attach(Reason::History);
         } else {
             self.show(open, reply);
         }
     }
 
     fn load(&mut self, reply: Reply<()>) {
-        if self.must_read_agent() {
+        if self.waits_for_history() {
             self.waiting_to_load.push(reply);
-            self.attach(Reason::History);
         } else {
             self.show_to_followers();
             let _asker_left = reply.send(Ok(()));
         }
     }
 
-    /// Whether a history is on its way to the journal. What is under way is told to nobody, so whoever opens the session
-    /// now would miss it: it is opened when all of it is there.
-    fn is_being_told(&self) -> bool {
-        let is_read = self.reading && matches!(self.attachment, Attachment::Made(_));
-        is_read || self.told_history.is_some()
+    /// Whether the session can be shown only later, because the agent's own history is to be read first. What of it is
+    /// under way is told to nobody, so whoever opened the session meanwhile would miss it.
+    fn waits_for_history(&mut self) -> bool {
+        if self.reading == Reading::No && self.must_read_agent() {
+            self.attach(Reason::History);
+        }
+        self.reading != Reading::No
     }
 
     /// Whether the agent may know more of this session than the journal: it was never seen here, or the agent keeps a
     /// file of its own that may have grown elsewhere.
     fn must_read_agent(&self) -> bool {
         match self.attachment {
-            Attachment::Making(reason) => reason == Reason::History,
+            Attachment::Making(_) => false,
             Attachment::None | Attachment::Made(_) => {
                 let may_have_grown = self.mark.is_some() && !self.provider.is_alive(&self.id);
                 self.turn.is_idle() && (!self.seen || may_have_grown)
@@ -109,6 +114,9 @@ impl SessionTask {
         }
         for reply in loads {
             let _asker_left = reply.send(outcome.clone());
+        }
+        for said in std::mem::take(&mut self.waiting_to_send) {
+            self.send(said);
         }
     }
 
@@ -151,7 +159,7 @@ impl SessionTask {
         }
     }
 
-    fn send(&mut self, content: String, request_id: Option<String>, reply: Reply<TurnId>) {
+    fn send(&mut self, Said { content, request_id, reply }: Said) {
         let request_id = request_id.filter(|id| Uuid::try_parse(id).is_ok());
         let words = hash(&content);
         if let Some((turn, before)) = request_id.as_ref().and_then(|id| self.requests.get(id)) {

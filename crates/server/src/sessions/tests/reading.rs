@@ -1,0 +1,109 @@
+//! What happens to a session while its agent tells a history of its own.
+
+use liminal_contract::Details;
+use liminal_stream::Source;
+use tokio::sync::oneshot;
+
+use super::super::session::{Ask, Reply, Session};
+use super::*;
+use crate::failure::Failure;
+use crate::journal::Item;
+
+/// A session whose agent begins to tell its history, to one who opened it; all of it is the test's to tell.
+async fn in_the_middle_of_a_history() -> (Stage, Session, Answered<()>) {
+    let stage = Stage::new(Duration::from_secs(600)).await;
+    let Stage { puppet, service, client, .. } = &stage;
+    puppet.is_alive.store(false, Ordering::SeqCst);
+    puppet.remembers_slowly.store(true, Ordering::SeqCst);
+    let mark = HistoryMark { bytes: 1, last_id: "x".into() };
+    puppet.say(Output::Fact(SessionFact::HistoryMark(mark)));
+    let read = || service.around.journal.read(|reader| reader.session(&session()));
+    while read().await.unwrap().is_none_or(|row| row.mark.is_none()) {}
+
+    let task = service.registry.lock().await.running(&session()).unwrap().clone();
+    let before = puppet.says.lock().unwrap().clone().unwrap();
+    let first = asked(&task, |reply| Ask::Open(opening(&client.outbox), reply)).await;
+    while puppet.says.lock().unwrap().as_ref().unwrap().same_channel(&before) {
+        tokio::task::yield_now().await;
+    }
+    (stage, task, first)
+}
+
+/// Tells what was said outside: a turn without its end.
+fn tell_of_outside(puppet: &Puppet) -> TurnId {
+    let outside = TurnId::new("outside");
+    let start = Payload::ResponseStart {
+        model_id: String::new(),
+        provider_id: "puppet".into(),
+        origin: TurnOrigin::User,
+    };
+    puppet.event(&outside, start);
+    let item = NewItem::Message {
+        initial_content: Some("said elsewhere".into()),
+        origin: MessageOrigin::Agent,
+    };
+    let item_id = ItemId::block(&outside, 0, 0);
+    puppet.event(&outside, Payload::ItemStart { item_id, parent_call_id: None, item });
+    outside
+}
+
+type Answered<T> = oneshot::Receiver<Result<T, Failure>>;
+
+/// Asks a session's task for something that it has taken notice of when this returns.
+async fn asked<T>(task: &Session, ask: impl FnOnce(Reply<T>) -> Ask) -> Answered<T> {
+    let (reply, answer) = oneshot::channel();
+    assert!(task.ask(ask(reply)).is_ok());
+    // Asks are taken in order.
+    let (reply, taken) = oneshot::channel();
+    assert!(task.ask(Ask::Cancel(reply)).is_ok());
+    taken.await.unwrap().unwrap();
+    answer
+}
+
+async fn words_in_order(service: &SessionService) -> Vec<String> {
+    let words = |item: Item| match item.upsert.source {
+        Source::Message { content, .. } => content,
+        other => panic!("{other:?}"),
+    };
+    let page = service.around.journal.read(move |reader| reader.end(&session(), words));
+    page.await.unwrap().unwrap().items
+}
+
+#[tokio::test]
+async fn who_opens_or_speaks_while_a_history_is_read_does_so_after_all_of_it() {
+    let (stage, task, first) = in_the_middle_of_a_history().await;
+    let Stage { puppet, service, .. } = &stage;
+    let late = service.around.hub.join();
+    let second = asked(&task, |reply| Ask::Open(opening(&late.outbox), reply)).await;
+    let said =
+        asked(&task, |reply| Ask::Send { content: "said here".into(), request_id: None, reply })
+            .await;
+    let outside = tell_of_outside(puppet);
+    puppet.event(&outside, Payload::done(ResponseStatus::Completed));
+    puppet.say(Output::HistoryTold);
+
+    first.await.unwrap().unwrap();
+    second.await.unwrap().unwrap();
+    let entries = sees(&late.outbox, |message| match message {
+        ServerMessage::SessionHistory { entries, .. } => Some(entries.len()),
+        _ => None,
+    });
+    assert!(entries.await >= 1, "what was under way when it was opened is in the history");
+    said.await.unwrap().unwrap();
+    assert_eq!(words_in_order(service).await, ["said elsewhere", "said here"]);
+}
+
+#[tokio::test]
+async fn an_agent_that_leaves_while_it_tells_its_history_keeps_nobody_waiting() {
+    let (stage, task, first) = in_the_middle_of_a_history().await;
+    let Stage { puppet, service, .. } = &stage;
+    let said =
+        asked(&task, |reply| Ask::Send { content: "said here".into(), request_id: None, reply })
+            .await;
+    tell_of_outside(puppet);
+    puppet.say(Output::AgentLeft(Details::default()));
+
+    first.await.unwrap().unwrap();
+    said.await.unwrap().unwrap();
+    assert_eq!(words_in_order(service).await, ["said elsewhere", "said here"]);
+}
