@@ -40,7 +40,12 @@ pub fn diff(path: &str, old: Option<&str>, new: Option<&str>) -> Diff {
         (Some(_), None) => Fate::Deleted,
         (Some(_), Some(_)) | (None, None) => Fate::Changed,
     };
-    let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
+    let (mut old, mut new) =
+        (old.unwrap_or_default().to_owned(), new.unwrap_or_default().to_owned());
+    // An edit is often told by the lines it is about, without the end of the last. That neither side has it says nothing.
+    if fate == Fate::Changed && !old.ends_with('\n') && !new.ends_with('\n') {
+        [&mut old, &mut new].into_iter().filter(|text| !text.is_empty()).for_each(|t| t.push('\n'));
+    }
     let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
     let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
     let groups =

@@ -52,6 +52,16 @@ fn new_and_deleted_files_and_missing_line_ends_are_named() {
 }
 
 #[test]
+fn of_two_pieces_of_a_file_it_is_not_said_that_they_end_without_a_newline() {
+    let longer = diff("a", Some("one"), Some("one\ntwo"));
+    assert_eq!(longer.text, "--- a\n+++ a\n@@ -1,1 +1,2 @@\n one\n+two\n");
+    let shorter = diff("a", Some("one"), Some(""));
+    assert_eq!(shorter.text, "--- a\n+++ a\n@@ -1,1 +0,0 @@\n-one\n");
+    let ended = diff("a", Some("one"), Some("one\n"));
+    assert!(ended.html.contains("No newline at end of file"), "{}", ended.html);
+}
+
+#[test]
 fn an_agents_own_hunks_keep_their_numbers() {
     let lines = [" a", "-b", "+c", "\\ No newline at end of file"].map(String::from).to_vec();
     let shown = hunks("a", &[HunkInput { old_start: 41, new_start: 43, lines }]);
