@@ -34,7 +34,7 @@ pub use terminal::terminal;
 pub use units::{common_start, units};
 
 /// Raised whenever the HTML for the same input changes, so that what was rendered and kept is rendered again.
-pub const RENDER_VERSION: u32 = 3;
+pub const RENDER_VERSION: u32 = 4;
 
 /// A text of more bytes than this may take a noticeable time to highlight: call [`Renderer::finish`], [`markdown`] and
 /// [`code`] on a thread that may block.

@@ -95,3 +95,9 @@ fn code_says_its_language() {
         "<div class=\"code\" data-lang=\"foo\"><pre><code>a &lt; b\n</code></pre></div>"
     );
 }
+
+#[test]
+fn in_json_a_name_is_told_from_what_it_names() {
+    let html = one("```json\n{\"a\": \"b\"}\n```");
+    assert!(html.contains("<i class=a>\"a\"</i>: <i class=s>\"b\"</i>"), "{html}");
+}

@@ -68,10 +68,10 @@ impl Painter {
             }
             let classes = &mut self.classes;
             // An unbalanced grammar can only cost colours.
-            let _unbalanced = self.scopes.apply_with_hook(op, |change, _| match change {
+            let _unbalanced = self.scopes.apply_with_hook(op, |change, stack| match change {
                 BasicScopeStackOp::Push(scope) => {
                     let inherited = classes.last().copied().flatten();
-                    classes.push(class_of(scope).unwrap_or(inherited));
+                    classes.push(class_of(scope, stack).unwrap_or(inherited));
                 }
                 BasicScopeStackOp::Pop => {
                     classes.pop();
@@ -136,10 +136,22 @@ fn write_line(html: &mut String, line: &str, tokens: &[Token], allowed: usize) {
     }
 }
 
-/// The class a scope asks for; `None` when it leaves the choice to the scope around it.
-fn class_of(scope: Scope) -> Option<Class> {
+/// The class a scope asks for; `None` when it leaves the choice to the scope around it. The stack ends with it.
+fn class_of(scope: Scope, stack: &[Scope]) -> Option<Class> {
+    if let [.., around, _] = stack
+        && NAMED.0.is_prefix_of(*around)
+        && NAMED.1.is_prefix_of(scope)
+    {
+        return Some(Some(b'a'));
+    }
     RULES.iter().find(|(prefix, _)| prefix.is_prefix_of(scope)).map(|(_, class)| *class)
 }
+
+/// A name in quotes, as JSON's: in the colour of names, so that it is told from what it names.
+static NAMED: LazyLock<(Scope, Scope)> = LazyLock::new(|| {
+    let scope = |name| Scope::new(name).unwrap_or_default();
+    (scope("meta.mapping.key"), scope("string"))
+});
 
 /// The first that fits decides, so the particular stands before the general. A dot means plain.
 static RULES: LazyLock<Vec<(Scope, Class)>> = LazyLock::new(|| {
