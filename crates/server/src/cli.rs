@@ -122,7 +122,7 @@ fn execute(command: Command) -> Result<(), Stopped> {
         }
         Command::Backup { flags, to } => {
             let data_dir = config::data_dir(flags.data_dir, &variables).map_err(Stopped::usage)?;
-            backup::backup(&data_dir, to.as_ref())
+            say(backup::backup(&data_dir, to.as_ref())?)
         }
         Command::Serve(flags) => {
             let config = Config::read(flags, &variables).map_err(Stopped::usage)?;

@@ -11,8 +11,8 @@ use crate::{data_dir, journal};
 const FILES: [&str; 4] = ["projects.json", "sessions.json", "trust.json", "agents.json"];
 
 /// Copies the data directory's databases and lists into a new directory. The token stays where it is, and the search
-/// index is made anew by itself.
-pub fn backup(data_dir: &Path, to: &Path) -> Result<(), Stopped> {
+/// index is made anew by itself. Returns what to tell the user.
+pub fn backup(data_dir: &Path, to: &Path) -> Result<String, Stopped> {
     let Some(data_dir) = data_dir::check(data_dir).map_err(Stopped::because)? else {
         return Err(Stopped::because(format!(
             "there is nothing in {} yet; name another directory with --data-dir",
@@ -40,5 +40,7 @@ pub fn backup(data_dir: &Path, to: &Path) -> Result<(), Stopped> {
                 .map_err(|error| fails(&to, &error))?;
         }
     }
-    journal::copy(&data_dir, to).map_err(|error| fails(to, &error))
+    journal::copy(&data_dir, to).map_err(|error| fails(to, &error))?;
+    let to = to.display();
+    Ok(format!("All that is worth keeping is in {to}. `liminal --data-dir {to}` opens it."))
 }
