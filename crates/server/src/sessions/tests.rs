@@ -128,6 +128,7 @@ async fn next(outbox: &Outbox) -> ServerMessage {
 /// An opening as a browser asks for it.
 fn opening(outbox: &Arc<Outbox>) -> Open {
     let (outbox, follow) = (outbox.clone(), Follow::Whole);
+    outbox.expect(&session(), follow);
     Open { outbox, since: None, around: None, follow, request_id: None }
 }
 

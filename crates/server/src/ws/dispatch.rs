@@ -5,21 +5,31 @@
 
 use std::sync::Arc;
 
-use liminal_contract::{ClientMessage, ProjectId, Request, ServerMessage};
+use liminal_contract::{ClientMessage, ProjectId, Request, ServerMessage, SessionId};
 
+use super::outbox::Follow;
 use super::{Client, Reply, sessions};
 use crate::app::App;
 use crate::projects::{ProjectError, ProjectPath, completions};
+use crate::sessions::Open;
 
 /// Has the request answered.
 pub async fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
     let reply = Reply::new(client.outbox.clone(), request.request_id);
     match request.message {
         ClientMessage::ProjectList {} => list_projects(app, client, reply),
-        // At once, so that it can't overtake an opening that comes after it.
+        // At once, so that neither an opening before it nor one after it is taken for the other.
         ClientMessage::SessionClose { session_id } => {
             client.outbox.unfollow(&session_id);
             reply.with(ServerMessage::Ok {});
+        }
+        ClientMessage::SessionOpen { session_id, since, around, tails } => {
+            let follow = if tails == Some(true) { Follow::Tails } else { Follow::Whole };
+            client.outbox.expect(&session_id, follow);
+            let (outbox, request_id) =
+                (client.outbox.clone(), reply.request_id().map(str::to_owned));
+            let how = Open { outbox, since, around, follow, request_id };
+            tokio::spawn(open_session(app.clone(), session_id, how, reply));
         }
         ClientMessage::ProjectAdd { path } => {
             tokio::spawn(add_project(app.clone(), client.id, path, reply));
@@ -32,7 +42,6 @@ pub async fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         }
         message @ (ClientMessage::SessionList { .. }
         | ClientMessage::SessionCreate { .. }
-        | ClientMessage::SessionOpen { .. }
         | ClientMessage::SessionSend { .. }
         | ClientMessage::SessionCancel { .. }
         | ClientMessage::SessionArchive { .. }
@@ -61,6 +70,18 @@ fn list_projects(app: &App, client: &Client, reply: Reply) {
     match listed {
         Ok(()) => reply.none(),
         Err(error) => reply.fail(error),
+    }
+}
+
+async fn open_session(app: Arc<App>, session: SessionId, how: Open, reply: Reply) {
+    let outbox = how.outbox.clone();
+    match app.service.open(&session, how).await {
+        // The history is the reply, and is on its way.
+        Ok(()) => reply.none(),
+        Err(failure) => {
+            outbox.unfollow(&session);
+            reply.fail(failure);
+        }
     }
 }
 

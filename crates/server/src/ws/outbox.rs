@@ -95,6 +95,15 @@ impl Outbox {
         });
     }
 
+    /// An opening was asked for. Unless the session is closed before, [`follow`](Self::follow) takes it up.
+    pub fn expect(&self, session: &SessionId, follow: Follow) {
+        self.change(|state| {
+            if state.find(session).is_none() {
+                state.followed.push(Followed::new(session.clone(), 0, follow));
+            }
+        });
+    }
+
     /// Begins to follow a session, or follows it anew: what was queued for it goes, and what comes is held back until
     /// [`history`](Self::history) says from where on it is wanted. `opening` names this opening: the history of an
     /// earlier one comes too late.

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use liminal_contract::{Answer, ClientMessage, Policy, ServerMessage, SessionId, SessionListItem};
 
-use super::outbox::Follow;
 use super::{Client, Reply};
 use crate::app::App;
 use crate::failure::Failure;
-use crate::sessions::{Open, Send};
+use crate::sessions::Send;
 
 /// Longer titles are cut by every view; this is where we say so.
 const LONGEST_TITLE: usize = 200;
@@ -25,16 +24,6 @@ pub async fn dispatch(app: Arc<App>, client: Client, message: ClientMessage, rep
         ClientMessage::SessionCreate { project_id, cli_type, policy } => {
             let created = app.service.create(&project_id, &cli_type, policy).await;
             created.map(|session| to_all(&app, &client, created_message(session)))
-        }
-        ClientMessage::SessionOpen { session_id, since, around, tails } => {
-            let follow = if tails == Some(true) { Follow::Tails } else { Follow::Whole };
-            let outbox = client.outbox.clone();
-            let how = Open { outbox, since, around, follow, request_id };
-            match app.service.open(&session_id, how).await {
-                // The history is the reply, and is on its way.
-                Ok(()) => return reply.none(),
-                Err(failure) => Err(failure),
-            }
         }
         ClientMessage::SessionSend { session_id, content } => {
             let send = Send { session: session_id.clone(), content, request_id };
@@ -84,6 +73,7 @@ pub async fn dispatch(app: Arc<App>, client: Client, message: ClientMessage, rep
         ClientMessage::ProjectList {}
         | ClientMessage::ProjectAdd { .. }
         | ClientMessage::ProjectRemove { .. }
+        | ClientMessage::SessionOpen { .. }
         | ClientMessage::SessionClose { .. }
         | ClientMessage::PathComplete { .. } => return,
     };

@@ -156,6 +156,30 @@ async fn every_opening_is_answered_also_one_that_was_overtaken() {
 }
 
 #[tokio::test]
+async fn a_session_that_was_closed_while_it_was_being_opened_is_not_followed() {
+    let (app, mut one, session) =
+        App::with_session(script().on_any_prompt().say("ok").stop("end_turn")).await;
+    let mut two = app.browser().await;
+    let mut requests = Vec::new();
+    for _ in 0..20 {
+        let session_id = session.clone();
+        let open =
+            ClientMessage::SessionOpen { session_id, since: None, around: None, tails: None };
+        requests.push(two.send(open).await);
+        requests.push(two.send(ClientMessage::SessionClose { session_id: session.clone() }).await);
+    }
+    for request in &requests {
+        two.sees_reply(request).await;
+    }
+    let turn = one.says_to(&session, "hello").await;
+    one.sees_end(&turn).await;
+    // What was told before the first of these is written before the second is answered.
+    two.projects().await;
+    two.projects().await;
+    assert!(two.everything_seen().all(|frame| frame["type"] != "session:upsert"));
+}
+
+#[tokio::test]
 async fn a_browser_that_stops_reading_is_dropped_and_nobody_else_notices() {
     // More than the two buffers of a socket and the outbox hold together.
     let lines = "a line of an answer that goes on and on\n".repeat(1200);

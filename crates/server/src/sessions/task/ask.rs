@@ -125,7 +125,10 @@ impl SessionTask {
         let Open { outbox, since, around, follow, request_id } = open;
         self.openings += 1;
         let opening = self.openings;
-        outbox.follow(&self.id, opening, follow);
+        // Whoever has closed it meanwhile gets its answer and no more.
+        if outbox.follows(&self.id).is_some() {
+            outbox.follow(&self.id, opening, follow);
+        }
         if !self.followers.iter().any(|follower| std::sync::Arc::ptr_eq(follower, &outbox)) {
             self.followers.push(outbox.clone());
         }
