@@ -212,13 +212,6 @@ impl App {
         Pid::from_raw(self.child.id().unwrap().try_into().unwrap()).unwrap()
     }
 
-    /// The most memory it ever held, in bytes, where the system tells.
-    pub fn memory(&self) -> Option<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()?)).ok()?;
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-        Some(peak.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
-    }
-
     /// What it wrote to stderr so far.
     pub fn stderr(&self) -> String {
         self.stderr.lock().unwrap().clone()
