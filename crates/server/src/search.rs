@@ -121,6 +121,8 @@ impl Search {
     /// A match whose session is still there.
     fn hit(&self, found: matches::Found) -> Option<Hit> {
         let record = self.sessions.get(&found.session).ok().flatten()?;
+        let is_markdown = matches!(found.kind.as_str(), "message" | "thinking");
+        let words = if is_markdown { text::unadorned(&found.snippet) } else { found.snippet };
         Some(Hit {
             session_id: found.session,
             project_id: record.project_id,
@@ -130,7 +132,7 @@ impl Search {
             index: found.index,
             at: found.at,
             kind: found.kind,
-            snippet: snippet(&found.snippet),
+            snippet: snippet(&words),
         })
     }
 }

@@ -91,6 +91,13 @@ pub fn unspaced(text: &str) -> String {
         .collect()
 }
 
+/// Markdown as a reader remembers it: without the signs of headings, emphasis and code.
+pub fn unadorned(markdown: &str) -> String {
+    let is_heading = |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte == b'#');
+    let words: Vec<&str> = markdown.split(' ').filter(|word| !is_heading(word)).collect();
+    words.join(" ").replace("**", "").replace('`', "")
+}
+
 /// Han, kana, and the scripts of South-East Asia that do not part words.
 fn is_unspaced_script(c: char) -> bool {
     matches!(c,
@@ -102,12 +109,18 @@ fn is_unspaced_script(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{spaced, unspaced};
+    use super::{spaced, unadorned, unspaced};
 
     #[test]
     fn characters_of_scripts_without_spaces_are_words_and_read_as_before() {
         assert_eq!(spaced("see 日本語!"), "see 日 本 語 !");
         assert_eq!(unspaced("日 本 語 "), "日本語");
         assert_eq!(unspaced("a b"), "a b");
+    }
+
+    #[test]
+    fn the_signs_of_markdown_are_not_shown() {
+        assert_eq!(unadorned("## The **end** of `a * b` #1"), "The end of a * b #1");
+        assert_eq!(unadorned(" "), " ");
     }
 }
