@@ -10,21 +10,6 @@ use crate::support::{checkout, files};
 /// Longer files are hard to hold in one's head.
 const MOST_LINES: usize = 500;
 
-fn is_test(path: &Path) -> bool {
-    let text = path.to_string_lossy();
-    text.contains("/tests/")
-        || text.contains("browser-tests/")
-        || text.ends_with("/tests.rs")
-        || text.ends_with("_tests.rs")
-        || text.ends_with(".test.js")
-}
-
-/// A file's lines without its unit tests.
-fn lines_without_tests(text: &str) -> usize {
-    let tests_begin = text.find("\n#[cfg(test)]\nmod tests {").unwrap_or(text.len());
-    text[..tests_begin].lines().count()
-}
-
 #[test]
 fn no_file_is_longer_than_one_can_hold_in_ones_head() {
     let root = checkout();
@@ -33,16 +18,15 @@ fn no_file_is_longer_than_one_can_hold_in_ones_head() {
     assert!(found.len() > 50, "the files were not found");
     let long: Vec<String> = found
         .iter()
-        .filter(|path| !is_test(path))
         .filter_map(|path| {
-            let lines = lines_without_tests(&fs::read_to_string(path).unwrap());
+            let lines = fs::read_to_string(path).unwrap().lines().count();
             (lines > MOST_LINES)
                 .then(|| format!("  {} has {lines}", path.strip_prefix(&root).unwrap().display()))
         })
         .collect();
     assert!(
         long.is_empty(),
-        "files over {MOST_LINES} lines (tests apart):\n{}\nSplit each by what its parts own: `foo.rs` keeps the public type, its parts go into `foo/`.",
+        "files over {MOST_LINES} lines:\n{}\nSplit each by what its parts own: `foo.rs` keeps the public type, its parts go into `foo/`.",
         long.join("\n")
     );
 }
