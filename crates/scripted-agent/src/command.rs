@@ -3,22 +3,23 @@
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use crate::cancel::Cancel;
+use rustix::process::{Pid, Signal, kill_process_group};
+
 use crate::face::Ran;
 
-/// How soon a stopped turn ends its command.
-const CANCEL_CHECK: Duration = Duration::from_millis(20);
+/// How soon a stopped turn ends a command that says nothing.
+const STOP_CHECK: Duration = Duration::from_millis(20);
 
 /// Runs a command for `sh -c` in a directory until it ends or the turn is stopped.
 pub(crate) fn run(
     command: &str,
     cwd: &Path,
-    cancel: &Cancel,
+    stopped: impl Fn() -> bool,
     mut tell: impl FnMut(&str),
 ) -> std::io::Result<Ran> {
     // The shell merges the two streams itself, so that they keep their order without a pseudo terminal.
@@ -32,7 +33,8 @@ pub(crate) fn run(
         .stderr(Stdio::null())
         .process_group(0)
         .spawn()?;
-    let (sender, output) = mpsc::channel();
+    // A command that says more than is taken waits, as it would at a pipe; nothing is gathered here.
+    let (sender, output) = mpsc::sync_channel(1);
     if let Some(mut stdout) = child.stdout.take() {
         thread::spawn(move || {
             let mut block = [0; 8192];
@@ -45,16 +47,16 @@ pub(crate) fn run(
     }
     let mut pending = Vec::new();
     loop {
-        match output.recv_timeout(CANCEL_CHECK) {
+        if stopped() {
+            let _already_gone = kill_process_group(Pid::from_child(&child), Signal::KILL);
+            break;
+        }
+        match output.recv_timeout(STOP_CHECK) {
             Ok(bytes) => {
                 pending.extend(bytes);
                 tell(&take_text(&mut pending));
             }
             Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) if cancel.is_set() => {
-                end_group(&child);
-                break;
-            }
             Err(RecvTimeoutError::Timeout) => {}
         }
     }
@@ -76,8 +78,15 @@ fn take_text(pending: &mut Vec<u8>) -> String {
     text
 }
 
-/// The command is a group of its own; the standard library can't signal one, `kill` can.
-fn end_group(child: &Child) {
-    let _already_gone =
-        Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn a_command_that_never_stops_talking_is_ended_when_its_turn_is() {
+        let told = Cell::new(0);
+        let ran = run("yes", Path::new("/"), || told.get() > 0, |text| told.set(text.len()));
+        assert_eq!(ran.unwrap(), Ran { exit_code: None });
+    }
 }

@@ -265,8 +265,9 @@ impl<'a> Performance<'a> {
         let ran = match by_client {
             Some(ran) => Ok(ran),
             None => {
-                let (face, cancel) = (&mut *self.face, self.cancel);
-                command::run(&run.command, &self.prompt.cwd, cancel, |text| {
+                let (face, cancel, deaf) = (&mut *self.face, self.cancel, self.deaf);
+                let stopped = || !deaf && cancel.is_set();
+                command::run(&run.command, &self.prompt.cwd, stopped, |text| {
                     face.tool_output(&run.id, text);
                 })
             }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A message in a history is not told again beyond this size: floods are not for replay.
+/// A message or a command's output is not told again beyond this size: floods are not for replay.
 const LONGEST_TEXT: usize = 256 * 1024;
 
 /// One session's past.
@@ -57,9 +57,7 @@ impl History {
         else {
             return self.updates.push(update.clone());
         };
-        if text.len() + more.len() <= LONGEST_TEXT {
-            text.push_str(more);
-        }
+        grow(text, more);
     }
 
     fn record_call(&mut self, update: &Value) {
@@ -85,10 +83,16 @@ fn merge_meta(call: &mut Map<String, Value>, meta: &Map<String, Value>) {
     for (key, value) in meta {
         if let (Value::String(data), Some(more)) = (&mut past[key]["data"], value["data"].as_str())
         {
-            data.push_str(more);
+            grow(data, more);
         } else {
             past[key] = value.clone();
         }
+    }
+}
+
+fn grow(text: &mut String, more: &str) {
+    if text.len() + more.len() <= LONGEST_TEXT {
+        text.push_str(more);
     }
 }
 
@@ -140,4 +144,33 @@ fn write_whole(path: &Path, history: &History) -> io::Result<()> {
     let temp = path.with_extension(format!("{}.tmp", WRITES.fetch_add(1, Ordering::Relaxed)));
     fs::write(&temp, serde_json::to_vec(history)?)?;
     fs::rename(&temp, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_said_without_end_is_remembered_up_to_a_size() {
+        let piece = "y\n".repeat(LONGEST_TEXT / 8);
+        let chunk = json!({
+            "sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": piece},
+        });
+        let output = json!({
+            "sessionUpdate": "tool_call_update", "toolCallId": "c",
+            "_meta": {"terminal_output_delta": {"data": piece}},
+        });
+        let mut history = History::default();
+        history.record(&json!({"sessionUpdate": "tool_call", "toolCallId": "c"}));
+        for _ in 0..9 {
+            history.record(&output);
+            history.record(&chunk);
+        }
+        let told = &history.updates[0]["_meta"]["terminal_output_delta"]["data"];
+        let said = &history.updates[1]["content"]["text"];
+        for text in [told, said] {
+            assert_eq!(text.as_str().map(str::len), Some(LONGEST_TEXT));
+        }
+    }
 }
