@@ -27,24 +27,20 @@ const LONGEST_WISH: usize = 6;
 
 impl Wish {
     pub(super) fn of(text: &str) -> Self {
-        let quotes = |c: char| c.is_whitespace() || "\"'`.!?*/".contains(c);
-        let plain = text.trim_matches(quotes);
-        let lower = plain.to_lowercase();
-        let after = |verb: &str| {
-            let rest = lower.starts_with(verb).then(|| plain.get(verb.len()..)).flatten()?;
-            rest.starts_with([' ', ':'])
-                .then(|| rest.trim_matches([' ', ':', '`', '"']).to_string())
-        };
-        // The two that take an object come first: what they are about may hold any word.
-        if let Some(command) = after("run") {
-            let any = ["a command", "something", "command", ""].contains(&command.as_str());
-            return Self::Run((!any).then_some(command));
+        let plain = text.trim_matches(is_decoration);
+        // The two that take an object come first: what they are about may hold any word. A command is taken as it
+        // stands: its quotes, dots and stars are its own.
+        if let Some(command) = behind("run", unquoted(text)).map(unquoted) {
+            let any = ["a command", "something", "command", ""]
+                .contains(&command.trim_matches(is_decoration));
+            return Self::Run((!any).then(|| command.to_owned()));
         }
-        if let Some(file) = after("read") {
+        if let Some(file) = behind("read", plain).map(|file| file.trim_matches(['`', '"'])) {
             let any =
                 ["a file", "the readme", "readme", ""].contains(&file.to_lowercase().as_str());
-            return Self::Read(if any { "README.md".into() } else { file });
+            return Self::Read(if any { "README.md" } else { file }.to_owned());
         }
+        let lower = plain.to_lowercase();
         let words: Vec<&str> =
             lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
         if words.len() > LONGEST_WISH {
@@ -71,4 +67,26 @@ impl Wish {
             () => Self::Unknown,
         }
     }
+}
+
+/// What people put around a wish.
+fn is_decoration(c: char) -> bool {
+    c.is_whitespace() || "\"'`.!?*/".contains(c)
+}
+
+/// What stands behind a verb that a text begins with.
+fn behind<'a>(verb: &str, text: &'a str) -> Option<&'a str> {
+    let (first, rest) = text.split_at_checked(verb.len())?;
+    let begins = first.eq_ignore_ascii_case(verb) && rest.starts_with([' ', ':']);
+    begins.then(|| rest.trim_matches([' ', ':']))
+}
+
+/// A text without the quotes around all of it.
+fn unquoted(text: &str) -> &str {
+    let text = text.trim();
+    let inside = |quote: char| {
+        let inside = text.strip_prefix(quote)?.strip_suffix(quote)?;
+        (!inside.contains(quote)).then_some(inside)
+    };
+    ['`', '"', '\''].into_iter().find_map(inside).unwrap_or(text)
 }
