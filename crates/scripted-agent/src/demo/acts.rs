@@ -96,7 +96,8 @@ impl Acts {
             );
         }
         if let Some(readable) = files.iter().find(|entry| entry.name.ends_with(".md")) {
-            answer += &format!("\n\nYou could go on with `read {}`.", readable.name);
+            let read = code(&format!("read {}", readable.name));
+            answer += &format!("\n\nYou could go on with {read}.");
         }
         self.say(act, &answer)
     }
@@ -113,9 +114,12 @@ impl Acts {
         call.input = json!({"file_path": project.join(file)});
         call.locations = vec![file.into()];
         let act = act().tool(call).pause(self.ms(300)).read_file("read", file);
-        let answer = match fs::read_to_string(project.join(file)) {
-            Ok(content) => about_file(file, &content),
-            Err(_) => format!(
+        let path = project.join(file);
+        // Opening a pipe would wait until somebody writes to it.
+        let content = path.is_file().then(|| fs::read_to_string(&path).ok()).flatten();
+        let answer = match content {
+            Some(content) => about_file(file, &content),
+            None => format!(
                 "I could not read {}. `list the files` shows what there is; or try `edit a file`, which makes one.",
                 code(file)
             ),

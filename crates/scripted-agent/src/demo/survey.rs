@@ -57,8 +57,8 @@ impl Survey {
         while let Some(dir) = open.pop() {
             for entry in entries(&dir) {
                 let path = dir.join(&entry.name);
-                // A link may lead out of the project or around in circles.
-                if path.is_symlink() {
+                // A link may lead out of the project or around in circles, and a pipe may never end.
+                if !entry.is_dir && !path.symlink_metadata().is_ok_and(|about| about.is_file()) {
                     continue;
                 }
                 if entry.is_dir {

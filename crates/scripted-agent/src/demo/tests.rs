@@ -1,3 +1,8 @@
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::mpsc;
+use std::time::Duration;
+
 use super::Demo;
 use super::wish::Wish;
 use crate::brain::{Brain, Prompt};
@@ -52,7 +57,10 @@ fn every_wish_it_lists_is_one_it_understands() {
 }
 
 fn said(text: &str, turn: u32) -> String {
-    let cwd = std::env::temp_dir().join("no such project");
+    said_in(std::env::temp_dir().join("no such project"), text, turn)
+}
+
+fn said_in(cwd: PathBuf, text: &str, turn: u32) -> String {
     let steps = Demo::new(0).answer(&Prompt { text: text.into(), cwd, turn });
     let words = steps.iter().filter_map(|step| match step {
         Step::SayWords(words) => Some(words.text.as_str()),
@@ -81,5 +89,19 @@ fn a_place_without_files_is_no_trouble() {
 fn nothing_outside_the_project_is_read() {
     for path in ["../secret", "/etc/hostname", "a/../../b"] {
         assert!(said(&format!("read {path}"), 1).contains("only read inside"), "{path}");
+    }
+}
+
+#[test]
+fn a_pipe_in_the_project_is_not_waited_for() {
+    let project = tempfile::tempdir().unwrap();
+    let pipe = project.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for (wish, answer) in [("make a plan", "nothing here"), ("read pipe", "could not read")] {
+        let (tell, told) = mpsc::channel();
+        let cwd = project.path().to_owned();
+        std::thread::spawn(move || tell.send(said_in(cwd, wish, 1)));
+        let told = told.recv_timeout(Duration::from_secs(20));
+        assert!(told.as_ref().is_ok_and(|told| told.contains(answer)), "{wish}: {told:?}");
     }
 }
