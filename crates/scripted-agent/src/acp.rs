@@ -10,7 +10,6 @@ mod turn;
 use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -21,8 +20,8 @@ use crate::cancel::Cancel;
 use crate::engine::Performance;
 use crate::face::End;
 use crate::history::{History, HistoryStore};
-use crate::mint::Mint;
-use crate::script::{Ids, Refusal, Replay};
+use crate::mint;
+use crate::script::{Refusal, Replay};
 use crate::wire::Wire;
 use calls::Calls;
 use session::Session;
@@ -41,8 +40,6 @@ pub(crate) struct AcpAgent {
     store: HistoryStore,
     calls: Calls,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
-    counted: AtomicU32,
-    mint: Mint,
     client: Mutex<Client>,
 }
 
@@ -64,17 +61,8 @@ struct Refused {
 impl AcpAgent {
     pub(crate) fn new(brain: Arc<dyn Brain>, store: HistoryStore, wire: Arc<Wire>) -> Arc<Self> {
         let calls = Calls::new(Arc::clone(&wire));
-        let mint = Mint::new(Ids::Random);
-        Arc::new(Self {
-            brain,
-            wire,
-            store,
-            calls,
-            sessions: Mutex::default(),
-            counted: AtomicU32::new(0),
-            mint,
-            client: Mutex::default(),
-        })
+        let (sessions, client) = (Mutex::default(), Mutex::default());
+        Arc::new(Self { brain, wire, store, calls, sessions, client })
     }
 
     /// Does what the script does before anything is read.
@@ -116,7 +104,7 @@ impl AcpAgent {
             "session/new" => return self.new_session(id, params),
             "session/load" => return self.load(id, params),
             "session/resume" if self.brain.about().resume => self.resume(params),
-            "session/close" if self.brain.about().close => self.close(params),
+            "session/close" => self.close(params),
             "session/set_mode" => self.set_mode(params),
             "session/prompt" => return self.prompt(id, params),
             _ => {
@@ -130,7 +118,7 @@ impl AcpAgent {
 
     fn notified(&self, method: &str, params: &Value) {
         match method {
-            "session/cancel" if !self.brain.about().ignore_cancel => {
+            "session/cancel" => {
                 if let Ok(session) = self.session(params) {
                     session.cancel();
                 }
@@ -155,11 +143,9 @@ impl AcpAgent {
             write: offers["fs"]["writeTextFile"] == true,
             terminal: offers["terminal"] == true,
         };
-        let mut session = json!({});
-        for (name, offered) in [("resume", about.resume), ("close", about.close)] {
-            if offered {
-                session[name] = json!({});
-            }
+        let mut session = json!({"close": {}});
+        if about.resume {
+            session["resume"] = json!({});
         }
         let methods: Vec<Value> = about
             .auth_methods
@@ -183,7 +169,7 @@ impl AcpAgent {
         let place = check_servers(params).and_then(|()| place(params));
         let made = place.and_then(|cwd| match &self.brain.about().refuse_new {
             Some(refusal) => Err(refusal.into()),
-            None => Ok(self.take_up(&self.new_id(), cwd, History::default())),
+            None => Ok(self.take_up(&mint::uuid(), cwd, History::default())),
         });
         match made {
             Err(refusal) => self.refuse(request, &refusal),
@@ -230,7 +216,6 @@ impl AcpAgent {
     fn close(&self, params: &Value) -> Result<Value, Refused> {
         let session = self.session(params)?;
         session.cancel();
-        self.lock_sessions().remove(&session.id);
         // A session that was closed can be loaded again, also where nothing is kept on disk.
         self.lock_sessions().insert(session.id.clone(), session.closed());
         Ok(json!({}))
@@ -359,13 +344,6 @@ impl AcpAgent {
     fn session(&self, params: &Value) -> Result<Arc<Session>, Refused> {
         let id = params["sessionId"].as_str().unwrap_or_default();
         self.lock_sessions().get(id).cloned().ok_or_else(|| not_found(id))
-    }
-
-    fn new_id(&self) -> String {
-        match self.brain.about().ids {
-            Ids::Random => self.mint.uuid(),
-            Ids::Counted => format!("session-{}", self.counted.fetch_add(1, Ordering::Relaxed) + 1),
-        }
     }
 
     fn lock_sessions(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {

@@ -24,8 +24,8 @@ use serde_json::{Map, Value, json};
 use crate::brain::{Brain, Prompt};
 use crate::cancel::Cancel;
 use crate::engine::{Performance, say_on_stderr};
-use crate::mint::Mint;
-use crate::script::{SlashCommand, Step};
+use crate::mint;
+use crate::script::Step;
 use crate::wire::Wire;
 use ledger::Ledger;
 use session_file::SessionFile;
@@ -40,9 +40,10 @@ const VERSION: &str = "2.1.325";
 pub(crate) struct ClaudeAgent {
     brain: Arc<dyn Brain>,
     wire: Arc<Wire>,
-    mint: Mint,
     cwd: PathBuf,
     session: String,
+    /// The permission mode, which stays what it was started with.
+    mode: String,
     partial: bool,
     file: SessionFile,
     state: Mutex<State>,
@@ -52,9 +53,6 @@ pub(crate) struct ClaudeAgent {
 }
 
 struct State {
-    model: String,
-    mode: String,
-    commands: Vec<SlashCommand>,
     ledger: Ledger,
     turns: u32,
     /// What stops the turn that runs.
@@ -81,30 +79,21 @@ impl ClaudeAgent {
         arguments: &ClaudeArguments,
         wire: Arc<Wire>,
     ) -> Result<Arc<Self>, Unable> {
-        let about = brain.about();
-        let mint = Mint::new(about.ids);
-        if let Some(refusal) = &about.refuse_new {
+        if let Some(refusal) = &brain.about().refuse_new {
             return Err(Unable { message: None, words: refusal.message.clone() });
         }
         let cwd = std::env::current_dir().unwrap_or_default();
-        let (session, file) = arguments.session(&cwd, &mint)?;
+        let (session, file) = arguments.session(&cwd)?;
         let past = file.past();
-        let state = State {
-            model: arguments.model.clone().unwrap_or_else(|| about.model.clone()),
-            mode: arguments.mode.clone().unwrap_or_else(|| "default".into()),
-            commands: about.commands.clone(),
-            ledger: Ledger::resumed(past.cost),
-            turns: past.turns,
-            running: None,
-        };
-        let partial = arguments.partial;
+        let ledger = Ledger::resumed(past.cost);
+        let state = State { ledger, turns: past.turns, running: None };
         Ok(Arc::new(Self {
             brain,
             wire,
-            mint,
             cwd,
             session,
-            partial,
+            mode: arguments.mode.clone().unwrap_or_else(|| "default".into()),
+            partial: arguments.partial,
             file,
             state: Mutex::new(state),
             asks: Mutex::default(),
@@ -157,24 +146,13 @@ impl ClaudeAgent {
         let (id, request) = (&message["request_id"], &message["request"]);
         match request["subtype"].as_str() {
             Some("initialize") => {
-                self.reply(id, Some(self.introduction()));
+                self.reply(id, &self.introduction());
                 let (agent, steps) = (Arc::clone(self), self.brain.on_session());
                 if !steps.is_empty() {
                     thread::spawn(move || agent.perform_idle(&steps));
                 }
             }
             Some("interrupt") => self.interrupt(id),
-            Some("set_permission_mode") => {
-                let mode = request["mode"].as_str().unwrap_or("default").to_string();
-                self.reply(id, Some(json!({ "mode": mode })));
-                self.set_mode(&mode);
-            }
-            Some("set_model") => {
-                let model = request["model"].as_str().unwrap_or("default").to_string();
-                self.lock().model.clone_from(&model);
-                self.reply(id, Some(json!({ "model": model })));
-            }
-            Some("set_max_thinking_tokens") => self.reply(id, None),
             subtype => {
                 let subtype = subtype.unwrap_or_default();
                 let error = format!("Unsupported control request subtype: {subtype}");
@@ -186,11 +164,8 @@ impl ClaudeAgent {
         }
     }
 
-    fn reply(&self, id: &Value, response: Option<Value>) {
-        let mut reply = json!({"subtype": "success", "request_id": id});
-        if let Some(response) = response {
-            reply["response"] = response;
-        }
+    fn reply(&self, id: &Value, response: &Value) {
+        let reply = json!({"subtype": "success", "request_id": id, "response": response});
         self.wire.message(&json!({"type": "control_response", "response": reply}));
     }
 
@@ -216,23 +191,20 @@ impl ClaudeAgent {
             "account": {"tokenSource": "none", "apiKeySource": "ANTHROPIC_API_KEY", "apiProvider": "firstParty"},
             "pid": std::process::id(),
             "claude_code_version": VERSION,
-            "current_permission_mode": self.lock().mode,
+            "current_permission_mode": self.mode,
             "session_state": "idle",
         })
     }
 
     /// Questions are taken back, the interrupt is answered, and then the turn ends.
     fn interrupt(&self, id: &Value) {
-        if self.brain.about().ignore_cancel {
-            return;
-        }
         let unparted = self.unparted();
         // What waits for an answer hears that it gets none by the end of its channel.
         let open: BTreeMap<String, Sender<Value>> = self.lock_asks().waiting.drain().collect();
         for request in open.keys() {
             self.wire.message(&json!({"type": "control_cancel_request", "request_id": request}));
         }
-        self.reply(id, Some(json!({"still_queued": []})));
+        self.reply(id, &json!({"still_queued": []}));
         if let Some(running) = &self.lock().running {
             running.set();
         }
@@ -248,7 +220,7 @@ impl ClaudeAgent {
 
     /// Sends a control request. Its id, and where its answer arrives; the channel ends when there will be none.
     fn control(&self, request: &Value) -> (String, Receiver<Value>) {
-        let id = self.mint.uuid();
+        let id = mint::uuid();
         let (sender, answer) = mpsc::channel();
         let mut asks = self.lock_asks();
         if !asks.closed {
@@ -264,13 +236,6 @@ impl ClaudeAgent {
     fn withdraw(&self, id: &str) {
         self.lock_asks().waiting.remove(id);
         self.wire.message(&json!({"type": "control_cancel_request", "request_id": id}));
-    }
-
-    fn set_mode(&self, mode: &str) {
-        self.lock().mode = mode.into();
-        let status =
-            json!({"type": "system", "subtype": "status", "status": null, "permissionMode": mode});
-        self.send(status);
     }
 
     fn perform_all(self: &Arc<Self>, prompts: &Receiver<Value>) {
@@ -314,16 +279,16 @@ impl ClaudeAgent {
     }
 
     fn init(&self) -> Value {
-        let state = self.lock();
-        let commands: Vec<&String> = state.commands.iter().map(|command| &command.name).collect();
+        let about = self.brain.about();
+        let commands: Vec<&String> = about.commands.iter().map(|command| &command.name).collect();
         json!({
             "type": "system",
             "subtype": "init",
             "cwd": self.cwd,
             "tools": ["Task", "AskUserQuestion", "Bash", "Edit", "Read", "TodoWrite", "Write"],
             "mcp_servers": [],
-            "model": state.model,
-            "permissionMode": state.mode,
+            "model": about.model,
+            "permissionMode": self.mode,
             "slash_commands": commands,
             "apiKeySource": "none",
             "claude_code_version": VERSION,
@@ -336,7 +301,7 @@ impl ClaudeAgent {
 
     /// Sends a message of the session. Its uuid.
     fn send(&self, message: Value) -> String {
-        let uuid = self.mint.uuid();
+        let uuid = mint::uuid();
         self.send_as(message, &uuid);
         uuid
     }

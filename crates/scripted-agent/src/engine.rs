@@ -1,8 +1,7 @@
 //! Performs steps on a face: order, pacing, waiting, branching, ending. Knows no wire format.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use crate::brain::Prompt;
 use crate::cancel::Cancel;
 use crate::command;
 use crate::face::{Answer, End, Face};
-use crate::script::{Failure, Run, RunBy, Spawn, Step, ToolEnd, WriteFile};
+use crate::script::{Failure, Run, RunBy, Step, ToolEnd, WriteFile};
 
 /// How soon an agent sees a file a test made.
 const FILE_CHECK: Duration = Duration::from_millis(5);
@@ -98,9 +97,6 @@ impl<'a> Performance<'a> {
             Step::SayChopped(text) => {
                 return self.paced(&chop(&text.text, text.size), text.every_ms, Voice::Answer);
             }
-            Step::ThinkChopped(text) => {
-                return self.paced(&chop(&text.text, text.size), text.every_ms, Voice::Thought);
-            }
             Step::SayWords(text) => {
                 return self.paced(&words(&text.text), text.every_ms, Voice::Answer);
             }
@@ -111,7 +107,6 @@ impl<'a> Performance<'a> {
             Step::EchoPrompt => self.face.echo(&self.prompt.text),
             Step::Image(image) => self.face.image(image),
             Step::Tool(tool) => self.face.tool(tool),
-            Step::ToolUpdate(change) => self.face.tool_update(change),
             Step::ToolOutput(output) => self.face.tool_output(&output.id, &output.text),
             Step::Diff(diff) => self.face.diff(diff),
             Step::ToolEnd(end) => self.face.tool_end(end),
@@ -156,8 +151,6 @@ impl<'a> Performance<'a> {
                 std::process::exit(crash.code);
             }
             Step::Raw(line) => self.face.wire().line(line.as_bytes()),
-            Step::RawPart(part) => self.face.wire().bytes(part.as_bytes()),
-            Step::RawMessage(message) => self.face.wire().message(message),
             Step::RawUpdate(update) => self.face.raw_update(update),
             Step::RawRequest(method, params) => {
                 let answer = self.face.raw_request(method, params);
@@ -168,11 +161,8 @@ impl<'a> Performance<'a> {
             Step::Flood(flood) => self.face.flood(&flood.text, flood.count),
             Step::AfterTurn(steps) => self.later.extend(steps.iter().cloned()),
             Step::Stderr(line) => say_on_stderr(line),
-            Step::Spawn(process) => spawn(process, &self.prompt.cwd),
             Step::Title(title) => self.face.title(title),
             Step::Usage(usage) => self.face.usage(usage),
-            Step::Commands(commands) => self.face.commands(commands),
-            Step::Mode(mode) => self.face.mode(mode),
             Step::SubAgent(sub) => {
                 self.face.under(Some(&sub.under));
                 let flow = self.all(&sub.steps);
@@ -348,22 +338,6 @@ fn words(text: &str) -> Vec<&str> {
 pub(crate) fn say_on_stderr(text: &str) {
     if !text.is_empty() {
         let _nobody_listens = writeln!(std::io::stderr(), "{text}");
-    }
-}
-
-fn spawn(process: &Spawn, cwd: &Path) {
-    let out = || if process.keep_pipes { Stdio::inherit() } else { Stdio::null() };
-    let spawned = Command::new("sh")
-        .args(["-c", &process.command])
-        .current_dir(cwd)
-        .stdin(Stdio::null())
-        .stdout(out())
-        .stderr(out())
-        .spawn();
-    match spawned {
-        // Reaped by a thread of its own, so that it leaves no zombie of this process.
-        Ok(mut child) => drop(thread::spawn(move || child.wait())),
-        Err(error) => say_on_stderr(&format!("could not start {:?}: {error}", process.command)),
     }
 }
 

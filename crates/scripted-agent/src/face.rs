@@ -4,9 +4,7 @@ use std::io;
 
 use serde_json::Value;
 
-use crate::script::{
-    Ask, FileDiff, Image, PlanEntry, Question, SlashCommand, Tool, ToolChange, ToolEnd, UsageFact,
-};
+use crate::script::{Ask, FileDiff, Image, PlanEntry, Question, Tool, ToolEnd, UsageFact};
 use crate::wire::Wire;
 
 /// One turn of one session, on one of the two wires.
@@ -19,7 +17,6 @@ pub(crate) trait Face {
     fn image(&mut self, image: &Image);
 
     fn tool(&mut self, tool: &Tool);
-    fn tool_update(&mut self, change: &ToolChange);
     fn tool_output(&mut self, id: &str, text: &str);
     fn diff(&mut self, diff: &FileDiff);
     fn tool_end(&mut self, end: &ToolEnd);
@@ -37,8 +34,6 @@ pub(crate) trait Face {
 
     fn title(&mut self, title: &str);
     fn usage(&mut self, usage: &UsageFact);
-    fn commands(&mut self, commands: &[SlashCommand]);
-    fn mode(&mut self, mode: &str);
     /// What follows is a sub-agent's under this call; `None` ends that.
     fn under(&mut self, call: Option<&str>);
     fn api_retry(&mut self, attempt: u32, of: u32);

@@ -6,12 +6,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::thread;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::acp::AcpAgent;
-use crate::brain::{Brain, ScriptBrain};
+use crate::brain::Brain;
 use crate::claude::{ClaudeAgent, ClaudeArguments};
 use crate::demo::{self, Demo};
 use crate::engine::say_on_stderr;
@@ -89,7 +88,7 @@ impl Arguments {
             .map_err(|error| format!("could not read the script {}: {error}", path.display()))?;
         let script = Script::from_json(&text)
             .map_err(|error| format!("the script {} is not one: {error}", path.display()))?;
-        Ok(Some(Arc::new(ScriptBrain::new(script))))
+        Ok(Some(Arc::new(script)))
     }
 
     fn speak(self, face: &str, brain: Arc<dyn Brain>) -> Result<ExitCode, String> {
@@ -105,24 +104,17 @@ impl Arguments {
 
 /// Speaks ACP on stdin and stdout until stdin ends.
 fn speak_acp(brain: Arc<dyn Brain>, store: HistoryStore) -> ExitCode {
-    prepare(brain.as_ref());
-    let stubborn = brain.about().ignore_eof;
     let agent = AcpAgent::new(brain, store, Arc::new(Wire::stdout()));
     agent.launch();
     agent.serve(io::stdin().lock());
-    leave(stubborn)
+    ExitCode::SUCCESS
 }
 
 /// Speaks Claude's stream-json on stdin and stdout until stdin ends and the last turn is done.
 fn speak_claude(brain: Arc<dyn Brain>, args: &[String]) -> ExitCode {
-    let stubborn = brain.about().ignore_eof;
-    if brain.about().ignore_term {
-        prepare(brain.as_ref());
-    } else {
-        for (signal, code) in [(SIGTERM, 143), (SIGINT, 0)] {
-            let always = Arc::new(AtomicBool::new(true));
-            let _cannot = signal_hook::flag::register_conditional_shutdown(signal, code, always);
-        }
+    for (signal, code) in [(SIGTERM, 143), (SIGINT, 0)] {
+        let always = Arc::new(AtomicBool::new(true));
+        let _cannot = signal_hook::flag::register_conditional_shutdown(signal, code, always);
     }
     let wire = Arc::new(Wire::stdout());
     let arguments = ClaudeArguments::read(args);
@@ -137,27 +129,5 @@ fn speak_claude(brain: Arc<dyn Brain>, args: &[String]) -> ExitCode {
         }
     };
     agent.launch();
-    match agent.serve(io::stdin().lock()) {
-        ExitCode::SUCCESS => leave(stubborn),
-        failed => failed,
-    }
-}
-
-fn prepare(brain: &dyn Brain) {
-    if brain.about().ignore_term {
-        for signal in [SIGTERM, SIGINT, SIGHUP] {
-            // The flag is never read: that a handler is there is what keeps the process alive.
-            let _cannot = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
-        }
-    }
-}
-
-/// The input ended: so does the process, unless its script is stubborn.
-fn leave(stubborn: bool) -> ExitCode {
-    if stubborn {
-        loop {
-            thread::park();
-        }
-    }
-    ExitCode::SUCCESS
+    agent.serve(io::stdin().lock())
 }

@@ -9,12 +9,11 @@ mod step;
 
 use serde::{Deserialize, Serialize};
 
-pub use about::{About, Choice, Ids, Refusal, Replay, SeededSession, SessionMode, SlashCommand};
+pub use about::{About, Choice, Refusal, Replay, SeededSession, SessionMode, SlashCommand};
 pub use builder::{Act, Branches, ScriptBuilder, Steps, act, answered, script};
 pub use step::{
     Ask, Chopped, Crash, Failure, FileDiff, Flood, Image, PlanEntry, PlanStatus, Question, Run,
-    RunBy, SayWords, Spawn, Step, SubAgent, Tool, ToolChange, ToolEnd, ToolOutput, UsageFact,
-    WriteFile,
+    RunBy, SayWords, Step, SubAgent, Tool, ToolEnd, ToolOutput, UsageFact, WriteFile,
 };
 
 /// Everything an agent does, in answer to everything it may be told.
@@ -40,9 +39,6 @@ pub struct Script {
 pub struct Rule {
     /// Which prompts.
     pub on: When,
-    /// How often this rule matches, over all sessions of the process; absent is for ever.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub times: Option<u32>,
     /// In order.
     pub steps: Vec<Step>,
 }

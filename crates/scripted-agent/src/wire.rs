@@ -31,12 +31,6 @@ impl Wire {
         let _client_gone = out.flush();
     }
 
-    /// Writes bytes as they are.
-    pub(crate) fn bytes(&self, bytes: &[u8]) {
-        let mut out = self.lock();
-        let _client_gone = out.write_all(bytes).and_then(|()| out.flush());
-    }
-
     /// Writes the same line very often, as fast as it is taken.
     pub(crate) fn flood(&self, line: &[u8], count: u64) {
         for _ in 0..count {

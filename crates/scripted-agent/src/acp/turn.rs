@@ -11,8 +11,7 @@ use super::session::Session;
 use crate::cancel::Cancel;
 use crate::face::{Answer, End, Face, Ran};
 use crate::script::{
-    Ask, Choice, FileDiff, Image, PlanEntry, Question, SlashCommand, Tool, ToolChange, ToolEnd,
-    UsageFact,
+    Ask, Choice, FileDiff, Image, PlanEntry, Question, SlashCommand, Tool, ToolEnd, UsageFact,
 };
 use crate::wire::Wire;
 
@@ -209,30 +208,6 @@ impl Face for AcpTurn<'_> {
         self.calls.insert(tool.id.clone(), call);
     }
 
-    fn tool_update(&mut self, change: &ToolChange) {
-        let mut update = json!({});
-        let call = self.calls.entry(change.id.clone()).or_default();
-        if let Some(title) = &change.title {
-            call.title.clone_from(title);
-            update["title"] = json!(title);
-        }
-        if let Some(kind) = &change.kind {
-            call.kind.clone_from(kind);
-            update["kind"] = json!(kind);
-        }
-        if let Some(input) = &change.input {
-            call.input = input.clone();
-            update["rawInput"] = input.clone();
-        }
-        if let Some(status) = &change.status {
-            update["status"] = json!(status);
-        }
-        if let Some(paths) = &change.locations {
-            update["locations"] = self.locations(paths);
-        }
-        self.call_update(&change.id, update);
-    }
-
     fn tool_output(&mut self, id: &str, text: &str) {
         let in_meta = self.calls.get(id).is_some_and(|call| self.in_meta(call));
         let update = if in_meta {
@@ -349,15 +324,6 @@ impl Face for AcpTurn<'_> {
             update["cost"] = json!({"amount": dollars, "currency": "USD"});
         }
         self.update(&update);
-    }
-
-    fn commands(&mut self, commands: &[SlashCommand]) {
-        self.update(&commands_update(commands));
-    }
-
-    fn mode(&mut self, mode: &str) {
-        self.session.set_mode(mode);
-        self.update(&json!({"sessionUpdate": "current_mode_update", "currentModeId": mode}));
     }
 
     /// ACP version 1 has no sub-agents: what they do is told as the agent's own.

@@ -7,13 +7,12 @@ use serde_json::json;
 use super::ledger::Ledger;
 use super::session_file::SessionFile;
 use super::{Unable, merged};
-use crate::mint::Mint;
+use crate::mint;
 
 /// Flags that take no value. All others do, in the next argument or behind `=`.
-const BARE: [&str; 7] = [
+const BARE: [&str; 6] = [
     "--verbose",
     "--include-partial-messages",
-    "--fork-session",
     "--print",
     "-p",
     "--replay-user-messages",
@@ -24,11 +23,9 @@ const BARE: [&str; 7] = [
 #[derive(Debug, Default)]
 pub(crate) struct ClaudeArguments {
     pub(super) partial: bool,
-    pub(super) model: Option<String>,
     pub(super) mode: Option<String>,
     session_id: Option<String>,
     resume: Option<String>,
-    fork: bool,
 }
 
 impl ClaudeArguments {
@@ -46,8 +43,6 @@ impl ClaudeArguments {
             }
             match name {
                 "--include-partial-messages" => read.partial = true,
-                "--fork-session" => read.fork = true,
-                "--model" => read.model = value,
                 "--permission-mode" => read.mode = value,
                 "--session-id" => read.session_id = value,
                 "--resume" | "-r" => read.resume = value,
@@ -58,10 +53,9 @@ impl ClaudeArguments {
     }
 
     /// The session these name and its file.
-    pub(super) fn session(&self, cwd: &Path, mint: &Mint) -> Result<(String, SessionFile), Unable> {
-        let new = || self.session_id.clone().unwrap_or_else(|| mint.uuid());
+    pub(super) fn session(&self, cwd: &Path) -> Result<(String, SessionFile), Unable> {
         let Some(old) = &self.resume else {
-            let id = new();
+            let id = self.session_id.clone().unwrap_or_else(mint::uuid);
             let file = SessionFile::of(cwd, &id);
             if file.exists() {
                 let words = format!("Error: Session ID {id} is already in use.");
@@ -75,16 +69,12 @@ impl ClaudeArguments {
             let message = merged(
                 json!({
                     "type": "result", "subtype": "error_during_execution", "is_error": true,
-                    "num_turns": 0, "stop_reason": null, "session_id": old, "uuid": mint.uuid(),
+                    "num_turns": 0, "stop_reason": null, "session_id": old, "uuid": mint::uuid(),
                     "errors": [words],
                 }),
                 &Ledger::resumed(0.0).nothing_used(),
             );
             return Err(Unable { message: Some(message), words });
-        }
-        if self.fork {
-            let id = new();
-            return Ok((id.clone(), file.forked(cwd, &id)));
         }
         Ok((old.clone(), file))
     }

@@ -6,6 +6,7 @@ use super::tools::Given;
 use super::turn::ClaudeTurn;
 use super::{clock, merged};
 use crate::face::End;
+use crate::mint;
 use crate::script::Failure;
 
 const REJECTED: &str =
@@ -26,9 +27,8 @@ impl ClaudeTurn<'_> {
             End::Fail(failure) => self.fail(failure),
         };
         let used = {
-            let mut state = self.agent.lock();
-            let model = state.model.clone();
-            state.ledger.close_turn(&model)
+            let model = &self.agent.brain.about().model;
+            self.agent.lock().ledger.close_turn(model)
         };
         let result = json!({
             "type": "result", "duration_ms": 0, "duration_api_ms": 0,
@@ -97,7 +97,7 @@ impl ClaudeTurn<'_> {
         };
         let kind = if login { "authentication_failed" } else { "server_error" };
         let message = json!({
-            "id": self.agent.mint.uuid(), "type": "message", "role": "assistant",
+            "id": mint::uuid(), "type": "message", "role": "assistant",
             "model": "<synthetic>", "content": [{"type": "text", "text": text}],
             "stop_reason": "stop_sequence", "stop_sequence": "",
             "usage": {

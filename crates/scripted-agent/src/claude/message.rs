@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::clock;
 use super::ledger::INPUT;
 use super::turn::ClaudeTurn;
+use crate::mint;
 
 /// How much of a call's arguments one delta carries.
 const ARGUMENTS_PIECE: usize = 24;
@@ -172,7 +173,7 @@ impl ClaudeTurn<'_> {
             },
             "session_id": self.agent.session,
             "parent_tool_use_id": self.parent,
-            "uuid": self.agent.mint.uuid(),
+            "uuid": mint::uuid(),
         })
     }
 
@@ -194,9 +195,9 @@ impl ClaudeTurn<'_> {
         }
         self.request();
         self.requesting = false;
-        let id = self.agent.mint.api("msg_");
+        let id = mint::api("msg_");
         let message = json!({
-            "id": id, "type": "message", "role": "assistant", "model": self.agent.lock().model,
+            "id": id, "type": "message", "role": "assistant", "model": self.agent.brain.about().model,
             "content": [], "stop_reason": null, "stop_sequence": null, "usage": usage(1),
         });
         self.event_of(&id, json!({"type": "message_start", "message": message}));
@@ -246,13 +247,13 @@ impl ClaudeTurn<'_> {
     /// Tells a block as a whole.
     fn assistant(&mut self, block: Value, aborted: bool) {
         let Some(message) = &mut self.message else { return };
-        let uuid = self.agent.mint.uuid();
+        let uuid = mint::uuid();
         message.blocks.push((uuid.clone(), block.clone()));
         let mut told = json!({
             "type": "assistant",
             "message": {
                 "id": message.id, "type": "message", "role": "assistant",
-                "model": self.agent.lock().model, "content": [block], "stop_reason": null,
+                "model": self.agent.brain.about().model, "content": [block], "stop_reason": null,
                 "stop_sequence": null, "usage": usage(1), "context_management": null,
             },
             "parent_tool_use_id": self.parent,
@@ -272,7 +273,7 @@ impl ClaudeTurn<'_> {
                 "type": "assistant",
                 "message": {
                     "id": message.id, "type": "message", "role": "assistant",
-                    "model": self.agent.lock().model, "content": [block], "stop_reason": stop,
+                    "model": self.agent.brain.about().model, "content": [block], "stop_reason": stop,
                     "stop_sequence": null, "usage": usage(output),
                 },
                 "apiBlockIndex": index,

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::{ClaudeAgent, VERSION, clock, merged};
 use crate::engine::say_on_stderr;
+use crate::mint;
 
 /// Where a session is kept, and the last line of its chain.
 pub(super) struct SessionFile {
@@ -31,15 +32,6 @@ impl SessionFile {
 
     pub(super) fn exists(&self) -> bool {
         self.path.exists()
-    }
-
-    /// The same conversation under another id.
-    pub(super) fn forked(&self, cwd: &Path, session: &str) -> Self {
-        let fork = Self::of(cwd, session);
-        if let Err(error) = fs::copy(&self.path, &fork.path) {
-            say_on_stderr(&format!("could not copy {}: {error}", self.path.display()));
-        }
-        fork
     }
 
     /// Reads what came before, and goes on behind its last line.
@@ -66,7 +58,7 @@ impl SessionFile {
     /// The user's message, under the id it came with, and the lines around it that are no conversation.
     pub(super) fn user_message(&self, agent: &ClaudeAgent, sent: &Value, turn: u32) {
         let content = &sent["message"]["content"];
-        let uuid = sent["uuid"].as_str().map_or_else(|| agent.mint.uuid(), str::to_owned);
+        let uuid = sent["uuid"].as_str().map_or_else(mint::uuid, str::to_owned);
         let session = &agent.session;
         for operation in ["enqueue", "dequeue"] {
             self.write(&json!({
@@ -76,12 +68,12 @@ impl SessionFile {
         }
         let message = json!({
             "type": "user", "message": {"role": "user", "content": content},
-            "permissionMode": agent.lock().mode, "promptSource": "sdk",
+            "permissionMode": agent.mode, "promptSource": "sdk",
             "turnPosition": {"promptIndex": 0, "turnIndex": turn},
         });
         self.chained(agent, &uuid, message);
         let date = json!({"type": "date", "date": &clock::now()[..10]});
-        self.chained(agent, &agent.mint.uuid(), json!({"type": "attachment", "attachment": date}));
+        self.chained(agent, &mint::uuid(), json!({"type": "attachment", "attachment": date}));
     }
 
     /// A line of the conversation.

@@ -14,10 +14,8 @@ use super::tools::{Call, Given};
 use super::{ClaudeAgent, clock, merged};
 use crate::cancel::Cancel;
 use crate::face::{Answer, Face, Ran};
-use crate::script::{
-    Ask, Choice, FileDiff, Image, PlanEntry, Question, SlashCommand, Tool, ToolChange, ToolEnd,
-    UsageFact,
-};
+use crate::mint;
+use crate::script::{Ask, Choice, FileDiff, Image, PlanEntry, Question, Tool, ToolEnd, UsageFact};
 use crate::wire::Wire;
 
 /// How soon an agent sees that it wants its question back.
@@ -194,13 +192,6 @@ impl Face for ClaudeTurn<'_> {
         self.call(&tool.id, if tool.name.is_empty() { "Bash" } else { &tool.name }, &input);
     }
 
-    /// A call is told whole on this wire; what it becomes later is only in its result.
-    fn tool_update(&mut self, change: &ToolChange) {
-        if let (Some(call), Some(input)) = (self.calls.get_mut(&change.id), &change.input) {
-            call.input = input.clone();
-        }
-    }
-
     fn tool_output(&mut self, id: &str, text: &str) {
         if let Some(call) = self.calls.get_mut(id) {
             call.output.push_str(text);
@@ -243,7 +234,7 @@ impl Face for ClaudeTurn<'_> {
     fn ask(&mut self, ask: &Ask, withdraw: &dyn Fn() -> bool) -> Answer {
         let id = ask.tool.clone().unwrap_or_default();
         let known = self.calls.get(&id).cloned().unwrap_or_else(|| Call {
-            wire_id: self.agent.mint.api("toolu_"),
+            wire_id: mint::api("toolu_"),
             name: ask.title.clone(),
             input: json!({}),
             ..Call::default()
@@ -326,14 +317,6 @@ impl Face for ClaudeTurn<'_> {
 
     fn usage(&mut self, usage: &UsageFact) {
         self.agent.lock().ledger.set(usage.used, usage.size, usage.cost_usd);
-    }
-
-    fn commands(&mut self, commands: &[SlashCommand]) {
-        self.agent.lock().commands = commands.to_vec();
-    }
-
-    fn mode(&mut self, mode: &str) {
-        self.agent.set_mode(mode);
     }
 
     fn under(&mut self, call: Option<&str>) {

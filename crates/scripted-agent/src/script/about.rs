@@ -17,14 +17,10 @@ pub struct About {
     pub version: String,
     /// Which model it claims to be.
     pub model: String,
-    /// How its sessions are called.
-    pub ids: Ids,
     /// What `session/load` does.
     pub load: Replay,
     /// Whether `session/resume` is offered.
     pub resume: bool,
-    /// Whether `session/close` is offered.
-    pub close: bool,
     /// The modes of a session, the first being the one it starts in.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<SessionMode>,
@@ -40,15 +36,6 @@ pub struct About {
     /// Refuses to initialize.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refuse_initialize: Option<Refusal>,
-    /// Never answers to a cancel.
-    #[serde(skip_serializing_if = "is_default")]
-    pub ignore_cancel: bool,
-    /// Goes on when its stdin ends.
-    #[serde(skip_serializing_if = "is_default")]
-    pub ignore_eof: bool,
-    /// Goes on when told to end (`SIGTERM`, `SIGINT`, `SIGHUP`).
-    #[serde(skip_serializing_if = "is_default")]
-    pub ignore_term: bool,
     /// Sends no `messageId` with its chunks.
     #[serde(skip_serializing_if = "is_default")]
     pub no_message_ids: bool,
@@ -67,34 +54,18 @@ impl Default for About {
             title: "Scripted".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             model: "scripted-1".into(),
-            ids: Ids::Random,
             load: Replay::BeforeAnswer,
             resume: true,
-            close: true,
             modes: Vec::new(),
             commands: Vec::new(),
             auth_methods: Vec::new(),
             refuse_new: None,
             refuse_initialize: None,
-            ignore_cancel: false,
-            ignore_eof: false,
-            ignore_term: false,
             no_message_ids: false,
             terminal_meta: false,
             sessions: Vec::new(),
         }
     }
-}
-
-/// How sessions are called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ids {
-    /// A UUID, so that ids stay unique when the process starts anew.
-    #[default]
-    Random,
-    /// `session-1`, `session-2`, …
-    Counted,
 }
 
 /// What `session/load` does.

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::{
     About, Ask, Choice, Chopped, Crash, Failure, FileDiff, Flood, Image, PlanEntry, PlanStatus,
-    Question, Refusal, Rule, Run, RunBy, SayWords, Script, SeededSession, Spawn, Step, SubAgent,
-    Tool, ToolEnd, ToolOutput, UsageFact, When, WriteFile,
+    Question, Refusal, Rule, Run, RunBy, SayWords, Script, SeededSession, Step, SubAgent, Tool,
+    ToolEnd, ToolOutput, UsageFact, When, WriteFile,
 };
 
 /// Begins a script.
@@ -305,11 +305,6 @@ pub trait Steps: Sized {
     fn stderr(self, line: &str) -> Self {
         self.step(Step::Stderr(line.into()))
     }
-    /// Starts a process (`sh -c`) and leaves it to itself.
-    #[must_use]
-    fn spawn(self, command: &str) -> Self {
-        self.step(Step::Spawn(Spawn { command: command.into(), keep_pipes: false }))
-    }
     /// The session has a title now.
     #[must_use]
     fn title(self, title: &str) -> Self {
@@ -403,15 +398,6 @@ impl ScriptBuilder {
         self.on(When::Any)
     }
 
-    /// The rule begun last matches only so often.
-    #[must_use]
-    pub fn times(mut self, times: u32) -> Self {
-        if let Some(rule) = self.script.rules.last_mut() {
-            rule.times = Some(times);
-        }
-        self
-    }
-
     /// The script written.
     pub fn build(self) -> Script {
         self.script
@@ -419,7 +405,7 @@ impl ScriptBuilder {
 
     fn on(mut self, on: When) -> Self {
         self.place = Place::Rule;
-        self.script.rules.push(Rule { on, times: None, steps: Vec::new() });
+        self.script.rules.push(Rule { on, steps: Vec::new() });
         self
     }
 }

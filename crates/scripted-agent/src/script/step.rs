@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Choice, SlashCommand, is_default};
+use super::{Choice, is_default};
 
 /// One thing an agent does.
 ///
@@ -24,8 +24,6 @@ pub enum Step {
     SayPrompt,
     /// A piece of thinking, as one chunk.
     Think(String),
-    /// Thinking in pieces of a size, one by one.
-    ThinkChopped(Chopped),
     /// Thinking word by word.
     ThinkWords(SayWords),
     /// What is said next is another message.
@@ -36,8 +34,6 @@ pub enum Step {
     Image(Image),
     /// A call begins.
     Tool(Tool),
-    /// Something about a call changes.
-    ToolUpdate(ToolChange),
     /// A call's output grows.
     ToolOutput(ToolOutput),
     /// A call changes a file: the change, not the doing of it.
@@ -76,10 +72,6 @@ pub enum Step {
     Crash(Crash),
     /// A line as it stands, whatever it is.
     Raw(String),
-    /// A piece of a line, without its end.
-    RawPart(String),
-    /// A message as it stands.
-    RawMessage(Value),
     /// ACP: a `session/update` of this session with this `update`. Claude: the message with `session_id` and `uuid` added.
     RawUpdate(Value),
     /// A request of this method and these params to the client, awaited; what came back is said.
@@ -94,16 +86,10 @@ pub enum Step {
     AfterTurn(Vec<Step>),
     /// A line on stderr.
     Stderr(String),
-    /// Starts a process and leaves it to itself.
-    Spawn(Spawn),
     /// The session has a title now.
     Title(String),
     /// What was used so far.
     Usage(UsageFact),
-    /// The session's commands are these now.
-    Commands(Vec<SlashCommand>),
-    /// The session is in this mode now.
-    Mode(String),
     /// What a sub-agent does under a call.
     SubAgent(SubAgent),
     /// Claude: the API failed and is tried again (attempt, of so many).
@@ -167,29 +153,6 @@ pub struct Tool {
     /// The files it is about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub locations: Vec<String>,
-}
-
-/// Something about a call changes.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ToolChange {
-    /// The call.
-    pub id: String,
-    /// Its new title.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// Its new kind.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
-    /// `pending`, `in_progress`, …
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<String>,
-    /// What it is called with after all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input: Option<Value>,
-    /// The files it is about after all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub locations: Option<Vec<String>>,
 }
 
 /// A call and some text.
@@ -380,17 +343,6 @@ pub struct Flood {
     pub count: u64,
     /// What each says.
     pub text: String,
-}
-
-/// Starts a process.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Spawn {
-    /// For `sh -c`.
-    pub command: String,
-    /// Whether it keeps the agent's stdout and stderr open.
-    #[serde(default)]
-    pub keep_pipes: bool,
 }
 
 /// What was used so far.

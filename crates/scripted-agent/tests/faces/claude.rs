@@ -1,8 +1,6 @@
 //! The Claude face over its pipes. What it says is compared with what the real program said in the same situation.
 
-use liminal_scripted_agent::{
-    Ids, PlanStatus, Script, ScriptBuilder, Steps, act, answered, script,
-};
+use liminal_scripted_agent::{PlanStatus, Script, ScriptBuilder, Steps, act, answered, script};
 use serde_json::{Value, json};
 
 use crate::support::{Agent, Place};
@@ -283,11 +281,11 @@ fn the_file_is_a_chain_and_resume_goes_on_from_it() {
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
     let file = place.0.join("claude/projects").join(folder).join(format!("{id}.jsonl"));
-    let lines = |_: ()| -> Vec<Value> {
+    let lines = || -> Vec<Value> {
         let text = std::fs::read_to_string(&file).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
-    let before = lines(());
+    let before = lines();
     let types: Vec<&str> = before.iter().map(|line| line["type"].as_str().unwrap()).collect();
     assert_eq!(
         types.join(" "),
@@ -316,8 +314,8 @@ fn the_file_is_a_chain_and_resume_goes_on_from_it() {
     assert_eq!(second["session_id"], id);
     assert!(!kinds(&agent).contains("user text"), "nothing is replayed");
     agent.end();
-    assert_chained(&lines(()));
-    assert_eq!(lines(()).len(), 2 * before.len());
+    assert_chained(&lines());
+    assert_eq!(lines().len(), 2 * before.len());
 }
 
 fn assert_chained(lines: &[Value]) {
@@ -426,23 +424,6 @@ fn what_is_said_while_idle_is_a_turn_of_its_own() {
     place.make("go");
     assert_eq!(result(&mut agent)["result"], "later");
     assert_eq!(kinds(&agent), format!("system/init, {ANSWERED}"));
-}
-
-#[test]
-fn counted_ids_are_the_same_in_each_run() {
-    let run = || {
-        let place = Place::new();
-        let script = with_command().about(|about| about.ids = Ids::Counted);
-        let mut agent = start(script, &place, &[]);
-        prompt(&mut agent, "go");
-        asked(&mut agent);
-        agent
-            .said
-            .iter()
-            .map(|message| (kind(message), message["uuid"].clone()))
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(run(), run());
 }
 
 #[test]

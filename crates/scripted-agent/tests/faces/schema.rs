@@ -6,7 +6,7 @@ use agent_client_protocol_schema::v1::{
     WriteTextFileRequest,
 };
 use liminal_scripted_agent::{
-    Choice, PlanStatus, SessionMode, SlashCommand, Step, Steps, Tool, act, answered, script,
+    Choice, PlanStatus, SessionMode, SlashCommand, Steps, Tool, act, answered, script,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -87,8 +87,7 @@ fn everything_it_says_is_understood_whole() {
         .ask("c", answered("allow", act().run_by_client("c", "make")))
         .write_file("b.txt", "words")
         .title("A title")
-        .usage(10, 100)
-        .step(Step::Mode("ask".into()));
+        .usage(10, 100);
     let mut agent = Agent::start("acp", told, &place, &[]);
     let session = agent.session(&place.0);
     let prompt = agent.prompt(&session, "x");

@@ -31,9 +31,7 @@ impl Place {
     pub(crate) fn make(&self, name: &str) {
         std::fs::write(self.0.join(name), "").unwrap();
     }
-}
 
-impl Place {
     /// Waits until the agent made a file.
     pub(crate) fn sees(&self, name: &str) {
         while !self.0.join(name).exists() {
@@ -132,19 +130,11 @@ impl Agent {
         (rest, self.child.wait().unwrap(), stderr)
     }
 
-    pub(crate) fn close_stdin(&mut self) {
-        drop(self.stdin.take());
-    }
-
     /// Sends a signal to the agent. Its main thread has seen it when this returns, or is about to.
     pub(crate) fn signal(&mut self, name: &str) {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args(["-s", name, &pid]).status().unwrap();
         assert!(sent.success());
-    }
-
-    pub(crate) fn is_running(&mut self) -> bool {
-        self.child.try_wait().unwrap().is_none()
     }
 
     /// ACP: sends a request and reads until its answer.
