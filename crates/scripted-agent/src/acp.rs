@@ -21,7 +21,7 @@ use crate::engine::Performance;
 use crate::face::End;
 use crate::history::{History, HistoryStore};
 use crate::mint;
-use crate::script::{Refusal, Replay};
+use crate::script::{Failure, Replay};
 use crate::wire::Wire;
 use calls::Calls;
 use session::Session;
@@ -49,13 +49,6 @@ struct Client {
     read: bool,
     write: bool,
     terminal: bool,
-}
-
-/// An answer to a request that is not its result.
-struct Refused {
-    code: i64,
-    message: String,
-    data: Option<Value>,
 }
 
 impl AcpAgent {
@@ -132,10 +125,10 @@ impl AcpAgent {
         }
     }
 
-    fn initialize(&self, params: &Value) -> Result<Value, Refused> {
+    fn initialize(&self, params: &Value) -> Result<Value, Failure> {
         let about = self.brain.about();
         if let Some(refusal) = &about.refuse_initialize {
-            return Err(refusal.into());
+            return Err(refusal.clone());
         }
         let offers = &params["clientCapabilities"];
         *self.client.lock().unwrap_or_else(PoisonError::into_inner) = Client {
@@ -168,7 +161,7 @@ impl AcpAgent {
     fn new_session(self: &Arc<Self>, request: &Value, params: &Value) {
         let place = check_servers(params).and_then(|()| place(params));
         let made = place.and_then(|cwd| match &self.brain.about().refuse_new {
-            Some(refusal) => Err(refusal.into()),
+            Some(refusal) => Err(refusal.clone()),
             None => Ok(self.take_up(&mint::uuid(), cwd, History::default())),
         });
         match made {
@@ -208,12 +201,12 @@ impl AcpAgent {
         }
     }
 
-    fn resume(&self, params: &Value) -> Result<Value, Refused> {
+    fn resume(&self, params: &Value) -> Result<Value, Failure> {
         let session = self.known(params)?;
         Ok(self.modes(&session))
     }
 
-    fn close(&self, params: &Value) -> Result<Value, Refused> {
+    fn close(&self, params: &Value) -> Result<Value, Failure> {
         let session = self.session(params)?;
         session.cancel();
         // A session that was closed can be loaded again, also where nothing is kept on disk.
@@ -221,7 +214,7 @@ impl AcpAgent {
         Ok(json!({}))
     }
 
-    fn set_mode(&self, params: &Value) -> Result<Value, Refused> {
+    fn set_mode(&self, params: &Value) -> Result<Value, Failure> {
         let session = self.session(params)?;
         let mode = params["modeId"].as_str().unwrap_or_default();
         if !self.brain.about().modes.iter().any(|known| known.id == mode) {
@@ -271,9 +264,7 @@ impl AcpAgent {
             _ if withdrawn => Err(refused(REQUEST_CANCELLED, "Request cancelled")),
             End::Stop(reason) => Ok(json!({"stopReason": reason, "usage": used})),
             End::Cancelled => Ok(json!({"stopReason": "cancelled", "usage": used})),
-            End::Fail(failure) => {
-                Err(Refused { code: failure.code, message: failure.message, data: failure.data })
-            }
+            End::Fail(failure) => Err(failure),
         };
         self.answer(request, answer);
         drop(one_at_a_time);
@@ -320,7 +311,7 @@ impl AcpAgent {
     }
 
     /// The session of a load or resume: of this process, seeded by the script, or from disk.
-    fn known(&self, params: &Value) -> Result<Arc<Session>, Refused> {
+    fn known(&self, params: &Value) -> Result<Arc<Session>, Failure> {
         let cwd = place(params)?;
         let id = params["sessionId"].as_str().unwrap_or_default();
         if let Ok(session) = self.session(params) {
@@ -341,7 +332,7 @@ impl AcpAgent {
         session
     }
 
-    fn session(&self, params: &Value) -> Result<Arc<Session>, Refused> {
+    fn session(&self, params: &Value) -> Result<Arc<Session>, Failure> {
         let id = params["sessionId"].as_str().unwrap_or_default();
         self.lock_sessions().get(id).cloned().ok_or_else(|| not_found(id))
     }
@@ -354,7 +345,7 @@ impl AcpAgent {
         *self.client.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(&self, id: &Value, answer: Result<Value, Refused>) {
+    fn answer(&self, id: &Value, answer: Result<Value, Failure>) {
         match answer {
             Ok(result) => {
                 self.wire.message(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
@@ -363,7 +354,7 @@ impl AcpAgent {
         }
     }
 
-    fn refuse(&self, id: &Value, refusal: &Refused) {
+    fn refuse(&self, id: &Value, refusal: &Failure) {
         let mut error = json!({"code": refusal.code, "message": refusal.message});
         if let Some(data) = &refusal.data {
             error["data"] = data.clone();
@@ -372,14 +363,14 @@ impl AcpAgent {
     }
 }
 
-fn place(params: &Value) -> Result<PathBuf, Refused> {
+fn place(params: &Value) -> Result<PathBuf, Failure> {
     let cwd = params["cwd"].as_str().filter(|cwd| cwd.starts_with('/'));
     let cwd = cwd.ok_or_else(|| refused(INVALID_PARAMS, "cwd: expected an absolute path"))?;
     Ok(cwd.into())
 }
 
 /// Required to make and to load a session; a resume may leave it out.
-fn check_servers(params: &Value) -> Result<(), Refused> {
+fn check_servers(params: &Value) -> Result<(), Failure> {
     if params["mcpServers"].is_array() {
         Ok(())
     } else {
@@ -387,20 +378,14 @@ fn check_servers(params: &Value) -> Result<(), Refused> {
     }
 }
 
-fn refused(code: i64, message: &str) -> Refused {
-    Refused { code, message: message.into(), data: None }
+fn refused(code: i64, message: &str) -> Failure {
+    Failure { code, message: message.into(), data: None }
 }
 
-fn not_found(session: &str) -> Refused {
-    Refused {
+fn not_found(session: &str) -> Failure {
+    Failure {
         code: NOT_FOUND,
         message: format!("Session {session} not found"),
         data: Some(json!({ "sessionId": session })),
-    }
-}
-
-impl From<&Refusal> for Refused {
-    fn from(refusal: &Refusal) -> Self {
-        Self { code: refusal.code, message: refusal.message.clone(), data: refusal.data.clone() }
     }
 }

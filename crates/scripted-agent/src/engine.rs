@@ -123,7 +123,7 @@ impl<'a> Performance<'a> {
             }
             Step::Run(run) => return self.run(run),
             Step::ReadFile(file) => {
-                let (output, failed) = match self.face.read_file(&file.text) {
+                let (output, failed) = match self.face.read_file(&file.path) {
                     Ok(content) => (content, false),
                     Err(error) => (error.to_string(), true),
                 };

@@ -20,7 +20,7 @@ mod wire;
 pub use program::{demo_main, scripted_main};
 pub use script::{
     About, Act, Ask, Branches, Choice, Chopped, Crash, Failure, FileDiff, Flood, Image, PlanEntry,
-    PlanStatus, Question, Refusal, Replay, Rule, Run, RunBy, SayWords, Script, ScriptBuilder,
+    PlanStatus, Question, ReadFile, Replay, Rule, Run, RunBy, SayWords, Script, ScriptBuilder,
     SeededSession, SessionMode, SlashCommand, Step, Steps, SubAgent, Tool, ToolEnd, ToolOutput,
     UsageFact, When, WriteFile, act, answered, script,
 };

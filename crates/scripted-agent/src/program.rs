@@ -18,7 +18,7 @@ use crate::history::HistoryStore;
 use crate::script::Script;
 use crate::wire::Wire;
 
-const USAGE: &str = "usage: scripted-agent acp --script FILE [--history DIR]\n       scripted-agent claude --script FILE [arguments of claude]";
+const USAGE: &str = "usage: scripted-agent acp --script FILE [--history DIR]\n       scripted-agent claude --script FILE [arguments of claude]\n       liminal demo-agent [--face acp|claude] [--script FILE] [--history DIR]";
 
 /// Runs `scripted-agent` with these arguments (without the program's own name).
 pub fn scripted_main(args: &[String]) -> ExitCode {

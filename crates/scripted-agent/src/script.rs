@@ -9,11 +9,12 @@ mod step;
 
 use serde::{Deserialize, Serialize};
 
-pub use about::{About, Choice, Refusal, Replay, SeededSession, SessionMode, SlashCommand};
+pub use about::{About, Choice, Replay, SeededSession, SessionMode, SlashCommand};
 pub use builder::{Act, Branches, ScriptBuilder, Steps, act, answered, script};
 pub use step::{
-    Ask, Chopped, Crash, Failure, FileDiff, Flood, Image, PlanEntry, PlanStatus, Question, Run,
-    RunBy, SayWords, Step, SubAgent, Tool, ToolEnd, ToolOutput, UsageFact, WriteFile,
+    Ask, Chopped, Crash, Failure, FileDiff, Flood, Image, PlanEntry, PlanStatus, Question,
+    ReadFile, Run, RunBy, SayWords, Step, SubAgent, Tool, ToolEnd, ToolOutput, UsageFact,
+    WriteFile,
 };
 
 /// Everything an agent does, in answer to everything it may be told.

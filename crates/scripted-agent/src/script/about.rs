@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::is_default;
+use super::{Failure, is_default};
 
 /// What the agent is and offers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,12 +30,12 @@ pub struct About {
     /// How to log in.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub auth_methods: Vec<Choice>,
-    /// Refuses every new session.
+    /// Refuses every new session. The Claude face says the words on stderr and ends.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub refuse_new: Option<Refusal>,
-    /// Refuses to initialize.
+    pub refuse_new: Option<Failure>,
+    /// ACP: refuses to initialize.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub refuse_initialize: Option<Refusal>,
+    pub refuse_initialize: Option<Failure>,
     /// Sends no `messageId` with its chunks.
     #[serde(skip_serializing_if = "is_default")]
     pub no_message_ids: bool,
@@ -79,19 +79,6 @@ pub enum Replay {
     BeforeAnswer,
     /// Answers, then tells the history.
     AfterAnswer,
-}
-
-/// A refusal: a JSON-RPC error on the ACP face; its words on stderr and exit 1 on the Claude face.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Refusal {
-    /// JSON-RPC; -32000 asks for a login.
-    pub code: i64,
-    /// The words.
-    pub message: String,
-    /// Anything more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data: Option<Value>,
 }
 
 /// A mode of a session.

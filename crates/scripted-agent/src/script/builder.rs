@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     About, Ask, Choice, Chopped, Crash, Failure, FileDiff, Flood, Image, PlanEntry, PlanStatus,
-    Question, Refusal, Rule, Run, RunBy, SayWords, Script, SeededSession, Step, SubAgent, Tool,
+    Question, ReadFile, Rule, Run, RunBy, SayWords, Script, SeededSession, Step, SubAgent, Tool,
     ToolEnd, ToolOutput, UsageFact, When, WriteFile,
 };
 
@@ -215,7 +215,7 @@ pub trait Steps: Sized {
     /// Reads a file for real, as the call's output.
     #[must_use]
     fn read_file(self, id: &str, path: &str) -> Self {
-        self.step(Step::ReadFile(ToolOutput { id: id.into(), text: path.into() }))
+        self.step(Step::ReadFile(ReadFile { id: id.into(), path: path.into() }))
     }
     /// Writes a file for real.
     #[must_use]
@@ -363,7 +363,7 @@ impl ScriptBuilder {
     /// Refuses every new session.
     #[must_use]
     pub fn refuse_new(self, code: i64, message: &str) -> Self {
-        let refusal = Refusal { code, message: message.into(), data: None };
+        let refusal = Failure { code, message: message.into(), data: None };
         self.about(|about| about.refuse_new = Some(refusal))
     }
 

@@ -49,7 +49,7 @@ pub enum Step {
     /// Runs a command for real; its output is the call's.
     Run(Run),
     /// Reads a file for real, through the client where that offers it; its content is the call's output.
-    ReadFile(ToolOutput),
+    ReadFile(ReadFile),
     /// Writes a file for real, through the client where that offers it.
     WriteFile(WriteFile),
     /// Waits until the user stops the turn. A cancel that comes earlier leads to the step behind this one.
@@ -155,13 +155,13 @@ pub struct Tool {
     pub locations: Vec<String>,
 }
 
-/// A call and some text.
+/// A call's output grows.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolOutput {
     /// The call.
     pub id: String,
-    /// What its output grows by; of `read_file`, the path.
+    /// What its output grows by.
     pub text: String,
 }
 
@@ -298,6 +298,16 @@ pub enum RunBy {
     Client,
 }
 
+/// Reads a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadFile {
+    /// The call that ends with this, well or not.
+    pub id: String,
+    /// The file.
+    pub path: String,
+}
+
 /// Writes a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -311,7 +321,7 @@ pub struct WriteFile {
     pub call: Option<String>,
 }
 
-/// Ends a turn with an error: a JSON-RPC error on the ACP face, an API failure on the Claude face.
+/// An error: a JSON-RPC error on the ACP face, of a turn an API failure on the Claude face.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Failure {
