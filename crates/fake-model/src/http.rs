@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::TcpStream;
 
 use serde_json::Value;
 
@@ -112,11 +112,6 @@ impl Sse {
     /// Says nothing more: returns when the other side has gone.
     pub fn hang(self) -> io::Result<()> {
         wait_until_gone(&self.0)
-    }
-
-    /// Breaks the connection in the middle.
-    pub fn break_off(self) -> io::Result<()> {
-        self.0.shutdown(Shutdown::Both)
     }
 }
 

@@ -54,13 +54,6 @@ pub(crate) fn answer(request: &Request, reply: Reply) -> io::Result<()> {
             stream.grow(&text)?;
             return stream.events.hang();
         }
-        Act::Drop(words) => {
-            stream.open_text()?;
-            for word in long(words) {
-                stream.grow(&word)?;
-            }
-            return stream.events.break_off();
-        }
         Act::Heard | Act::Fail(_) | Act::Hang => "end_turn",
     };
     stream.end(stop_reason)
@@ -164,7 +157,7 @@ fn whole(model: &str, act: Act) -> Value {
     let (content, stop_reason) = match act {
         Act::Say(words) | Act::Stall(words) => (text(words), "end_turn"),
         Act::Think { answer, .. } => (text(answer), "end_turn"),
-        Act::Long { words, .. } | Act::Drop(words) => (text(long(words).collect()), "end_turn"),
+        Act::Long { words, .. } => (text(long(words).collect()), "end_turn"),
         Act::Call { words, tools } => {
             let mut blocks = vec![json!({"type": "text", "text": words})];
             blocks.extend(tools.iter().map(|tool| {
@@ -256,19 +249,9 @@ fn call(tool: &Tool) -> (String, Value) {
             ("Bash", json!({"command": command, "description": "Run the demo command"}))
         }
         Tool::Read(path) => ("Read", json!({"file_path": path})),
-        Tool::Write(path) => {
-            ("Write", json!({"file_path": path, "content": "written by the fake model\n"}))
-        }
         Tool::Edit(path) => {
             ("Edit", json!({"file_path": path, "old_string": "alpha", "new_string": "beta"}))
         }
-        Tool::Plan => (
-            "TodoWrite",
-            json!({"todos": [
-                {"content": "First step", "status": "in_progress", "activeForm": "Doing the first step"},
-                {"content": "Second step", "status": "pending", "activeForm": "Doing the second step"},
-            ]}),
-        ),
         Tool::Ask => (
             "AskUserQuestion",
             json!({"questions": [{"question": "Which colour?", "header": "Colour", "multiSelect": false, "options": [

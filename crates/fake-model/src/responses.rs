@@ -47,13 +47,6 @@ pub(crate) fn answer(request: &Request, reply: Reply) -> io::Result<()> {
             stream.grow(&text)?;
             return stream.events.hang();
         }
-        Act::Drop(words) => {
-            stream.open_message(&unique("msg"))?;
-            for word in long(words) {
-                stream.grow(&word)?;
-            }
-            return stream.events.break_off();
-        }
         Act::Heard | Act::Fail(_) | Act::Hang => {}
     }
     stream.end()
@@ -186,19 +179,12 @@ enum Call {
 /// A call in the words of codex's tools.
 fn call(tool: &Tool) -> Call {
     let shell = |command: &str| Call::Function("exec_command".into(), json!({"cmd": command}));
-    let patch = |change: String| Call::Patch(format!("*** Begin Patch\n{change}\n*** End Patch\n"));
     match tool {
         Tool::Bash(command) => shell(command),
         Tool::Read(path) => shell(&format!("cat '{path}'")),
-        Tool::Write(path) => patch(format!("*** Add File: {path}\n+written by the fake model")),
-        Tool::Edit(path) => patch(format!("*** Update File: {path}\n@@\n-alpha\n+beta")),
-        Tool::Plan => {
-            let plan = json!([
-                {"step": "Look", "status": "completed"},
-                {"step": "Change", "status": "in_progress"},
-            ]);
-            Call::Function("update_plan".into(), json!({"plan": plan}))
-        }
+        Tool::Edit(path) => Call::Patch(format!(
+            "*** Begin Patch\n*** Update File: {path}\n@@\n-alpha\n+beta\n*** End Patch\n"
+        )),
         Tool::Ask | Tool::Task(_) => shell("echo not in codex"),
         Tool::Named { name, arguments } => Call::Function(
             name.clone(),

@@ -37,8 +37,6 @@ pub enum Act {
     Hang,
     /// `FAKE:ERR status`: the API fails.
     Fail(u16),
-    /// `FAKE:DROP n`: the connection breaks after n words.
-    Drop(usize),
 }
 
 /// One call of a tool, in words that every API can translate.
@@ -48,12 +46,8 @@ pub enum Tool {
     Bash(String),
     /// `FAKE:READ path`.
     Read(String),
-    /// `FAKE:WRITE path`: writes one line.
-    Write(String),
     /// `FAKE:EDIT path`: `alpha` becomes `beta`.
     Edit(String),
-    /// `FAKE:PLAN`: two steps.
-    Plan,
     /// `FAKE:ASK`: asks which colour.
     Ask,
     /// `FAKE:TASK prompt`: a sub-agent.
@@ -92,9 +86,7 @@ impl Act {
                 tools: vec![Tool::Bash(rest), Tool::Bash("echo two".to_owned())],
             },
             "READ" => call("", Tool::Read(rest)),
-            "WRITE" => call("", Tool::Write(rest)),
             "EDIT" => call("", Tool::Edit(rest)),
-            "PLAN" => call("", Tool::Plan),
             "ASK" => call("", Tool::Ask),
             "TASK" => call("", Tool::Task(rest)),
             "TOOL" => {
@@ -111,7 +103,6 @@ impl Act {
             "ERR" => {
                 Self::Fail(number(0).and_then(|status| u16::try_from(status).ok()).unwrap_or(500))
             }
-            "DROP" => Self::Drop(number(0).unwrap_or(5) as usize),
             _ => Self::Say(format!("The fake model does not know FAKE:{word}.")),
         }
     }
