@@ -248,7 +248,9 @@ for (const grown of growth) if (grown > GROWTH) defects.push(`the server grew by
 
 const entries = [...journals.values()].reduce((sum, journal) => sum + journal.entries.length, 0)
 console.log(`compared: ${entries} items of the journal, ${rows} rows in each of three browsers, ${seats.reduce((sum, { told }) => sum + told.size, 0)} texts told`)
-console.log(`errors shown: ${[...new Map(seats.flatMap(({ errors }) => [...errors]))].map(([code, times]) => `${times} ${code}`).join(", ") || "none"}`)
+const errors = new Map()
+for (const seat of seats) for (const [code, times] of seat.errors) errors.set(code, (errors.get(code) ?? 0) + times)
+console.log(`errors shown: ${[...errors].map(([code, times]) => `${times} ${code}`).join(", ") || "none"}`)
 console.log(`memory of each of three servers grew by ${growth.map((grown) => `${grown.toFixed(1)} MB`).join(", ")}`)
 if (defects.length > 0) {
   console.error(`${defects.length} defects with seed ${seed}:\n${defects.join("\n")}\nwhat was written is in ${liminal.home}`)
