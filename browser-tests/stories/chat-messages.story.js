@@ -6,7 +6,7 @@ const wide = `\`\`\`text\n${"wide ".repeat(400)}\n\`\`\`\n\n| ${"column | ".repe
 test.use({
   script: script(
     on("markdown", { say_chopped: { text: markdown, size: 7, every_ms: 5 } }),
-    on("slowly", { say: "First part. " }, { wait_for_file: "go" }, { say: "Second part." }, { wait_for_file: "end" }),
+    on("slowly", { say: "First *part*.\n\n" }, { wait_for_file: "go" }, { say: "Second **part**." }, { wait_for_file: "end" }),
     on("wide", { say: wide }),
     on("two", { say: "One." }, "new_message", { say: "Two." }),
     on("hang", { say: "Partly" }, "wait_for_cancel"),
@@ -37,14 +37,16 @@ test("a message is marked as sending until the server has it", async ({ chat, li
 
 test("an answer grows as formatted text, and only what changed is replaced", async ({ chat, liminal }) => {
   await chat.say("slowly")
-  await expect(chat.said).toContainText("First part.")
+  await expect(chat.said.locator("em")).toHaveText("part")
   await expect(chat.said).toHaveAttribute("aria-busy", "true")
   await chat.said.locator(".block").first().evaluate((block) => { block.dataset.mine = "kept" })
   await liminal.touch("go")
-  await expect(chat.said).toContainText("First part. Second part.")
+  await expect(chat.said.locator("strong")).toHaveText("part")
+  await expect(chat.said).toHaveAttribute("aria-busy", "true")
   await liminal.touch("end")
   await expect(chat.ends).toHaveCount(1)
   await expect(chat.said).not.toHaveAttribute("aria-busy")
+  await expect(chat.words).toHaveText(/^First part\.\s*Second part\.$/)
   await expect(chat.said.locator(".block").first()).toHaveAttribute("data-mine", "kept")
 })
 

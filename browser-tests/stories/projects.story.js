@@ -72,10 +72,10 @@ test("Escape cancels adding and sends nothing", async ({ shell, page, liminal })
 test("why a directory can't be added is said at the field", async ({ shell, page, liminal }) => {
   await writeFile(join(liminal.home, "file.txt"), "no directory")
   await page.getByRole("button", { name: "Add project" }).click()
-  for (const path of [join(liminal.home, "missing"), join(liminal.home, "file.txt"), "/"]) {
+  for (const [path, reason] of [[join(liminal.home, "missing"), "There is no such directory."], [join(liminal.home, "file.txt"), "It is a file"], ["/", "The root directory"]]) {
     await shell.pathField.fill(path)
     await page.getByRole("button", { name: "Add", exact: true }).click()
-    await expect(page.locator("#add-project-problem")).not.toBeEmpty()
+    await expect(page.locator("#add-project-problem")).toContainText(reason)
     await expect(shell.pathField).toHaveAttribute("aria-invalid", "true")
   }
   const path = await liminal.directory("twice")
