@@ -12,9 +12,8 @@ use std::time::Duration;
 
 use claude::{Ended, Pace, Place, Stage};
 use liminal_agents::{CliProvider, History, ProviderError};
-use liminal_contract::{AgentStatus, ErrorCode, ItemStatus, OutcomeBy, TurnId};
+use liminal_contract::{AgentStatus, ErrorCode, OutcomeBy};
 use liminal_scripted_agent::{Steps, act, answered, script};
-use liminal_stream::Source;
 
 fn pid(stage: &Stage) -> i32 {
     let text = std::fs::read_to_string(stage.place.project().join("pid")).unwrap();
@@ -121,26 +120,27 @@ async fn a_crash_ends_the_turn_keeps_its_words_and_the_next_message_resumes() {
 }
 
 #[tokio::test]
-async fn a_crash_voids_the_open_question() {
+async fn a_crash_voids_the_open_question_and_so_does_the_end_of_the_session() {
     let script = script()
         .on_any_prompt()
+        .run("r", "echo $PPID > pid")
         .command("c", "make")
-        .ask("c", answered("allow", act().crash(1, "")))
+        .ask("c", answered("allow", act().say("Made.")))
         .build();
     let stage = Stage::scripted(&script, Pace::default());
     let mut talk = stage.create().await.unwrap();
     let turn = talk.send("go").await.unwrap();
     let (item, _) = talk.asked().await;
+    processes::signal(pid(&stage), rustix::process::Signal::KILL);
+    assert!(matches!(talk.ends(&turn).await, Ended::Failed(code, _) if code == "PROCESS_CRASH"));
+    assert_eq!(talk.outcome(&item), Some((None, OutcomeBy::AgentLeft)));
+    assert!(matches!(talk.answer(&item, "allow").await, Err(ProviderError::PermissionClosed)));
+
+    let turn = talk.send("go").await.unwrap();
+    let (item, _) = talk.asked().await;
     stage.provider.kill_session(&talk.id).await.unwrap();
     assert_eq!(talk.ends(&turn).await, Ended::Cancelled);
     assert!(matches!(talk.answer(&item, "allow").await, Err(ProviderError::PermissionClosed)));
-
-    let mut talk = stage.create().await.unwrap();
-    let turn = talk.send("go").await.unwrap();
-    let (item, _) = talk.asked().await;
-    talk.answer(&item, "allow").await.unwrap();
-    assert!(matches!(talk.ends(&turn).await, Ended::Failed(code, _) if code == "PROCESS_CRASH"));
-    stage.provider.shutdown().await;
 }
 
 #[tokio::test]
@@ -270,10 +270,16 @@ async fn a_refusal_and_a_policy_are_told_apart() {
     let auto = liminal_agents::auto_answer(&ask).unwrap();
     stage.provider.answer(&talk.id, &item, auto, OutcomeBy::Policy).await.unwrap();
     assert_eq!(talk.ends(&turn).await, Ended::Completed);
-    let settled = talk.items.iter().find(|known| known.item_id == item).unwrap();
-    assert!(matches!(&settled.source, Source::Permission(ask)
-        if ask.outcome.as_ref().is_some_and(|outcome| outcome.by == OutcomeBy::Policy)));
-    assert_eq!(settled.status, ItemStatus::Complete);
+    assert_eq!(talk.outcome(&item), Some((Some("allow".to_owned()), OutcomeBy::Policy)));
+
+    let turn = talk.send("two").await.unwrap();
+    let (item, _) = talk.asked().await;
+    talk.answer(&item, "deny").await.unwrap();
+    assert_eq!(talk.ends(&turn).await, Ended::Completed);
+    assert_eq!(talk.outcome(&item), Some((Some("deny".to_owned()), OutcomeBy::User)));
+    let calls = talk.calls();
+    assert_eq!((calls[0].1.refused, calls[1].1.refused), (None, Some(true)));
+    assert_eq!(talk.texts(), ["Clean.", "Then not."]);
     stage.provider.shutdown().await;
 }
 
@@ -281,12 +287,20 @@ async fn a_refusal_and_a_policy_are_told_apart() {
 async fn ten_sessions_at_the_same_instant_all_answer_and_a_shutdown_ends_them_all() {
     let script = script().on_any_prompt().say_prompt().build();
     let stage = Stage::scripted(&script, Pace::default());
-    let talks = (0..10).map(|_| stage.create());
-    let mut all = Vec::new();
-    for talk in join(talks.collect()).await {
-        all.push(talk.unwrap());
-    }
-    let mut turns: Vec<TurnId> = Vec::new();
+    let talks = tokio::join!(
+        stage.create(),
+        stage.create(),
+        stage.create(),
+        stage.create(),
+        stage.create(),
+        stage.create(),
+        stage.create(),
+        stage.create(),
+        stage.create(),
+        stage.create(),
+    );
+    let mut all = <[_; 10]>::from(talks).map(Result::unwrap);
+    let mut turns = Vec::new();
     for talk in &all {
         turns.push(talk.send("hi").await.unwrap());
     }
@@ -295,25 +309,4 @@ async fn ten_sessions_at_the_same_instant_all_answer_and_a_shutdown_ends_them_al
     }
     stage.provider.shutdown().await;
     assert!(all.iter().all(|talk| !talk.is_alive()));
-}
-
-/// Drives futures side by side.
-async fn join<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
-    let mut pending: Vec<_> = futures.into_iter().map(Box::pin).map(Some).collect();
-    let mut done: Vec<Option<F::Output>> = pending.iter().map(|_| None).collect();
-    std::future::poll_fn(move |context| {
-        for (future, done) in pending.iter_mut().zip(&mut done) {
-            if let Some(running) = future
-                && let std::task::Poll::Ready(output) = running.as_mut().poll(context)
-            {
-                *done = Some(output);
-                *future = None;
-            }
-        }
-        if pending.iter().all(Option::is_none) {
-            return std::task::Poll::Ready(done.iter_mut().filter_map(Option::take).collect());
-        }
-        std::task::Poll::Pending
-    })
-    .await
 }

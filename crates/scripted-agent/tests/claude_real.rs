@@ -291,9 +291,8 @@ async fn history_is_read_from_the_file_and_what_a_terminal_added_is_appended() {
     known.told().await;
     assert!(known.items.is_empty(), "{:?}", known.items);
 
-    // A terminal goes on with it: here another provider over the same home.
-    let elsewhere = real.load(live.id.local(), History::Known).await.unwrap();
-    let mut elsewhere = elsewhere;
+    // Somebody goes on with it elsewhere, as in a terminal: nobody keeps where the file was then.
+    let mut elsewhere = real.load(live.id.local(), History::Known).await.unwrap();
     assert_eq!(elsewhere.ask("FAKE:TEXT Said elsewhere.").await, Ended::Completed);
     real.provider.kill_session(&live.id).await.unwrap();
     let mut added = real.load(live.id.local(), after(mark)).await.unwrap();
@@ -353,6 +352,6 @@ async fn hooks_of_a_project_run_only_when_they_were_confirmed() {
 }
 
 /// What was added behind a mark, by whomever.
-fn after(mark: liminal_stream::HistoryMark) -> History {
+fn after(mark: HistoryMark) -> History {
     History::After { mark, known: Vec::new() }
 }

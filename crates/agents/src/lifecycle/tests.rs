@@ -363,7 +363,7 @@ fn shutting_down_ends_what_runs_and_refuses_whoever_waits_or_comes_later() {
 
 #[test]
 fn whatever_happens_there_is_never_a_second_process() {
-    // Every sequence of four events after each start: a connect only when nothing runs and no try is under way.
+    // Every sequence of five events from the start: a connect only when nothing runs and no try is under way.
     let events = || {
         [
             Event::Asked,

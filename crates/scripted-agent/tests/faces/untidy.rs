@@ -1,6 +1,6 @@
 //! What no agent should do, and some do: noise, floods, late words, refusals, deafness.
 
-use liminal_scripted_agent::{Choice, RunBy, Step, Steps, Tool, act, answered, script};
+use liminal_scripted_agent::{Choice, Step, Steps, Tool, act, answered, script};
 use serde_json::{Value, json};
 
 use crate::support::{Agent, Place};
@@ -220,13 +220,8 @@ fn files_and_terminals_are_the_clients_where_it_offers_them() {
 #[test]
 fn a_stopped_turn_ends_its_command() {
     let place = Place::new();
-    let script = script().on_any_prompt().command("c", "sleep").step(Step::Run(
-        liminal_scripted_agent::Run {
-            id: "c".into(),
-            command: "echo up; sleep 600".into(),
-            by: RunBy::Agent,
-        },
-    ));
+    let command = "echo $$ > pid; echo up; exec sleep 600";
+    let script = script().on_any_prompt().command("c", "sleep").run("c", command);
     let mut agent = Agent::start("acp", script, &place, &[]);
     let session = agent.session(&place.0);
     let prompt = agent.prompt(&session, "x");
@@ -235,6 +230,9 @@ fn a_stopped_turn_ends_its_command() {
         &json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}}),
     );
     assert_eq!(agent.answer(prompt)["result"]["stopReason"], "cancelled");
+    let pid = std::fs::read_to_string(place.path("pid")).unwrap();
+    let alive = std::process::Command::new("kill").args(["-0", pid.trim()]).output().unwrap();
+    assert!(!alive.status.success(), "{pid} still runs");
 }
 
 #[test]
@@ -299,6 +297,7 @@ fn a_bad_script_or_command_line_is_told_and_nothing_runs() {
         "{\"rules\": [{\"on\": \"any\", \"steps\": [\"dance\"]}]}",
     )
     .unwrap();
+    std::fs::write(place.0.join("good.json"), script().build().to_json()).unwrap();
     for (args, words) in [
         (vec!["acp"], "usage:"),
         (vec!["acp", "--script", "none.json"], "could not read the script none.json"),
@@ -306,7 +305,8 @@ fn a_bad_script_or_command_line_is_told_and_nothing_runs() {
             vec!["acp", "--script", "bad.json"],
             "the script bad.json is not one: unknown variant `dance`",
         ),
-        (vec!["mime", "--script", "bad.json"], "the script bad.json is not one"),
+        (vec!["mime", "--script", "good.json"], "there is no face \"mime\"\nusage:"),
+        (vec!["acp", "--script", "good.json", "--loud"], "--loud: unknown\nusage:"),
     ] {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_scripted-agent"));
         command.args(&args);

@@ -23,6 +23,7 @@ use liminal_contract::{
 use liminal_stream::{
     Ask, Emission, HistoryMark, Now, Pacing, SessionFact, Source, ToolCall, Upsert, UpsertProcessor,
 };
+use tempfile::TempDir;
 use tokio::sync::mpsc;
 
 /// The agent, and its guard.
@@ -64,22 +65,23 @@ impl Default for Pace {
 }
 
 /// A temporary place that is gone with the story.
-pub struct Place(PathBuf);
+pub struct Place(TempDir);
 
 impl Place {
     pub fn new() -> Self {
-        let path = std::env::temp_dir().join(format!("liminal-claude-{}", uuid::Uuid::new_v4()));
-        std::fs::create_dir_all(path.join("home")).unwrap();
-        std::fs::create_dir_all(path.join("project")).unwrap();
-        Self(path.canonicalize().unwrap())
+        let place = tempfile::tempdir().unwrap();
+        for dir in ["home", "project"] {
+            std::fs::create_dir(place.path().join(dir)).unwrap();
+        }
+        Self(place)
     }
 
     pub fn home(&self) -> PathBuf {
-        self.0.join("home")
+        self.0.path().canonicalize().unwrap().join("home")
     }
 
     pub fn project(&self) -> PathBuf {
-        self.0.join("project")
+        self.0.path().canonicalize().unwrap().join("project")
     }
 
     pub fn write(&self, path: &str, text: &str) {
@@ -90,12 +92,6 @@ impl Place {
 
     pub fn exists(&self, path: &str) -> bool {
         self.project().join(path).exists()
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _left_for_the_system = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -326,6 +322,17 @@ impl Talk {
             })
         })
         .await
+    }
+
+    /// How a question was settled: with which option, and by whom.
+    pub fn outcome(&self, item: &ItemId) -> Option<(Option<String>, OutcomeBy)> {
+        let known = self.items.iter().find(|known| known.item_id == *item)?;
+        match &known.source {
+            Source::Permission(ask) if known.status == ItemStatus::Complete => {
+                ask.outcome.clone().map(|outcome| (outcome.option_id, outcome.by))
+            }
+            _ => None,
+        }
     }
 
     pub fn texts(&self) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use liminal_scripted_agent::{Steps, script};
 
-use crate::support::{App, Call, Launch, in_time, run};
+use crate::support::{App, Call, Launch, checkout, in_time, run};
 
 #[tokio::test]
 async fn a_bad_value_is_one_line_that_names_it() {
@@ -81,31 +81,22 @@ async fn the_token_is_printed_with_and_without_a_server() {
 async fn help_names_every_flag_and_variable() {
     let help = run(&mut Launch::new().command(&["--help"])).await;
     assert!(help.status.success() && help.stderr.is_empty());
-    for word in [
-        "--host",
-        "--port",
-        "--data-dir",
-        "--no-open",
-        "--allow-origin",
-        "--dev",
-        "--help",
-        "--version",
-        "token",
-        "--rotate",
-        "doctor",
-        "LIMINAL_HOST",
-        "LIMINAL_PORT",
-        "LIMINAL_DATA_DIR",
-        "LIMINAL_PERMISSIONS",
-        "LIMINAL_IDLE_MS",
-        "LIMINAL_RETRY_MS",
-        "CLAUDE_CMD",
-        "CODEX_ACP_CMD",
-        "ACP_START_TIMEOUT_MS",
-        "ACP_PROMPT_TIMEOUT_MS",
-        "RUST_LOG",
-    ] {
-        assert!(help.stdout.contains(word), "{word}");
+    let sources = ["cli.rs", "config.rs"]
+        .map(|file| {
+            std::fs::read_to_string(checkout().join("crates/server/src").join(file)).unwrap()
+        })
+        .concat();
+    let quoted_behind = |begin: &str| -> Vec<String> {
+        let found = sources.split(begin).skip(1);
+        found.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+    };
+    let flags = quoted_behind("Long(\"");
+    let variables = [quoted_behind("variable(\""), quoted_behind("from_env(\"")].concat();
+    assert!(flags.len() > 8 && variables.len() > 10, "{flags:?} {variables:?}");
+    let commands = ["token", "doctor", "backup", "demo-agent"].map(str::to_owned);
+    let flags = flags.iter().map(|flag| format!("--{flag}"));
+    for word in flags.chain(variables).chain(commands) {
+        assert!(help.stdout.contains(&word), "{word}");
     }
     let version = run(&mut Launch::new().command(&["--version"])).await;
     assert_eq!(version.stdout, format!("liminal {}\n", env!("CARGO_PKG_VERSION")));

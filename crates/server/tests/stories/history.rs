@@ -128,6 +128,7 @@ async fn an_output_of_any_length_is_whole_over_http_and_never_in_the_browser() {
             _ => None,
         })
         .collect();
+    assert!(!outputs.is_empty());
     assert!(outputs.iter().all(|(_, shown, _)| *shown <= 64 * 1024), "{outputs:?}");
     let call = ItemId::call(&turn, "c");
     let path = format!("/api/session/{session}/item/{call}/output");

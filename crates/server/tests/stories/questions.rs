@@ -88,8 +88,15 @@ async fn a_question_outside_a_turn_is_void_when_the_server_or_the_agent_is_gone(
         let mut browser = app.browser().await;
         let history = browser.opens(&session).await;
         let void = history.entries.iter().find(|entry| entry.item_id == asked).unwrap();
-        let Body::Permission { outcome: Some(outcome), .. } = &void.body else { panic!("open") };
-        assert_eq!(outcome.by, OutcomeBy::AgentLeft);
+        let Body::Permission { outcome: Some(void), .. } = &void.body else { panic!("open") };
+        assert_eq!(void.by, OutcomeBy::AgentLeft);
+        let late = browser.answers(&session, &asked, "allow").await;
+        assert!(matches!(late, ServerMessage::Error { code: ErrorCode::PermissionClosed, .. }));
+
+        browser.says_to(&session, "go").await;
+        let asked = browser.sees_ask(&session).await;
+        app.kill_agent(agent);
+        assert_eq!(outcome(&mut browser, &session, &asked).await, OutcomeBy::AgentLeft);
         let late = browser.answers(&session, &asked, "allow").await;
         assert!(matches!(late, ServerMessage::Error { code: ErrorCode::PermissionClosed, .. }));
     }

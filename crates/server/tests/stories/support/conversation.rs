@@ -26,8 +26,8 @@ impl Launch {
 
     /// With a Claude Code that plays this.
     pub fn claude(self, script: ScriptBuilder) -> Self {
-        let launch = self.file("claude.json", &script.build().to_json());
-        let script = launch.data_dir().join("claude.json");
+        let launch = self.file("claude-code.json", &script.build().to_json());
+        let script = launch.data_dir().join("claude-code.json");
         let command = [
             env!("CARGO_BIN_EXE_liminal"),
             "demo-agent",
