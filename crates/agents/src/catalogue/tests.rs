@@ -247,14 +247,13 @@ fn a_program_is_found_where_the_system_would_find_it() {
 
 #[test]
 fn the_file_is_read_from_the_data_directory_and_may_be_missing() {
-    let nowhere = std::env::temp_dir().join(format!("no-agents-{}", std::process::id()));
+    let home = tempfile::tempdir().unwrap();
     let own = Path::new("/opt/liminal");
-    let catalogue = Catalogue::read(&nowhere, &Overrides::default(), own);
+    let catalogue = Catalogue::read(home.path(), &Overrides::default(), own);
     assert_eq!((ids(&catalogue), catalogue.problems()), (KNOWN.to_vec(), &[][..]));
 
-    std::fs::create_dir(&nowhere).unwrap();
-    std::fs::write(nowhere.join(AGENTS_JSON), r#"{"agents":[{"id":"x","command":"x"}]}"#).unwrap();
-    let catalogue = Catalogue::read(&nowhere, &Overrides::default(), own);
-    std::fs::remove_dir_all(&nowhere).unwrap();
+    let file = home.path().join(AGENTS_JSON);
+    std::fs::write(file, r#"{"agents":[{"id":"x","command":"x"}]}"#).unwrap();
+    let catalogue = Catalogue::read(home.path(), &Overrides::default(), own);
     assert_eq!(entry(&catalogue, "x").program, "x");
 }

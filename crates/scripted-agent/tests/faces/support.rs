@@ -3,25 +3,21 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use liminal_scripted_agent::ScriptBuilder;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 /// A directory of the test's own, gone when it ends.
-pub(crate) struct Place(pub(crate) PathBuf);
+pub(crate) struct Place(
+    pub(crate) PathBuf,
+    #[expect(dead_code, reason = "it is held: the directory goes with it")] TempDir,
+);
 
 impl Place {
     pub(crate) fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!(
-            "scripted-agent-{}-{}",
-            std::process::id(),
-            NEXT.fetch_add(1, Ordering::Relaxed)
-        );
-        let dir = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&dir).unwrap();
-        Self(dir.canonicalize().unwrap())
+        let place = tempfile::tempdir().unwrap();
+        Self(place.path().canonicalize().unwrap(), place)
     }
 
     pub(crate) fn path(&self, name: &str) -> String {
@@ -37,12 +33,6 @@ impl Place {
         while !self.0.join(name).exists() {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _gone_already = std::fs::remove_dir_all(&self.0);
     }
 }
 

@@ -6,21 +6,21 @@ use serde_json::{Value, json};
 use super::*;
 
 /// A place for session files that is gone with the test.
-struct Home(PathBuf);
+struct Home(tempfile::TempDir);
 
 impl Home {
     fn new() -> Self {
-        let path = std::env::temp_dir().join(format!("liminal-history-{}", Uuid::new_v4()));
-        fs::create_dir_all(path.join("projects/-home-user-demo")).unwrap();
-        Self(path)
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir_all(home.path().join("projects/-home-user-demo")).unwrap();
+        Self(home)
     }
 
-    fn files(&self) -> SessionFiles {
-        SessionFiles::below(&self.0)
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
     }
 
     fn write(&self, id: &str, text: &str) -> Reader {
-        let path = self.0.join("projects/-home-user-demo").join(format!("{id}.jsonl"));
+        let path = self.path(&format!("projects/-home-user-demo/{id}.jsonl"));
         fs::write(&path, text).unwrap();
         Reader {
             session: SessionId::parse("claude-code:s").unwrap(),
@@ -32,12 +32,6 @@ impl Home {
     fn fixture(&self, name: &str) -> Reader {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/claude/files").join(name);
         self.write("fixture", &fs::read_to_string(path).unwrap())
-    }
-}
-
-impl Drop for Home {
-    fn drop(&mut self) {
-        let _left_for_the_system = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -288,13 +282,10 @@ fn a_sub_agent_of_the_same_file_works_under_its_call() {
 fn no_id_leads_out_of_the_folder() {
     let home = Home::new();
     home.write("plain-1", "");
-    fs::write(home.0.join("secret.jsonl"), "{}").unwrap();
-    std::os::unix::fs::symlink(
-        home.0.join("secret.jsonl"),
-        home.0.join("projects/-home-user-demo/link.jsonl"),
-    )
-    .unwrap();
-    let files = home.files();
+    fs::write(home.path("secret.jsonl"), "{}").unwrap();
+    let link = home.path("projects/-home-user-demo/link.jsonl");
+    std::os::unix::fs::symlink(home.path("secret.jsonl"), link).unwrap();
+    let files = SessionFiles::below(home.0.path());
     assert!(files.find("plain-1").is_some());
     for id in ["", "../../secret", "..", "a/b", "link", "plain-1.jsonl", "nobody", &"x".repeat(65)]
     {

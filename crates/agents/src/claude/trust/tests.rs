@@ -1,26 +1,15 @@
-use std::path::PathBuf;
+use tempfile::TempDir;
 
 use super::*;
 
-struct Project(PathBuf);
-
-impl Project {
-    fn with(files: &[(&str, &str)]) -> Self {
-        let path = std::env::temp_dir().join(format!("liminal-trust-{}", uuid::Uuid::new_v4()));
-        for (name, text) in files {
-            let file = path.join(name);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        }
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
+fn project(files: &[(&str, &str)]) -> TempDir {
+    let project = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let file = project.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
     }
-}
-
-impl Drop for Project {
-    fn drop(&mut self) {
-        let _left_for_the_system = fs::remove_dir_all(&self.0);
-    }
+    project
 }
 
 #[test]
@@ -57,7 +46,7 @@ fn what_would_act_is_named() {
         ),
     ];
     for (files, expected) in cases {
-        assert_eq!(brings(&Project::with(files).0), expected, "{files:?}");
+        assert_eq!(brings(project(files).path()), expected, "{files:?}");
     }
 }
 
@@ -69,6 +58,6 @@ fn no_policy_answers_for_the_user() {
 #[test]
 fn a_setting_nobody_knows_is_named_and_a_harmless_one_is_not() {
     let text = r#"{"awsAuthRefresh": "sh refresh", "language": "en", "sandbox": null}"#;
-    let project = Project::with(&[(".claude/settings.json", text)]);
-    assert_eq!(brings(&project.0), ["awsAuthRefresh in `.claude/settings.json`"]);
+    let project = project(&[(".claude/settings.json", text)]);
+    assert_eq!(brings(project.path()), ["awsAuthRefresh in `.claude/settings.json`"]);
 }
