@@ -93,7 +93,6 @@ impl AcpAgent {
     fn request(self: &Arc<Self>, id: &Value, method: &str, params: &Value) {
         let answer = match method {
             "initialize" => self.initialize(params),
-            "authenticate" => Ok(json!({})),
             "session/new" => return self.new_session(id, params),
             "session/load" => return self.load(id, params),
             "session/resume" if self.brain.about().resume => self.resume(params),

@@ -1,22 +1,18 @@
 //! The agent's stdout: whole lines from many threads, and on purpose also what no agent should write.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Stdout, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
 /// Where the agent writes. A client that is gone is no reason to end: end of input is, so failures are passed over.
 pub(crate) struct Wire {
-    out: Mutex<Box<dyn Write + Send>>,
+    out: Mutex<BufWriter<Stdout>>,
 }
 
 impl Wire {
     pub(crate) fn stdout() -> Self {
-        Self::to(io::BufWriter::with_capacity(64 * 1024, io::stdout()))
-    }
-
-    pub(crate) fn to(out: impl Write + Send + 'static) -> Self {
-        Self { out: Mutex::new(Box::new(out)) }
+        Self { out: Mutex::new(BufWriter::with_capacity(64 * 1024, io::stdout())) }
     }
 
     /// Writes a message as one line.
@@ -61,7 +57,7 @@ impl Wire {
         let _client_gone = write();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Box<dyn Write + Send>> {
+    fn lock(&self) -> MutexGuard<'_, BufWriter<Stdout>> {
         self.out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,14 +10,7 @@ use super::{Unable, merged};
 use crate::mint;
 
 /// Flags that take no value. All others do, in the next argument or behind `=`.
-const BARE: [&str; 6] = [
-    "--verbose",
-    "--include-partial-messages",
-    "--print",
-    "-p",
-    "--replay-user-messages",
-    "--dangerously-skip-permissions",
-];
+const BARE: [&str; 2] = ["--verbose", "--include-partial-messages"];
 
 /// The arguments of a `claude` process.
 #[derive(Debug, Default)]
@@ -45,7 +38,7 @@ impl ClaudeArguments {
                 "--include-partial-messages" => read.partial = true,
                 "--permission-mode" => read.mode = value,
                 "--session-id" => read.session_id = value,
-                "--resume" | "-r" => read.resume = value,
+                "--resume" => read.resume = value,
                 _ => {}
             }
         }

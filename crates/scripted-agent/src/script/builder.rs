@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    About, Ask, Choice, Chopped, Crash, Failure, FileDiff, Flood, Image, PlanEntry, PlanStatus,
-    Question, ReadFile, Rule, Run, RunBy, SayWords, Script, SeededSession, Step, SubAgent, Tool,
-    ToolEnd, ToolOutput, UsageFact, When, WriteFile,
+    About, Ask, Choice, Crash, Failure, FileDiff, Flood, Image, PlanEntry, PlanStatus, Question,
+    ReadFile, Rule, Run, RunBy, SayWords, Script, SeededSession, Step, SubAgent, Tool, ToolEnd,
+    ToolOutput, UsageFact, When, WriteFile,
 };
 
 /// Begins a script.
@@ -50,11 +50,6 @@ pub trait Steps: Sized {
     #[must_use]
     fn say(self, text: &str) -> Self {
         self.step(Step::Say(text.into()))
-    }
-    /// Says a text in pieces of `size` characters, one each `every_ms`.
-    #[must_use]
-    fn say_chopped(self, text: &str, size: usize, every_ms: u64) -> Self {
-        self.step(Step::SayChopped(Chopped { text: text.into(), size, every_ms }))
     }
     /// Says a text word by word.
     #[must_use]
