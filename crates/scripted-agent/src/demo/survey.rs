@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// How many files are looked at, and how large one may be to have its lines counted.
 const MOST_FILES: usize = 2_000;
-const LARGEST_READ: u64 = 1_000_000;
+const LARGEST_READ: u64 = 100_000;
 /// Directories that hold what others made.
 const SKIPPED: [&str; 6] = ["target", "node_modules", "dist", "build", "vendor", "venv"];
 
