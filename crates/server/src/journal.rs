@@ -113,10 +113,10 @@ impl Journal {
             .map_err(|panic| JournalError::Read(panic.to_string()))?
     }
 
-    fn start(connection: Connection, readers: Readers) -> Result<Self, JournalError> {
+    fn start(mut connection: Connection, readers: Readers) -> Result<Self, JournalError> {
         let (writer, orders) = mpsc::channel();
         let (health_sender, health) = watch::channel(Health::Good);
-        let checkpoints = checkpoint::Checkpoints::start(&readers.path)?;
+        let checkpoints = checkpoint::Checkpoints::start(&readers.path, &mut connection)?;
         let listeners = write::Listeners::default();
         let writer_thread =
             write::Writer::new(connection, health_sender, checkpoints, listeners.clone());

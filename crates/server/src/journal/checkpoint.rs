@@ -1,12 +1,14 @@
 //! Folding the write-ahead log back into the database, on a connection and thread of its own, so that no commit
 //! waits for it.
 
+use std::ffi::c_int;
 use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rusqlite::Connection;
+use rusqlite::hooks::Wal;
 
 use super::JournalError;
 
@@ -19,20 +21,22 @@ pub(super) const MOST_PAGES: i64 = 2 * EVERY_PAGES;
 /// How long a commit may have to wait for a reader while the log is begun anew; then it is tried again later.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Tells the checkpointing thread that there was a commit.
-pub struct Checkpoints {
-    wake: Option<SyncSender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
+/// After so many more pages in the log it is looked whether to fold. Not after each commit: that would take a processor
+/// from whoever is to be told of it.
+const LOOK_EVERY: c_int = 100;
+
+/// The folding thread. It ends when the connection that commits is closed, and is waited for when this is dropped.
+pub struct Checkpoints(Option<JoinHandle<()>>);
 
 impl Checkpoints {
-    /// Starts the thread. It ends, and its connection is closed, when this is dropped.
-    pub fn start(path: &Path) -> Result<Self, JournalError> {
+    /// Starts the thread, which `commits` reminds from now on.
+    pub fn start(path: &Path, commits: &mut Connection) -> Result<Self, JournalError> {
         let connection = Connection::open(path)?;
         // Folding is ours to time here, and only here.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         connection.busy_timeout(PATIENCE)?;
         let (wake, woken) = sync_channel(1);
+        commits.wal_hook(Some(reminder(wake)))?;
         let thread = thread::Builder::new()
             .name("checkpoint".into())
             .spawn(move || {
@@ -43,23 +47,30 @@ impl Checkpoints {
                 }
             })
             .map_err(|error| JournalError::Open(error.to_string()))?;
-        Ok(Self { wake: Some(wake), thread: Some(thread) })
-    }
-
-    /// There was a commit. Cheap: while the thread is busy, one reminder is enough.
-    pub fn committed(&self) {
-        if let Some(wake) = &self.wake {
-            let _reminded_already = wake.try_send(());
-        }
+        Ok(Self(Some(thread)))
     }
 }
 
 impl Drop for Checkpoints {
     fn drop(&mut self) {
-        self.wake = None;
-        if let Some(thread) = self.thread.take() {
+        if let Some(thread) = self.0.take() {
             let _panicked = thread.join();
         }
+    }
+}
+
+/// Is told after each commit how many pages the log has.
+fn reminder(wake: SyncSender<()>) -> impl FnMut(&mut Wal, c_int) -> rusqlite::Result<()> + Send {
+    let mut looked_at = 0;
+    move |_, pages| {
+        // A log that is shorter than it was began anew.
+        looked_at = pages.min(looked_at);
+        if pages - looked_at >= LOOK_EVERY {
+            looked_at = pages;
+            // While the thread is busy, one reminder is enough.
+            let _reminded_already = wake.try_send(());
+        }
+        Ok(())
     }
 }
 

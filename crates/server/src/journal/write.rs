@@ -75,6 +75,7 @@ const RETRY: Duration = Duration::from_secs(1);
 pub struct Writer {
     connection: Connection,
     health: watch::Sender<Health>,
+    /// Below the connection, which must be closed first.
     checkpoints: Checkpoints,
     listeners: Listeners,
 }
@@ -129,12 +130,11 @@ impl Writer {
             }
             if !closing.is_empty() {
                 // Whoever closes a database last folds its log into it and removes the log.
-                drop(self.checkpoints);
                 drop(self.connection);
+                drop(self.checkpoints);
                 closing.into_iter().for_each(|closed| closed());
                 return;
             }
-            self.checkpoints.committed();
         }
     }
 
