@@ -7,7 +7,7 @@ use std::time::Duration;
 #[path = "../tests/support/samples.rs"]
 mod samples;
 
-use liminal_render::{Change, Renderer, code, diff, markdown, terminal};
+use liminal_render::{Renderer, code, common_start, diff, markdown, terminal};
 
 const SIZE: usize = 100 * 1024;
 const PIECES: usize = 5_000;
@@ -46,23 +46,21 @@ fn growing(only: &str) {
             let mut renderer = Renderer::new();
             grown += timed(|| {
                 for end in &ends {
-                    std::hint::black_box(renderer.update(&text[..*end]));
+                    renderer.update(&text[..*end]);
                 }
             })
             .0 / often;
             finish += timed(|| renderer.finish(&text)).0 / often;
         }
         let mut renderer = Renderer::new();
-        let mut sent = 0;
-        let mut send = |renderer: &Renderer, change: Option<Change>| {
-            sent += change.map_or(0, |change| renderer.since(change).iter().map(String::len).sum());
-        };
+        let (mut sent, mut shown) = (0, Vec::new());
         for end in &ends {
-            let change = renderer.update(&text[..*end]);
-            send(&renderer, change);
+            renderer.update(&text[..*end]);
+            sent += added(&shown, renderer.blocks());
+            shown = renderer.blocks().to_vec();
         }
-        let change = renderer.finish(&text);
-        send(&renderer, change);
+        renderer.finish(&text);
+        sent += added(&shown, renderer.blocks());
         println!(
             "{name:<22}{:>10.2}{:>10.2}{:>10.2}{:>12.2}{:>14.2}",
             ms(whole),
@@ -72,6 +70,13 @@ fn growing(only: &str) {
             sent as f64 / text.len() as f64
         );
     }
+}
+
+/// How much HTML follows what two states of a text have in common.
+fn added(before: &[String], after: &[String]) -> usize {
+    let same = before.iter().zip(after).take_while(|(before, after)| before == after).count();
+    let kept = before.get(same).zip(after.get(same)).map_or(0, |(b, a)| common_start(b, a).0);
+    after[same..].iter().map(String::len).sum::<usize>() - kept
 }
 
 fn answers() -> Vec<(&'static str, String)> {

@@ -5,7 +5,7 @@
 //!
 //! | module | owns |
 //! | --- | --- |
-//! | [`Renderer`] | a text that grows: which blocks changed, and from where on |
+//! | [`Renderer`] | a text that grows |
 //! | [`markdown`] | a whole text to top-level blocks |
 //! | [`code`] | highlighting by a dozen classes of ours |
 //! | [`diff`], [`hunks`] | two texts, or an agent's hunks, to rows with line numbers |
@@ -27,7 +27,7 @@ mod wall;
 pub use code::code;
 pub use diff::{Diff, HunkInput, diff, hunks};
 pub use escape::{escape, visible};
-pub use live::{Change, Renderer};
+pub use live::Renderer;
 pub use markdown::markdown;
 pub use plain::{terminal_text, text};
 pub use terminal::terminal;

@@ -1,4 +1,4 @@
-//! A text that grows: its blocks, what changed in them, and from where on.
+//! A text that grows, and its blocks.
 //!
 //! Each update costs what is new, not what is there. Words with plain emphasis and code are appended as they come
 //! (`words`), lines of an open fence too (`fence`), at the place that `end` knows; anything else is read again by the
@@ -21,30 +21,17 @@ use comrak::Arena;
 use crate::code::UpTo;
 use crate::markdown::write::{Reading, Resume, Written};
 use crate::markdown::{markdown, parse, write};
-use crate::units::common_start;
 use crate::{HEAVY, wall};
 use end::End;
 use lines::Lines;
 use repair::Fence;
-use spine::{Kind, Level, Place, Read};
+use spine::{Kind, Level, Read};
 
 /// A part that can't be frozen and is longer than this is read again only when it has grown by a quarter.
 const LONG: usize = 4 * 1024;
 
 /// Definitions of link references are remembered up to so many bytes.
 const MOST_DEFINITIONS: usize = 4 * 1024;
-
-/// From where on the blocks of a text differ from what they were: everything before stays. The smaller of two changes
-/// covers both, so changes that were not sent yet merge by `min`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Change {
-    /// The first block that differs.
-    pub blocks_from: usize,
-    /// How much of the previous HTML of that block stays, in UTF-16 units.
-    pub keep: usize,
-    /// The same in bytes, for cutting here.
-    pub keep_bytes: usize,
-}
 
 /// The blocks of one text while it grows.
 #[derive(Debug, Default)]
@@ -60,7 +47,7 @@ pub struct Renderer {
     spine: Vec<Level>,
     /// Where the part that is read again starts: in the text, and in the HTML of the open block.
     tail: usize,
-    html: Place,
+    html: usize,
     /// Where words are appended to the last block.
     end: Option<End>,
     /// Definitions of link references so far.
@@ -75,44 +62,23 @@ impl Renderer {
         Self::default()
     }
 
-    /// The text has grown to this; `None` if that changes nothing to be seen. It has to begin with the text of the call
-    /// before; another text starts anew.
-    pub fn update(&mut self, text: &str) -> Option<Change> {
+    /// The text has grown to this. It has to begin with the text of the call before; another text starts anew.
+    pub fn update(&mut self, text: &str) {
         if !self.continues(text) {
-            let before = std::mem::take(self).blocks;
-            self.grow(text);
-            self.see(text);
-            return difference(&before, &self.blocks);
+            *self = Self::default();
         }
-        let change = self.grow(text);
+        self.grow(text);
         self.see(text);
-        change
     }
 
     /// The text is complete: the blocks are now exactly those of [`markdown`](crate::markdown()).
-    pub fn finish(&mut self, text: &str) -> Option<Change> {
-        let blocks = markdown(text);
-        let change = difference(&self.blocks, &blocks);
-        *self = Self { blocks, ..Self::default() };
-        change
+    pub fn finish(&mut self, text: &str) {
+        *self = Self { blocks: markdown(text), ..Self::default() };
     }
 
     /// All blocks.
     pub fn blocks(&self) -> &[String] {
         &self.blocks
-    }
-
-    /// Gives the blocks away.
-    pub fn into_blocks(self) -> Vec<String> {
-        self.blocks
-    }
-
-    /// What to send for a change (or for several, merged): the rest of block `blocks_from` after what stays of it, and
-    /// all blocks after it. Empty when the text lost its last blocks.
-    pub fn since(&self, change: Change) -> Vec<String> {
-        let mut blocks = self.blocks.get(change.blocks_from..).unwrap_or_default().iter();
-        let first = blocks.next().map(|first| first[change.keep_bytes..].to_owned());
-        first.into_iter().chain(blocks.cloned()).collect()
     }
 
     fn continues(&self, text: &str) -> bool {
@@ -126,22 +92,18 @@ impl Renderer {
         self.last_seen.extend_from_slice(&text.as_bytes()[text.len().saturating_sub(32)..]);
     }
 
-    fn grow(&mut self, text: &str) -> Option<Change> {
-        if text.len() == self.seen {
-            return None;
-        }
-        if let Some(change) = self.append(text) {
-            return change;
+    fn grow(&mut self, text: &str) {
+        if text.len() == self.seen || self.append(text) {
+            return;
         }
         let part = text.len() - self.tail;
-        if part > LONG && text.len() - self.read < part / 4 {
-            return None;
+        if part <= LONG || text.len() - self.read >= part / 4 {
+            self.read(text);
         }
-        self.read(text)
     }
 
     /// Reads the text again from where it may have changed.
-    fn read(&mut self, text: &str) -> Option<Change> {
+    fn read(&mut self, text: &str) {
         self.read = text.len();
         loop {
             let part = plain_places(&text[self.tail..]);
@@ -174,10 +136,10 @@ impl Renderer {
                     )
                 })
                 .collect();
-            let change = self.put(&written);
+            self.put(&written);
             let place = written.last().and_then(|last| {
-                let from = if written.len() == 1 { self.html } else { Place::default() };
-                Some(from.after(&last.html[last.start..last.end?]))
+                let from = if written.len() == 1 { self.html } else { 0 };
+                Some(from + last.end?.checked_sub(last.start)?)
             });
             let part_start = self.tail;
             let mark = repaired.mark.map(|at| self.tail + at);
@@ -207,40 +169,20 @@ impl Renderer {
                     self.end_of_words(text, root, place, ended.behind(part_start))
                 })
             };
-            return change;
+            return;
         }
     }
 
     /// Puts what was written in the place of what may have changed.
-    fn put(&mut self, written: &[Written]) -> Option<Change> {
-        let mut before = self.blocks.split_off(self.open_block.min(self.blocks.len()));
-        let after: Vec<String> =
-            written.iter().map(|block| block.html[block.start..].to_owned()).collect();
-        let mut open = None;
-        if let Some(first) = before.first_mut()
-            && self.html.bytes > 0
-        {
-            let rest = first.split_off(self.html.bytes);
-            open = Some(std::mem::replace(first, rest));
+    fn put(&mut self, written: &[Written]) {
+        let mut parts = written.iter().map(|block| &block.html[block.start..]);
+        let is_begun = self.html > 0;
+        self.blocks.truncate(self.open_block + usize::from(is_begun));
+        if is_begun && let Some(open) = self.blocks.get_mut(self.open_block) {
+            open.truncate(self.html);
+            open.push_str(parts.next().unwrap_or_default());
         }
-        let change = difference(&before, &after).map(|change| self.in_blocks(change));
-        let mut after = after.into_iter();
-        if let Some(mut open) = open {
-            open.push_str(&after.next().unwrap_or_default());
-            self.blocks.push(open);
-        }
-        self.blocks.extend(after);
-        change
-    }
-
-    /// A change of what may change, as one of all blocks.
-    fn in_blocks(&self, change: Change) -> Change {
-        let kept = if change.blocks_from == 0 { self.html } else { Place::default() };
-        Change {
-            blocks_from: self.open_block + change.blocks_from,
-            keep: kept.units + change.keep,
-            keep_bytes: kept.bytes + change.keep_bytes,
-        }
+        self.blocks.extend(parts.map(str::to_owned));
     }
 
     /// Something that was open is not what it seemed: it is read again from its start.
@@ -282,15 +224,4 @@ fn plain_places(text: &str) -> Cow<'_, str> {
     } else {
         text.into()
     }
-}
-
-/// Where two lists of blocks begin to differ.
-fn difference(before: &[String], after: &[String]) -> Option<Change> {
-    let same = before.iter().zip(after).take_while(|(before, after)| before == after).count();
-    let (keep_bytes, keep) = match (before.get(same), after.get(same)) {
-        (None, None) => return None,
-        (Some(before), Some(after)) => common_start(before, after),
-        _ => (0, 0),
-    };
-    Some(Change { blocks_from: same, keep, keep_bytes })
 }

@@ -4,7 +4,7 @@
 use comrak::nodes::{AstNode, ListType, NodeValue};
 
 use super::Renderer;
-use super::spine::{Kind, Place};
+use super::spine::Kind;
 use crate::code::CLOSE;
 
 /// How far back the start of the last word is looked for.
@@ -14,7 +14,7 @@ const LONGEST_WORD: usize = 200;
 #[derive(Debug)]
 pub(super) struct End {
     /// In the HTML of the last block.
-    pub place: Place,
+    pub place: usize,
     /// How much of the text is written. What follows waits for what comes after it.
     pub taken: usize,
     /// The emphasis and code that is open here.
@@ -32,10 +32,8 @@ pub(super) struct End {
     pub word: usize,
     /// Whether that word may be an address.
     pub is_suspect: bool,
-    /// The last blank of the line where nothing is open.
-    pub blank: Option<(usize, Place)>,
-    /// Whether something is seen behind the place that will be written again.
-    pub shows_more: bool,
+    /// The last blank of the line where nothing is open: in the text, and in the HTML.
+    pub blank: Option<(usize, usize)>,
     /// Where the fence was opened, if it is a block of its own.
     pub opened: Option<usize>,
 }
@@ -149,10 +147,10 @@ impl Renderer {
         &self,
         text: &str,
         root: &'a AstNode<'a>,
-        place: Place,
+        place: usize,
         ended: Ended,
     ) -> Option<End> {
-        let behind = self.blocks.last()?.get(place.bytes..)?;
+        let behind = self.blocks.last()?.get(place..)?;
         let (mut spot, mut next) = spot_of(root);
         let mut open = OpenMarks::default();
         let mut outer = behind;
@@ -202,7 +200,6 @@ impl Renderer {
             word,
             is_suspect: is_suspect(&before[word..]),
             blank: None,
-            shows_more: false,
             opened: None,
         })
     }
@@ -219,7 +216,7 @@ impl Renderer {
             return None;
         }
         // What closes the fence and all around it stands at the end of its block since it was opened.
-        let behind = self.blocks.last()?.get(self.html.bytes..)?;
+        let behind = self.blocks.last()?.get(self.html..)?;
         Some(End {
             place: self.html,
             taken: self.tail,
@@ -233,7 +230,6 @@ impl Renderer {
             word: self.tail,
             is_suspect: false,
             blank: None,
-            shows_more: true,
             opened: (self.spine.len() == 1).then(|| self.spine[0].source),
         })
     }

@@ -48,7 +48,7 @@ impl Pen<'_> {
             if line_end.is_some() {
                 self.flush();
                 self.end.line = self.at;
-                self.settled = Some((self.at, self.end.place));
+                self.settled = Some((self.at, self.html.len()));
             }
         }
         Some(())
@@ -63,7 +63,7 @@ impl Pen<'_> {
         }
         self.at = next_line;
         self.plain_from = next_line;
-        self.settled = Some((next_line, self.end.place));
+        self.settled = Some((next_line, self.html.len()));
         self.closed = true;
         Some(())
     }

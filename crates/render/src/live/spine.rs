@@ -5,29 +5,13 @@ use comrak::nodes::{AstNode, ListDelimType, ListType, NodeList, NodeValue, Table
 
 use super::lines::Lines;
 use crate::markdown::write::{Resume, START, Written};
-use crate::units::units;
-
-/// A place in the HTML of a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Place {
-    pub bytes: usize,
-    /// The same in UTF-16 units.
-    pub units: usize,
-}
-
-impl Place {
-    /// The place after more HTML.
-    pub(super) fn after(self, html: &str) -> Self {
-        Self { bytes: self.bytes + html.len(), units: self.units + units(html) }
-    }
-}
 
 /// One open node: what it is, where its first line starts in the text, and where it starts in the HTML.
 #[derive(Debug, Clone)]
 pub(super) struct Level {
     pub kind: Kind,
     pub source: usize,
-    pub html: Place,
+    pub html: usize,
 }
 
 /// What can be open.
@@ -192,7 +176,7 @@ pub(super) struct Frozen {
     /// Where the part that is read again starts in the text.
     pub tail: usize,
     /// Where its HTML starts in its block.
-    pub html: Place,
+    pub html: usize,
     /// How many of the top-level blocks that were read are finished.
     pub finished: usize,
 }
@@ -204,7 +188,7 @@ pub(super) struct Read<'a, 'r> {
     pub lines: &'r Lines,
     /// The levels it was read under, and where the HTML of the first block stood.
     pub spine: &'r [Level],
-    pub html: Place,
+    pub html: usize,
     /// Where in the text its last paragraph may be parted.
     pub mark: Option<usize>,
 }
@@ -240,7 +224,7 @@ impl<'a> Read<'a, '_> {
             }
             if let Some(tail) = self.end_of(child) {
                 let (html, finished) = if spine.is_empty() {
-                    (Place::default(), block + 1)
+                    (0, block + 1)
                 } else {
                     (self.place(block, html.end), block)
                 };
@@ -317,12 +301,7 @@ impl<'a> Read<'a, '_> {
     }
 
     /// A place in the HTML of a block that was written, as a place in the whole HTML of it.
-    fn place(&self, block: usize, at: usize) -> Place {
-        let written = &self.written[block];
-        if block == 0 {
-            self.html.after(written.html.get(written.start..at).unwrap_or_default())
-        } else {
-            Place::default().after(&written.html[..at])
-        }
+    fn place(&self, block: usize, at: usize) -> usize {
+        if block == 0 { self.html + at.saturating_sub(self.written[0].start) } else { at }
     }
 }

@@ -1,25 +1,20 @@
 //! Words at the end of a text, with plain emphasis, code and line breaks among them: appended as they come, without
 //! reading anything again. What is not certain from the words alone is left to the parser.
 
+use super::Renderer;
 use super::end::{End, Mark, NextLine, OpenMarks, Spot};
 use super::inline::{self, LONG_LINE, LONGEST_CODE};
-use super::spine::Place;
-use super::{Change, Renderer};
 use crate::escape::{Spell, show_into};
-use crate::units::common_start;
 
 impl Renderer {
-    /// Appends what is new, if the place for it is known and nothing in it needs the parser. `None` when it does; else
-    /// what that changed.
-    #[expect(clippy::option_option, reason = "not tried, or tried and nothing changed")]
-    pub(super) fn append(&mut self, text: &str) -> Option<Option<Change>> {
+    /// Appends what is new, if the place for it is known and nothing in it needs the parser; `false` when it does.
+    pub(super) fn append(&mut self, text: &str) -> bool {
         let fence = self.open_fence();
-        let last = self.blocks.len().checked_sub(1)?;
-        let html = &mut self.blocks[last];
-        let end = self.end.as_mut()?;
-        let (before, before_marks, before_outer) = (end.place, end.open, end.outer_from);
-        let shows_more = std::mem::take(&mut end.shows_more);
-        html.truncate(before.bytes);
+        let (Some(html), Some(end)) = (self.blocks.last_mut(), self.end.as_mut()) else {
+            return false;
+        };
+        let before = end.place;
+        let shown = html.split_off(before);
         let mut pen = Pen {
             text,
             bytes: text.as_bytes(),
@@ -37,43 +32,35 @@ impl Renderer {
             _ => pen.words().is_some(),
         };
         if !is_certain {
-            // The reader compares with what was there, so that has to stand again.
-            html.truncate(before.bytes);
-            close(html, before_marks, &end.outer[before_outer..]);
+            // It may be a while until it is read again: till then what was shown is shown.
+            html.truncate(before);
+            html.push_str(&shown);
             self.end = None;
-            return None;
+            return false;
         }
         pen.flush();
         let Pen { at, settled, closed, .. } = pen;
-        end.taken = at;
+        (end.taken, end.place) = (at, html.len());
         if let Some((tail, place)) = settled.filter(|_| end.may_part) {
             self.tail = tail;
             self.html = place;
         }
         close(html, end.open, &end.outer[end.outer_from..]);
-        let change = (end.place != before || shows_more).then(|| {
-            let mut kept = before;
-            if before_marks.is_empty() && !shows_more {
-                let behind = &end.outer[before_outer..];
-                let (bytes, units) = common_start(behind, &html[before.bytes..]);
-                kept = Place { bytes: before.bytes + bytes, units: before.units + units };
+        if closed {
+            // The block is whole; what follows it is another.
+            self.end = None;
+            self.begin_block();
+            if self.tail < text.len() {
+                self.read(text);
             }
-            Change { blocks_from: last, keep: kept.units, keep_bytes: kept.bytes }
-        });
-        if !closed {
-            return Some(change);
         }
-        // The block is whole; what follows it is another.
-        self.end = None;
-        self.begin_block();
-        let more = if self.tail < text.len() { self.read(text) } else { None };
-        Some(change.into_iter().chain(more).min())
+        true
     }
 
     fn begin_block(&mut self) {
         self.open_block += 1;
         self.spine.clear();
-        self.html = Place::default();
+        self.html = 0;
         self.regrets = 0;
     }
 }
@@ -95,7 +82,7 @@ pub(super) struct Pen<'t> {
     pub html: &'t mut String,
     pub end: &'t mut End,
     /// Up to where the text, and its HTML, will not change any more.
-    pub settled: Option<(usize, Place)>,
+    pub settled: Option<(usize, usize)>,
     /// Whether the fence that was open is closed, with nothing to be coloured.
     pub closed: bool,
 }
@@ -210,7 +197,7 @@ impl Pen<'_> {
         let inside = end.word > end.line && word.len() > 1 && word.chars().all(char::is_alphabetic);
         if inside && next.is_ascii_alphanumeric() {
             self.flush();
-            let blank = (self.at, self.end.place);
+            let blank = (self.at, self.html.len());
             self.end.blank = Some(blank);
             if self.at - self.end.line > LONG_LINE {
                 self.settled = Some(blank);
@@ -236,12 +223,12 @@ impl Pen<'_> {
                 return None;
             }
             self.flush();
-            self.push("</li>");
-            self.settled = Some((start, self.end.place));
-            self.push("<li>");
+            self.html.push_str("</li>");
+            self.settled = Some((start, self.html.len()));
+            self.html.push_str("<li>");
         } else {
             self.flush();
-            self.push("\n");
+            self.html.push('\n');
             self.settled = self.end.blank.take().or(self.settled);
         }
         self.pass(width, true);
@@ -296,7 +283,7 @@ impl Pen<'_> {
         if !self.end.open.push(mark) {
             return None;
         }
-        self.push(tag);
+        self.html.push_str(tag);
         self.pass(mark.count, true);
         Some(())
     }
@@ -304,7 +291,7 @@ impl Pen<'_> {
     /// Goes behind the end of the innermost element.
     fn leave(&mut self, tag: &str) {
         self.end.open.pop();
-        self.push(tag);
+        self.html.push_str(tag);
     }
 
     fn next_cell(&mut self) -> Option<Step> {
@@ -317,9 +304,6 @@ impl Pen<'_> {
         self.flush();
         let from = self.end.outer_from;
         self.html.push_str(&self.end.outer[from..from + width]);
-        // Tags are ASCII.
-        self.end.place.bytes += width;
-        self.end.place.units += width;
         self.end.outer_from += width;
         let blanks = inline::run_length(self.bytes, self.at + 1, b' ');
         self.pass(1 + blanks, true);
@@ -336,12 +320,6 @@ impl Pen<'_> {
         }
     }
 
-    /// Writes a tag of ours.
-    fn push(&mut self, tag: &str) {
-        self.html.push_str(tag);
-        self.end.place = self.end.place.after(tag);
-    }
-
     /// Writes the plain text up to here.
     pub(super) fn flush(&mut self) {
         if self.plain_from == self.at {
@@ -349,10 +327,8 @@ impl Pen<'_> {
         }
         let is_code = self.end.open.last().is_some_and(|mark| mark.character == b'`');
         let is_prose = !is_code && !matches!(self.end.spot, Spot::Plain | Spot::Fence { .. });
-        let from = self.html.len();
         let spell = if is_prose { Spell::Controls } else { Spell::Bidi };
         show_into(self.html, &self.text[self.plain_from..self.at], spell);
-        self.end.place = self.end.place.after(&self.html[from..]);
         self.plain_from = self.at;
     }
 }
