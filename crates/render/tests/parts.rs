@@ -86,11 +86,25 @@ fn colours_and_weights_become_classes() {
 }
 
 #[test]
+fn what_stands_behind_colons_belongs_to_what_stands_before_them() {
+    assert_eq!(term("\u{1b}[4:3mx\u{1b}[4:0my"), "<span class=\"under\">x</span>y");
+    assert_eq!(term("\u{1b}[38:5:208mx"), "<span class=\"f208\">x</span>");
+    assert_eq!(term("\u{1b}[38:2:255:135:0mx"), "<span class=\"f208\">x</span>");
+    assert_eq!(term("\u{1b}[38:2::255:135:0;1mx"), "<span class=\"f208 bold\">x</span>");
+    // The colour of an underline is not shown, and not taken for anything else.
+    assert_eq!(term("\u{1b}[4;58;2;1;7;9mx"), "<span class=\"under\">x</span>");
+    assert_eq!(term("\u{1b}[58:5:1;3mx"), "<span class=\"italic\">x</span>");
+}
+
+#[test]
 fn progress_lines_show_how_they_ended() {
     assert_eq!(term("10%\r50%\r100%\ndone\n"), "100%\ndone");
     assert_eq!(term("a long line\rshort\u{1b}[K"), "short");
     assert_eq!(term("abc\u{8}\u{8}X"), "aXc");
     assert_eq!(term("one\r\ntwo\r\n"), "one\ntwo");
+    // However long the line, going to the right of its end overwrites nothing.
+    let long = "x".repeat(10_001);
+    assert_eq!(term(&format!("{long}\u{1b}[Cy")), format!("{long}y"));
 }
 
 #[test]

@@ -28,15 +28,12 @@ pub(crate) struct Style {
 pub(crate) fn each_line(output: &str, mut take: impl FnMut(&[Cell])) {
     let mut screen = Screen { cells: Vec::new(), column: 0, style: Style::default() };
     let mut rest = output.chars();
-    let mut begun = false;
     while let Some(c) = rest.next() {
-        begun = true;
         match c {
             '\n' => {
                 take(&screen.cells);
                 screen.cells.clear();
                 screen.column = 0;
-                begun = false;
             }
             '\r' => screen.column = 0,
             '\u{8}' => screen.column = screen.column.saturating_sub(1),
@@ -48,7 +45,7 @@ pub(crate) fn each_line(output: &str, mut take: impl FnMut(&[Cell])) {
             c => screen.put(c),
         }
     }
-    if begun && !screen.cells.is_empty() {
+    if !screen.cells.is_empty() {
         take(&screen.cells);
     }
 }
@@ -119,20 +116,32 @@ fn escape(rest: &mut std::str::Chars<'_>, screen: &mut Screen) {
     }
 }
 
+/// A number of a control sequence.
+#[derive(Clone, Copy, Default)]
+struct Parameter {
+    value: u16,
+    /// It stands behind a colon, and so belongs to the one before.
+    is_sub: bool,
+}
+
 /// A control sequence: parameters up to a final character.
 fn control(rest: &mut std::str::Chars<'_>, screen: &mut Screen) {
-    let mut parameters: Vec<u16> = vec![0];
+    let mut parameters = vec![Parameter::default()];
     let mut private = false;
     loop {
         let mut ahead = rest.clone();
         match ahead.next() {
             Some(digit @ '0'..='9') => {
                 if let Some(last) = parameters.last_mut() {
-                    *last = last.saturating_mul(10).saturating_add(digit as u16 - '0' as u16);
+                    let digit = digit as u16 - '0' as u16;
+                    last.value = last.value.saturating_mul(10).saturating_add(digit);
                 }
             }
-            Some(';' | ':') if parameters.len() < 64 => parameters.push(0),
-            Some(';' | ':') => {}
+            Some(mark @ (';' | ':')) => {
+                if parameters.len() < 64 {
+                    parameters.push(Parameter { value: 0, is_sub: mark == ':' });
+                }
+            }
             Some(' '..='?') => private = true,
             Some(end @ '@'..='~') => {
                 *rest = ahead;
@@ -148,14 +157,14 @@ fn control(rest: &mut std::str::Chars<'_>, screen: &mut Screen) {
     }
 }
 
-fn obey(command: char, parameters: &[u16], screen: &mut Screen) {
-    let first = parameters.first().copied().unwrap_or_default();
+fn obey(command: char, parameters: &[Parameter], screen: &mut Screen) {
+    let first = parameters.first().copied().unwrap_or_default().value;
     let steps = usize::from(first.max(1));
     match command {
         'm' => restyle(&mut screen.style, parameters),
         'K' => screen.erase(first),
         'G' => screen.column = (steps - 1).min(WIDEST),
-        'C' => screen.column = (screen.column + steps).min(WIDEST),
+        'C' => screen.column = (screen.column + steps).min(WIDEST.max(screen.column)),
         'D' => screen.column = screen.column.saturating_sub(steps),
         _ => {}
     }
@@ -183,16 +192,18 @@ fn skip_string(rest: &mut std::str::Chars<'_>) {
     }
 }
 
-fn restyle(style: &mut Style, parameters: &[u16]) {
+fn restyle(style: &mut Style, parameters: &[Parameter]) {
     let mut rest = parameters;
     while let [first, after @ ..] = rest {
+        let (subs, after) = after.split_at(after.iter().take_while(|next| next.is_sub).count());
         rest = after;
-        match *first {
+        match first.value {
             0 => *style = Style::default(),
             1 => style.bold = true,
             2 => style.dim = true,
             3 => style.italic = true,
-            4 => style.underline = true,
+            // Straight, double, curly: all the same but for none.
+            4 => style.underline = subs.first().is_none_or(|kind| kind.value != 0),
             7 => style.inverse = true,
             9 => style.strike = true,
             21 | 22 => (style.bold, style.dim) = (false, false),
@@ -201,11 +212,15 @@ fn restyle(style: &mut Style, parameters: &[u16]) {
             27 => style.inverse = false,
             29 => style.strike = false,
             colour @ 30..=37 => style.front = place(colour - 30),
-            38 => style.front = extended(&mut rest).or(style.front),
+            38 => style.front = extended(subs, &mut rest).or(style.front),
             39 => style.front = None,
             colour @ 40..=47 => style.back = place(colour - 40),
-            48 => style.back = extended(&mut rest).or(style.back),
+            48 => style.back = extended(subs, &mut rest).or(style.back),
             49 => style.back = None,
+            // The colour of underlines.
+            58 => {
+                let _is_not_shown = extended(subs, &mut rest);
+            }
             colour @ 90..=97 => style.front = place(colour - 90 + 8),
             colour @ 100..=107 => style.back = place(colour - 100 + 8),
             _ => {}
@@ -213,19 +228,22 @@ fn restyle(style: &mut Style, parameters: &[u16]) {
     }
 }
 
-/// `5;n` or `2;r;g;b`, as they follow 38 and 48.
-fn extended(rest: &mut &[u16]) -> Option<u8> {
-    match **rest {
-        [5, colour, ref after @ ..] => {
-            *rest = after;
-            place(colour)
+/// The colour that follows 38, 48 and 58: `5;n` or `2;r;g;b`. With colons, a colour space may stand before the red.
+fn extended(subs: &[Parameter], rest: &mut &[Parameter]) -> Option<u8> {
+    let from = if subs.is_empty() { *rest } else { subs };
+    let (taken, colour) = match from {
+        [Parameter { value: 5, .. }, colour, ..] => (2, place(colour.value)),
+        [Parameter { value: 2, .. }, rgb @ ..] => {
+            let space = usize::from(subs.len() > 4);
+            let [red, green, blue, ..] = rgb.get(space..)? else { return None };
+            (4, Some(nearest(red.value, green.value, blue.value)))
         }
-        [2, red, green, blue, ref after @ ..] => {
-            *rest = after;
-            Some(nearest(red, green, blue))
-        }
-        _ => None,
+        _ => (0, None),
+    };
+    if subs.is_empty() {
+        *rest = &rest[taken..];
     }
+    colour
 }
 
 fn place(colour: u16) -> Option<u8> {
