@@ -5,12 +5,12 @@ mod colour;
 mod language;
 
 use crate::PLAIN_ABOVE;
-use crate::escape::{Spell, show_into};
+use crate::escape::{Spell, plain_lines, show_into};
 
 /// A code block as HTML. An unknown language, or very long code, is plain.
 pub fn code(text: &str, language: &str) -> String {
     let mut html = String::new();
-    write(&mut html, text, language, UpTo(PLAIN_ABOVE));
+    write(&mut html, &plain_lines(text), language, UpTo(PLAIN_ABOVE));
     html
 }
 

@@ -1,5 +1,7 @@
 //! Escaping: for HTML, and for eyes that a character could deceive. Knows nothing of Markdown.
 
+use std::borrow::Cow;
+
 /// Text as HTML text or attribute value. Every other function of this crate that writes text goes through here.
 pub fn escape(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8);
@@ -88,6 +90,11 @@ pub(crate) fn show_into(html: &mut String, text: &str, spell_out: Spell) {
         rest = &rest[at + c.len_utf8()..];
     }
     escape_text_into(html, rest);
+}
+
+/// A text whose lines end in line feeds alone. A carriage return that ends no line stays, to be spelled out.
+pub(crate) fn plain_lines(text: &str) -> Cow<'_, str> {
+    if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() }
 }
 
 /// Three noncharacters that never come from an agent's text into our HTML, so that the renderer can mark places with

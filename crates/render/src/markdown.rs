@@ -8,11 +8,13 @@ use std::sync::LazyLock;
 
 use comrak::{Arena, Node, Options, parse_document};
 
+use crate::escape::plain_lines;
 use crate::wall;
 use write::Reading;
 
 /// The HTML of each top-level block of a text. Raw HTML appears as text; footnote syntax stays text.
 pub fn markdown(text: &str) -> Vec<String> {
+    let text = &plain_lines(text);
     let arena = Arena::new();
     let root = parse(&arena, text);
     root.children()

@@ -1,6 +1,6 @@
 //! What Markdown becomes: GitHub's dialect, as a reader sees it there.
 
-use liminal_render::markdown;
+use liminal_render::{code, markdown};
 
 fn one(source: &str) -> String {
     markdown(source).concat()
@@ -42,6 +42,7 @@ fn tables_keep_their_alignment() {
 #[test]
 fn breaks_and_footnote_syntax_are_as_written() {
     assert_eq!(one("a  \nb\nc"), "<p>a<br>\nb\nc</p>");
+    assert_eq!(one("a  \r\nb\r\nc"), "<p>a<br>\nb\nc</p>");
     assert_eq!(one("a[^1]\n\n[^1]: b"), "<p>a[^1]</p><p>[^1]: b</p>");
 }
 
@@ -86,6 +87,15 @@ fn raw_html_appears_as_text() {
         one("<script>alert(1)</script>"),
         "<div class=\"raw\">&lt;script&gt;alert(1)&lt;/script&gt;</div>"
     );
+}
+
+#[test]
+fn the_line_ends_of_windows_are_line_ends() {
+    for text in ["```rust\nlet a = 1; // b\n\nc\n```\n", "<p>\n<b>\n</p>\n", "    a\n    b\n"] {
+        assert_eq!(one(&text.replace('\n', "\r\n")), one(text));
+    }
+    assert_eq!(code("let a;\r\nb\r\n", "rust"), code("let a;\nb\n", "rust"));
+    assert!(code("rm -rf x\rls\r\n", "").contains("x\\u{000D}ls\n"));
 }
 
 #[test]
