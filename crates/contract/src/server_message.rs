@@ -20,7 +20,8 @@ pub struct Frame {
     pub message: ServerMessage,
 }
 
-/// What is said. Conversation travels only in `session:history`, `upsert`, `turn`, `older` and, when asked for, `tail`.
+/// What is said. Conversation travels only in `session:history`, `upsert`, `turn`, `older`, `newer` and, when asked for,
+/// `tail`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
