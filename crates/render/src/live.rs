@@ -198,11 +198,14 @@ impl Renderer {
     /// Remembers definitions of link references: they count for what comes later.
     fn define(&mut self, frozen: &str) {
         for line in frozen.lines() {
-            if line.trim_start().starts_with('[')
+            let line = line.trim_start();
+            if line.starts_with('[')
                 && line.contains("]:")
                 && self.definitions.len() + line.len() < MOST_DEFINITIONS
+                // What is not a definition would be shown wherever these are put.
+                && parse(&Arena::new(), line).first_child().is_none()
             {
-                self.definitions.push_str(line.trim_start());
+                self.definitions.push_str(line);
                 self.definitions.push('\n');
             }
         }

@@ -98,6 +98,8 @@ const ANSWERS: &[&str] = &[
     "Heading\n=======\n\nAnother\n---\n\ntext\n\n---\n\nmore text here\n",
     "- [ ] todo\n- [x] done\n- [ ] more of it\n",
     "[g]: https://a.dev/guide\n\nUse [the guide][g] and more words.\n\nThen [again][g] we go.\n",
+    "[INFO]: the server started\n\nThen it said more.\n\n- and a list\n- of it\n\nThat was all.\n",
+    "See the note[^1] below.\n\n[^1]: A note of its own.\n\nThen more words.\n\n- one\n- two\n",
     "A long paragraph with many words that goes on and on, line after line\nuntil it has been parted somewhere in the middle of *all* these words, because\nnobody wants to read all of it again each time that a word comes in, and so the\nrenderer parts it where nothing is open and goes on from there with **bold** and\n`code` words, as if nothing had happened at all to the words before the place.\n",
 ];
 
