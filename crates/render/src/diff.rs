@@ -16,10 +16,6 @@ pub struct Diff {
     pub html: String,
     /// The same as a unified diff, in plain text.
     pub text: String,
-    /// Lines added.
-    pub added: usize,
-    /// Lines removed.
-    pub removed: usize,
 }
 
 /// A hunk as agents hand them over.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Text as HTML text or attribute value. Every other function of this crate that writes text goes through here.
-pub fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8);
     escape_into(&mut html, text);
     html

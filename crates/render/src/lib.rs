@@ -10,8 +10,8 @@
 //! | [`code`] | highlighting by a dozen classes of ours |
 //! | [`diff`], [`hunks`] | two texts, or an agent's hunks, to rows with line numbers |
 //! | [`terminal`] | ANSI output to classes |
-//! | [`text`], [`terminal_text`] | the plain text of it all |
-//! | [`escape`], [`visible`] | text as HTML; text without deception |
+//! | [`text`], [`terminal_text`] | Markdown and terminal output as plain text |
+//! | [`visible`] | text without deception |
 //! | [`units`], [`common_start`] | how a browser counts text |
 
 mod code;
@@ -26,7 +26,7 @@ mod wall;
 
 pub use code::code;
 pub use diff::{Diff, HunkInput, diff, hunks};
-pub use escape::{escape, visible};
+pub use escape::visible;
 pub use live::Renderer;
 pub use markdown::markdown;
 pub use plain::{terminal_text, text};
@@ -41,4 +41,4 @@ pub const RENDER_VERSION: u32 = 4;
 pub const HEAVY: usize = 16 * 1024;
 
 /// Code of more bytes than this is shown without colours.
-pub const PLAIN_ABOVE: usize = 256 * 1024;
+pub(crate) const PLAIN_ABOVE: usize = 256 * 1024;

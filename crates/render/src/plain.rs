@@ -1,4 +1,4 @@
-//! The plain text of everything: for titles, search and copying.
+//! Markdown and terminal output as plain text, for titles and exports.
 
 use comrak::Arena;
 use comrak::arena_tree::NodeEdge;
@@ -17,6 +17,10 @@ pub fn text(markdown: &str) -> String {
                 NodeValue::Text(text) => plain.push_str(text),
                 NodeValue::Code(code) => plain.push_str(&code.literal),
                 NodeValue::HtmlInline(html) => plain.push_str(html),
+                NodeValue::FootnoteReference(note) => plain.push_str(&format!("[^{}]", note.name)),
+                NodeValue::FootnoteDefinition(note) => {
+                    plain.push_str(&format!("[^{}]: ", note.name));
+                }
                 NodeValue::CodeBlock(code) => plain.push_str(&code.literal),
                 NodeValue::HtmlBlock(html) => plain.push_str(&html.literal),
                 NodeValue::SoftBreak | NodeValue::LineBreak => plain.push('\n'),

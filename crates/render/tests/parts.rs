@@ -1,15 +1,26 @@
 //! Diffs, terminal output and plain text, as a reader sees them.
 
+#![allow(clippy::expect_used, reason = "a test that fails should say where")]
+
 #[path = "support/samples.rs"]
 mod samples;
 
-use liminal_render::{HunkInput, code, diff, hunks, terminal, terminal_text, text};
+use liminal_render::{Diff, HunkInput, code, diff, hunks, terminal, terminal_text, text};
 use proptest::prelude::*;
+
+/// How many lines were added and removed, as its header says.
+fn counts(diff: &Diff) -> (usize, usize) {
+    let count = |sign: &str| {
+        let (_, number) = diff.html.split_once(&format!("\">{sign}")).expect("a count");
+        number.split('<').next().and_then(|number| number.parse().ok()).expect("a number")
+    };
+    (count("+"), count("\u{2212}"))
+}
 
 #[test]
 fn a_changed_line_marks_the_words_that_changed() {
     let changed = diff("src/a.rs", Some("a\nlet old = 1;\nc\n"), Some("a\nlet new = 1;\nc\n"));
-    assert_eq!((changed.added, changed.removed), (1, 1));
+    assert_eq!(counts(&changed), (1, 1));
     assert!(changed.html.contains("<div class=\"same\" data-old=\"1\" data-new=\"1\">a</div>"));
     assert!(
         changed.html.contains("<div class=\"del\" data-old=\"2\">let <mark>old</mark> = 1;</div>")
@@ -40,13 +51,13 @@ fn hunks_have_three_lines_of_context() {
 #[test]
 fn new_and_deleted_files_and_missing_line_ends_are_named() {
     let new = diff("a", None, Some("one\ntwo"));
-    assert_eq!((new.added, new.removed), (2, 0));
+    assert_eq!(counts(&new), (2, 0));
     assert!(new.html.contains("new file") && new.html.contains("No newline at end of file"));
     assert!(
         new.text.starts_with("--- /dev/null\n+++ a\n@@ -0,0 +1,2 @@\n+one\n+two\n\\ No newline")
     );
     let gone = diff("a", Some("one\n"), None);
-    assert_eq!((gone.added, gone.removed), (0, 1));
+    assert_eq!(counts(&gone), (0, 1));
     assert!(gone.html.contains("deleted"));
     assert!(diff("a", Some("x\n"), Some("x\n")).html.contains("No change"));
 }
@@ -65,7 +76,7 @@ fn of_two_pieces_of_a_file_it_is_not_said_that_they_end_without_a_newline() {
 fn an_agents_own_hunks_keep_their_numbers() {
     let lines = [" a", "-b", "+c", "\\ No newline at end of file"].map(String::from).to_vec();
     let shown = hunks("a", &[HunkInput { old_start: 41, new_start: 43, lines }]);
-    assert_eq!((shown.added, shown.removed), (1, 1));
+    assert_eq!(counts(&shown), (1, 1));
     assert!(shown.html.contains("data-old=\"41\" data-new=\"43\">a<"));
     assert!(shown.html.contains("data-old=\"42\">b<") && shown.html.contains("data-new=\"44\">c<"));
     assert!(shown.html.contains("No newline at end of file"));
@@ -124,6 +135,7 @@ fn the_plain_text_of_markdown_has_no_marks() {
         ),
         "Title\nSome bold link code\none\ntwo\nfn a() {}\na\tb\n1\t2"
     );
+    assert_eq!(text("a[^1]\n\n[^1]: b"), "a[^1]\n[^1]: b");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(super) fn file(path: &str, fate: Fate, hunks: Vec<Hunk<'_>>, returns: Return
         writer.hunk(hunk, hunks.len() > 1 || hunk.old_start > 1 || hunk.new_start > 1);
     }
     writer.end(hunks.is_empty());
-    Diff { html: writer.html, text: writer.text, added, removed }
+    Diff { html: writer.html, text: writer.text }
 }
 
 struct Writer {
