@@ -178,6 +178,7 @@ fn pathological() {
         ("images in images", &|n| format!("{}a{}", "![".repeat(n), "](x)".repeat(n))),
         ("emphasis", &|n| "*a _b ".repeat(n)),
         ("strong closers", &|n| "a** ".repeat(n)),
+        ("closers of others", &|n| "_a ".repeat(n / 2) + &"b* ".repeat(n / 2)),
         ("ticks", &|n| "`a``b".repeat(n)),
         ("open tags", &|n| "<a ".repeat(n)),
         ("entities", &|n| "&amp".repeat(n)),

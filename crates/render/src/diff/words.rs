@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-/// Lines longer than this are data, not prose or code: marks inside would cost more than they tell.
-const LONGEST: usize = 1_000;
+/// Lines of more words than this are data, not prose or code: marks inside would cost more than they tell.
+const MOST_WORDS: usize = 300;
 
 /// The byte ranges of the old and of the new line that differ. Empty when the lines have too little in common for
 /// marks to help.
 pub(super) fn changed(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
-    if old.len().max(new.len()) > LONGEST {
+    let (old_words, new_words) = (words(old), words(new));
+    if old_words.len().max(new_words.len()) > MOST_WORDS {
         return (Vec::new(), Vec::new());
     }
-    let (old_words, new_words) = (words(old), words(new));
     let ops = capture_diff_slices(Algorithm::Myers, &old_words, &new_words);
     let length = |words: &[&str]| words.iter().map(|word| word.len()).sum::<usize>();
     let shared: usize = ops

@@ -87,6 +87,7 @@ impl Writer {
             let marks: Vec<_> = rows
                 .iter()
                 .zip(new_rows)
+                .take(MOST_ROWS.saturating_sub(self.rows))
                 .map(|(old, new)| words::changed(old.text, new.text))
                 .collect();
             for (at, row) in rows.iter().enumerate() {

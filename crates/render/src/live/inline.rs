@@ -9,6 +9,9 @@ const LONGEST_LINK_TEXT: usize = 300;
 /// Code between ticks that is not closed within this never will be, it seems.
 pub(super) const LONGEST_CODE: usize = LONGEST_LINK_TEXT * 4;
 
+/// Marks that are open inside each other beyond this are text: each closing one is held against all of them.
+const MOST_OPEN: usize = 64;
+
 /// A line longer than this may be parted before it is finished.
 pub(super) const LONG_LINE: usize = 300;
 
@@ -213,7 +216,7 @@ impl Scanner<'_> {
                 self.open.pop();
             }
         }
-        if opens && count > 0 {
+        if opens && count > 0 && self.open.len() < MOST_OPEN {
             self.open.push(Mark { character, count, from: start });
         }
         true
