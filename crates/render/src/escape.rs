@@ -11,11 +11,15 @@ pub(crate) fn escape(text: &str) -> String {
 
 /// Text with every character that hides or reorders others spelled out, such as `\u{202E}`: bidi controls, zero-width
 /// characters, control characters. Plain text, **not** HTML: for titles, commands, paths, and all a user is asked to
-/// allow. Line feed and tab stay.
+/// allow. Tabs and line ends stay, those of Windows too.
 pub fn visible(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_control(c) || is_bidi(c) || is_zero_width(c) || is_reserved(c) {
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        let ends_line = c == '\r' && rest.as_str().starts_with('\n');
+        if ends_line {
+            plain.push(c)
+        } else if is_control(c) || is_bidi(c) || is_zero_width(c) || is_reserved(c) {
             spell(&mut plain, c)
         } else {
             plain.push(c)

@@ -120,6 +120,7 @@ fn the_check_itself_sees_what_is_wrong() {
 #[test]
 fn what_hides_or_reorders_is_spelled_out() {
     assert_eq!(visible("a\u{202E}b\u{200B}c\0d\te\nf"), "a\\u{202E}b\\u{200B}c\\u{0000}d\te\nf");
+    assert_eq!(visible("a\r\nb\rc\r"), "a\r\nb\\u{000D}c\\u{000D}");
     assert_eq!(visible("<b>"), "<b>");
     assert!(code("\u{202E}x", "rust").contains("\\u{202E}"));
     assert!(markdown("`\u{202E}x`").concat().contains("\\u{202E}"));

@@ -187,41 +187,24 @@ fn permission(session: &SessionId, ask: Ask) -> Body {
 fn visibly(part: &SourcePart) -> SourcePart {
     match part {
         SourcePart::Code { text, language } => {
-            SourcePart::Code { text: lines_visible(text), language: language.clone() }
+            SourcePart::Code { text: render::visible(text), language: language.clone() }
         }
-        SourcePart::Terminal { text } => SourcePart::Terminal { text: lines_visible(text) },
-        SourcePart::Text { text } => SourcePart::Text { text: lines_visible(text) },
+        SourcePart::Terminal { text } => SourcePart::Terminal { text: render::visible(text) },
+        SourcePart::Text { text } => SourcePart::Text { text: render::visible(text) },
         SourcePart::Diff { path, old, new } => SourcePart::Diff {
             path: render::visible(path),
-            old: old.as_deref().map(lines_visible),
-            new: new.as_deref().map(lines_visible),
+            old: old.as_deref().map(render::visible),
+            new: new.as_deref().map(render::visible),
         },
         SourcePart::Hunks { path, hunks } => {
             let mut hunks = hunks.clone();
             for line in hunks.iter_mut().flat_map(|hunk| &mut hunk.lines) {
-                *line = lines_visible(line);
+                *line = render::visible(line);
             }
             SourcePart::Hunks { path: render::visible(path), hunks }
         }
         SourcePart::Image { .. } => part.clone(),
     }
-}
-
-/// Escapes line by line, because line breaks and tabs are to be seen as what they are.
-fn lines_visible(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for (n, line) in text.split('\n').enumerate() {
-        if n > 0 {
-            out.push('\n');
-        }
-        for (n, cell) in line.split('\t').enumerate() {
-            if n > 0 {
-                out.push('\t');
-            }
-            out.push_str(&render::visible(cell));
-        }
-    }
-    out
 }
 
 fn part_of(session: &SessionId, part: &SourcePart) -> Part {
