@@ -96,6 +96,8 @@ const ANSWERS: &[&str] = &[
     "> quote\n> more\n>\n> - list in quote\n> - two\n\nEnd [link](https://a.dev/x) and https://b.dev/y, done.\n",
     "- a\n\n- b\n\n- c with text\n  going on\n\n  ```sh\n  ls -la\n  ```\n\n- d\n",
     "Heading\n=======\n\nAnother\n---\n\ntext\n\n---\n\nmore text here\n",
+    "* one\n* two\n\n* * *\n",
+    "* one\n* two\n\n* * *\n\nAfter it.\n\n***\n",
     "- [ ] todo\n- [x] done\n- [ ] more of it\n",
     "[g]: https://a.dev/guide\n\nUse [the guide][g] and more words.\n\nThen [again][g] we go.\n",
     "[INFO]: the server started\n\nThen it said more.\n\n- and a list\n- of it\n\nThat was all.\n",

@@ -55,7 +55,7 @@ pub(super) fn repair(part: &str, open: Option<Fence>) -> Repaired {
             }
         } else if let Some(opened) = opens(content) {
             fence = Some(opened);
-        } else if content.trim().is_empty() || content.starts_with('#') {
+        } else if content.trim().is_empty() || content.starts_with('#') || is_rule(line) {
             leaf = at;
             kind = Leaf::Text;
         } else if content.starts_with('|') {
@@ -220,6 +220,11 @@ fn is_only_marks(line: &str) -> bool {
                 | b'\t'
         )
     }) || line.trim_end_matches(['.', ')']).bytes().all(|b| b.is_ascii_digit()) && line.len() < 11
+}
+
+/// Whether a finished line is a rule across the page, or the line under a heading: its marks open nothing.
+fn is_rule(line: &str) -> bool {
+    line.bytes().all(|b| matches!(b, b'-' | b'*' | b'_' | b' ' | b'\t' | b'\n'))
 }
 
 /// The fence a line opens.
