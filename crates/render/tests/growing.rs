@@ -101,6 +101,7 @@ const ANSWERS: &[&str] = &[
     "- [ ] todo\n- [x] done\n- [ ] more of it\n",
     "[g]: https://a.dev/guide\n\nUse [the guide][g] and more words.\n\nThen [again][g] we go.\n",
     "[INFO]: the server started\n\nThen it said more.\n\n- and a list\n- of it\n\nThat was all.\n",
+    "[INFO]: it began well\n\n[INFO]: it went on\n",
     "See the note[^1] below.\n\n[^1]: A note of its own.\n\nThen more words.\n\n- one\n- two\n",
     "A long paragraph with many words that goes on and on, line after line\nuntil it has been parted somewhere in the middle of *all* these words, because\nnobody wants to read all of it again each time that a word comes in, and so the\nrenderer parts it where nothing is open and goes on from there with **bold** and\n`code` words, as if nothing had happened at all to the words before the place.\n",
 ];
@@ -177,6 +178,14 @@ fn tidy() -> impl Strategy<Value = String> {
         1 => lines(1).prop_map(|lines| lines.join(" \n")),
         2 => lines(1).prop_map(|items| format!("- {}", items.join("\n- "))),
         1 => lines(2).prop_map(|items| format!("- {}", items.join("\n  - "))),
+        1 => lines(1).prop_map(|items| format!("1. {}", items.join("\n2. "))),
+        1 => lines(1).prop_map(|items| format!("1. {}", items.join("\n\n   More of it.\n\n2. "))),
+        1 => lines(1).prop_map(|items| format!("- [ ] {}", items.join("\n- [x] "))),
+        1 => lines(1).prop_map(|items| format!("* {}\n\n* * *", items.join("\n* "))),
+        1 => lines(1).prop_map(|items| format!("- {}:\n\n  ```sh\n  ls\n  ```", items.join("\n\n- "))),
+        1 => lines(1).prop_map(|lines| lines.join("  \n")),
+        1 => words().prop_map(|words| format!("[INFO]: of {words}")),
+        1 => lines(1).prop_map(|items| format!("> So:\n>\n> - {}", items.join("\n> - "))),
         1 => lines(1).prop_map(|lines| format!("> {}", lines.join("\n> "))),
         1 => lines(1).prop_map(|rows| {
             let row = |row: &String| format!("| {row} | {} |\n", row.split(' ').next().unwrap_or("x"));

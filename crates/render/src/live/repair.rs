@@ -85,7 +85,7 @@ pub(super) fn repair(part: &str, open: Option<Fence>) -> Repaired {
             words(part, leaf.min(said.len()), said.len(), kind)
         };
     }
-    if is_only_marks(line) || opens(content).is_some() {
+    if is_only_marks(line) || opens(content).is_some() || may_define(content) {
         return Repaired::cut(part, last_line);
     }
     if content.starts_with('#') || content.starts_with('|') || marked {
@@ -220,6 +220,12 @@ fn is_only_marks(line: &str) -> bool {
                 | b'\t'
         )
     }) || line.trim_end_matches(['.', ')']).bytes().all(|b| b.is_ascii_digit()) && line.len() < 11
+}
+
+/// Whether an unfinished line may be the definition of a link, which would change words before it.
+fn may_define(content: &str) -> bool {
+    let behind = content.strip_prefix('[').and_then(|label| label.split_once("]:"));
+    behind.is_some_and(|(_, address)| !address.trim_start().contains(' '))
 }
 
 /// Whether a finished line is a rule across the page, or the line under a heading: its marks open nothing.
