@@ -12,7 +12,8 @@ pub fn terminal(output: &str) -> String {
     html.push_str("<pre class=\"term\">");
     let mut first = true;
     each_line(output, |cells| {
-        if !first {
+        // A browser drops the first line feed in a `pre`, so a blank first line takes one more.
+        if !first || cells.is_empty() {
             html.push('\n');
         }
         first = false;

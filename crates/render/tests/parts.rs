@@ -82,8 +82,16 @@ fn an_agents_own_hunks_keep_their_numbers() {
     assert!(shown.html.contains("No newline at end of file"));
 }
 
+/// What a browser takes to be in the `pre`.
 fn term(output: &str) -> String {
-    terminal(output).replace("<pre class=\"term\">", "").replace("</pre>", "")
+    let html = terminal(output).replace("<pre class=\"term\">", "").replace("</pre>", "");
+    html.strip_prefix('\n').map_or_else(|| html.clone(), str::to_owned)
+}
+
+#[test]
+fn a_blank_first_line_is_still_there_in_a_browser() {
+    assert_eq!(term("\none\n"), "\none");
+    assert_eq!(term("one\n\ntwo"), "one\n\ntwo");
 }
 
 #[test]
