@@ -17,6 +17,7 @@ use std::time::Instant;
 use liminal_contract::{ErrorCode, Hit, ServerMessage, SessionId, Snippet};
 use rusqlite::{Connection, OpenFlags};
 
+use self::gathered::Gathered;
 use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::store::SessionsFile;
@@ -44,15 +45,19 @@ impl Search {
     ) -> Result<Self, Failure> {
         let path = directory.join(FILE);
         let (news, told) = mpsc::channel();
-        let feed = news.clone();
+        let changed = Arc::new(Mutex::new(Gathered::default()));
+        let (feed, gathered) = (news.clone(), changed.clone());
         journal.on_commit(Box::new(move |session| {
-            let _indexer_ended = feed.send(index::News::Changed(session.clone()));
+            let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
+            if gathered.add(session.clone(), Instant::now()) {
+                let _indexer_ended = feed.send(index::News::Changed);
+            }
         }));
         let journal_path = directory.join(crate::journal::FILE);
         let indexer = index::Indexer::new(path.clone(), &journal_path).map_err(unusable)?;
         let index = move || {
             stand_back();
-            indexer.run(&told);
+            indexer.run(&told, &changed);
         };
         thread::Builder::new().name("search".into()).spawn(index).map_err(|error| {
             let message = format!("Search could not be started: {error}. Start again.");

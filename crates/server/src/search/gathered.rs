@@ -16,10 +16,13 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// A session changed. The first change decides when; however many follow, none puts it off.
-    pub fn add(&mut self, session: SessionId, now: Instant) {
+    /// A session changed. The first change decides when; however many follow, none puts it off. Returns whether it is
+    /// the first, of which whoever indexes them must be told.
+    pub fn add(&mut self, session: SessionId, now: Instant) -> bool {
         self.sessions.insert(session);
+        let is_first = self.due.is_none();
         self.due.get_or_insert(now + PATIENCE);
+        is_first
     }
 
     /// A session is gone.
@@ -72,12 +75,13 @@ mod tests {
         let [one, two] = ["demo:one", "demo:two"].map(|id| SessionId::parse(id).unwrap());
         let (mut gathered, now) = (Gathered::default(), Instant::now());
         assert_eq!(gathered.due(), None);
-        gathered.add(one.clone(), now);
-        gathered.add(two.clone(), now + PATIENCE / 2);
-        gathered.add(one.clone(), now + PATIENCE / 2);
+        assert!(gathered.add(one.clone(), now));
+        assert!(!gathered.add(two.clone(), now + PATIENCE / 2));
+        assert!(!gathered.add(one.clone(), now + PATIENCE / 2));
         gathered.remove(&two);
         assert!(gathered.take(now + PATIENCE / 2).is_empty());
-        assert_eq!(gathered.take(now + PATIENCE), HashSet::from([one]));
+        assert_eq!(gathered.take(now + PATIENCE), HashSet::from([one.clone()]));
         assert_eq!((gathered.due(), gathered.take(now + PATIENCE).len()), (None, 0));
+        assert!(gathered.add(one, now + PATIENCE));
     }
 }

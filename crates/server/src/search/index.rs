@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use liminal_contract::SessionId;
@@ -28,8 +29,8 @@ const ITEM: &str = "SELECT i.item_id, i.idx, i.started_at, i.kind, b.source,
 
 /// What the thread is told.
 pub enum News {
-    /// A session has something new in the journal.
-    Changed(SessionId),
+    /// Sessions begin to be gathered that have something new in the journal.
+    Changed,
     /// A session is gone, and so must its words be.
     Deleted(SessionId, oneshot::Sender<()>),
     /// Someone who asked at that time found the index damaged.
@@ -118,22 +119,23 @@ impl Indexer {
 
     /// Catches up, then follows until nobody has news any more. Works lot by lot and listens in between, so that no
     /// deletion waits for a long catching up.
-    pub fn run(mut self, news: &Receiver<News>) {
+    pub fn run(mut self, news: &Receiver<News>, changed: &Mutex<Gathered>) {
         let mut behind = self.sessions();
-        let mut changed = Gathered::default();
+        let changed = || changed.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let now = Instant::now();
             // What is said now comes before what was said long ago.
-            changed.take(now).into_iter().for_each(|session| behind.push_front(session));
-            let wait = match changed.due() {
+            changed().take(now).into_iter().for_each(|session| behind.push_front(session));
+            let due = changed().due();
+            let wait = match due {
                 _ if !behind.is_empty() => Duration::ZERO,
                 Some(due) => due.saturating_duration_since(now),
                 None => Duration::MAX,
             };
             match news.recv_timeout(wait) {
-                Ok(News::Changed(session)) => changed.add(session, Instant::now()),
+                Ok(News::Changed) => {}
                 Ok(News::Deleted(session, done)) => {
-                    changed.remove(&session);
+                    changed().remove(&session);
                     behind.retain(|other| *other != session);
                     if let Err(error) = self.forget(&session) {
                         tracing::error!(%session, %error, "a deleted session goes with the whole index");
