@@ -34,8 +34,8 @@ export function mountAddProject(root, deps) {
     const prefix = input.value
     const found = await deps.complete(prefix === "" ? "~/" : prefix).catch(() => [])
     if (destroyed || input.value !== prefix) return
+    const chosenMeanwhile = entries[chosen]
     entries = found.slice(0, 50)
-    choose(-1)
     list.replaceChildren(...entries.map((entry, n) => {
       const option = el("li", { class: "path-option", role: "option", id: `path-option-${n}`, title: entry }, icon("folder"), pathText(entry))
       option.addEventListener("pointerdown", (event) => event.preventDefault()) // keeps the caret in the field
@@ -44,6 +44,7 @@ export function mountAddProject(root, deps) {
     }))
     list.hidden = entries.length === 0
     setAttribute(input, "aria-expanded", String(entries.length > 0))
+    choose(chosenMeanwhile === undefined ? -1 : entries.indexOf(chosenMeanwhile))
   }
 
   /** @param {number} n */
@@ -60,7 +61,13 @@ export function mountAddProject(root, deps) {
     input.value = path
     input.setSelectionRange(path.length, path.length)
     input.scrollLeft = input.scrollWidth
+    changed()
+  }
+
+  /** The field holds something else: what was chosen for what it held is not chosen any more. */
+  function changed() {
     say("")
+    choose(-1)
     suggest()
   }
 
@@ -70,7 +77,7 @@ export function mountAddProject(root, deps) {
     setAttribute(input, "aria-invalid", text === "" ? null : "true")
   }
 
-  input.addEventListener("input", () => { say(""); suggest() })
+  input.addEventListener("input", changed)
   input.addEventListener("keydown", (event) => {
     if (event.isComposing) return
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
