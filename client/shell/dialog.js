@@ -33,7 +33,16 @@ export function confirmed({ title, text, action }) {
 /** @param {HTMLDialogElement} dialog @param {() => void} [onClose] */
 export function show(dialog, onClose) {
   const before = document.activeElement
+  const ending = new AbortController()
+  /** @type {HTMLElement} */
+  let inside = dialog
+  dialog.addEventListener("focusin", ({ target }) => { if (target instanceof HTMLElement) inside = target })
+  // A session that was told to take the focus may do so only now, and a modal dialog does not keep a frame from it.
+  window.addEventListener("blur", () => setTimeout(() => {
+    if (dialog.open && document.activeElement instanceof HTMLIFrameElement) inside.focus()
+  }), { signal: ending.signal })
   dialog.addEventListener("close", () => {
+    ending.abort()
     dialog.remove()
     if (before instanceof HTMLElement && before.isConnected) before.focus()
     onClose?.()
