@@ -1,4 +1,4 @@
-// Starts the program for a row, in a data directory of its own, and ends it again.
+// Starts the program for a row, in its own data directory, and stops it afterwards.
 import { spawn } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -18,37 +18,53 @@ export function started(command, args, env = process.env) {
   })
 }
 
-/** Ends a child and waits until it is gone. */
+/** Ends a child and waits until it has exited. */
 export function ended(child, signal = "SIGTERM") {
   const gone = new Promise((resolve) => child.once("exit", resolve))
   child.kill(signal)
   return gone
 }
 
-/** Runs `use({address, token, pid, home, data, stopped, killed, back})` with a fresh server; `prepare(data)` may put files there first.
- * `stopped(look)` ends the server and then looks, for figures that are true only then. `killed()` ends it as `kill -9` does, `back()`
- * starts it again at the same address. */
+/** Runs `use({address, token, pid, home, data, stopped, killed, back})` with a new server; `prepare(data)` may put
+ * files into its data directory first. `stopped(look)` stops the server and then calls `look`, for figures that are
+ * final only then. `killed()` ends it like `kill -9`; `back()` starts it again at the same address. */
 export async function withLiminal(binary, use, prepare = () => {}) {
   const home = mkdtempSync(join(tmpdir(), "liminal-bench-"))
   const data = join(home, "data")
   mkdirSync(data, { mode: 0o700 })
   prepare(data)
-  // The user's own agents and their files are none of a row's.
-  const start = (port) => started(binary, ["--port", port, "--no-open", "--data-dir", data], { ...process.env, HOME: home })
+  // A row must not see the user's own agents and files.
+  const start = (port) =>
+    started(binary, ["--port", port, "--no-open", "--data-dir", data], { ...process.env, HOME: home })
   let { child, line } = await start("0")
   let gone = null
-  const end = (signal) => gone ??= ended(child, signal)
+  const end = (signal) => (gone ??= ended(child, signal))
   try {
-    const [address, token] = line.replace(/^.* at /, "").split("/#token=")
-    const back = async () => { ({ child } = await start(new URL(address).port)); gone = null }
-    return await use({ address, token, pid: child.pid, home, data, stopped: async (look) => { await end(); return look() }, killed: () => end("SIGKILL"), back })
+    const [address, token] = line.replace(/^.* at /, "").split(/\/[^/\s]*#token=/)
+    const back = async () => {
+      ;({ child } = await start(new URL(address).port))
+      gone = null
+    }
+    return await use({
+      address,
+      token,
+      pid: child.pid,
+      home,
+      data,
+      stopped: async (look) => {
+        await end()
+        return look()
+      },
+      killed: () => end("SIGKILL"),
+      back,
+    })
   } finally {
     await end()
     rmSync(home, { recursive: true })
   }
 }
 
-/** The resident memory of a process in megabytes (Linux), now and at most. */
+/** The resident memory of a process in megabytes (Linux), now and at its peak. */
 export const resident = (pid) => memory(pid, "VmRSS")
 export const peak = (pid) => memory(pid, "VmHWM")
 
@@ -59,12 +75,12 @@ function memory(pid, what) {
 
 export const median = (figures) => quantile(figures, 0.5)
 
-/** The figure that this share of all is below. */
+/** The figure below which this share of all figures lies. */
 export function quantile(figures, share) {
   return figures.toSorted((a, b) => a - b)[Math.floor(figures.length * share)]
 }
 
-/** A row's outcome that is one size, wanted to be at most `limit`. */
+/** The outcome of a row that measures one size, at most `limit`. */
 export function megabytes(size, limit) {
   return { figure: `${size.toFixed(1)} MB`, pass: size <= limit, values: { megabytes: size } }
 }

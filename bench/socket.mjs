@@ -1,21 +1,43 @@
-// A page's end of the socket, without a page: asks, waits, and counts what arrived.
+// A client of the socket, as a page is one: sends requests, waits for frames, and counts them.
 import { randomBytes } from "node:crypto"
 import { request } from "node:http"
 import { waited } from "./waiting.mjs"
 
-/** `arrived` sees every frame at once. @returns {Promise<{ask: (message: object) => Promise<any>, send: (message: object) => void, sees: (find: (frame: any) => any, what?: string) => Promise<any>, counts: {frames: number, bytes: number}, close: () => void}>} */
+/** `arrived` is called with every frame as it comes.
+ * @returns {Promise<{
+ *   ask: (message: object) => Promise<any>,
+ *   send: (message: object) => void,
+ *   sees: (find: (frame: any) => any, what?: string) => Promise<any>,
+ *   counts: {frames: number, bytes: number},
+ *   close: () => void
+ * }>} */
 export function connected({ address, token }, arrived = () => {}) {
   const { host } = new URL(address)
   return new Promise((resolve, reject) => {
-    const upgrade = request(`${address}/ws`, { headers: { Host: host, Origin: address, Connection: "Upgrade", Upgrade: "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": randomBytes(16).toString("base64"), "Sec-WebSocket-Protocol": `liminal.1, ${token}` } })
-    upgrade.on("error", reject).on("upgrade", (_answer, socket, head) => resolve(speaking(socket, head, arrived))).end()
+    const upgrade = request(`${address}/ws`, {
+      headers: {
+        Host: host,
+        Origin: address,
+        Connection: "Upgrade",
+        Upgrade: "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": randomBytes(16).toString("base64"),
+        "Sec-WebSocket-Protocol": `liminal.1, ${token}`,
+      },
+    })
+    upgrade
+      .on("error", reject)
+      .on("upgrade", (_answer, socket, head) => resolve(speaking(socket, head, arrived)))
+      .end()
   })
 }
 
 function speaking(socket, head, arrived) {
   const counts = { frames: 0, bytes: 0 }
   const frames = waited("the server", { keep: true })
-  let buffer = Buffer.alloc(0), parts = [], requests = 0
+  let buffer = Buffer.alloc(0),
+    parts = [],
+    requests = 0
 
   socket.on("data", function read(piece) {
     counts.bytes += piece.length
@@ -45,12 +67,15 @@ function speaking(socket, head, arrived) {
 
   function send(message) {
     const text = Buffer.from(JSON.stringify(message))
-    const length = text.length < 126 ? Buffer.from([128 | text.length]) : Buffer.from([128 | 126, text.length >> 8, text.length & 255])
+    const length =
+      text.length < 126
+        ? Buffer.from([128 | text.length])
+        : Buffer.from([128 | 126, text.length >> 8, text.length & 255])
     socket.write(Buffer.concat([Buffer.from([129]), length, Buffer.alloc(4), text]))
   }
-  /** What the server answers; an error of its is thrown. */
+  /** Returns the server's reply; throws if it is an error. */
   async function ask(message) {
-    const requestId = `r${requests += 1}`
+    const requestId = `r${(requests += 1)}`
     send({ ...message, requestId })
     const frame = await frames.sees((each) => each.requestId === requestId, `an answer to ${message.type}`)
     if (frame.type === "error") throw new Error(`${message.type}: ${frame.code}: ${frame.message}`)

@@ -1,17 +1,20 @@
-// An agent that says when it said each piece: `node stamping-agent.mjs PIECES EVERY_MS`. Speaks just enough of the Agent Client Protocol.
-// Its clock is the system's monotonic one, which is the same in every process.
+// An agent that puts the time into each piece it sends: `node stamping-agent.mjs PIECES EVERY_MS`. Speaks just enough
+// of the Agent Client Protocol. It uses the system's monotonic clock, which is the same in every process.
 import { createInterface } from "node:readline"
 
 const [pieces, every] = process.argv.slice(2).map(Number)
 const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
 
 function speak(id, sessionId) {
-  let said = 0
+  let sent = 0
   const timer = setInterval(() => {
-    said += 1
-    const text = `${said}@${process.hrtime.bigint()} ${said % 12 === 0 ? "\n\n" : ""}`
-    write({ method: "session/update", params: { sessionId, update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text } } } })
-    if (said < pieces) return
+    sent += 1
+    const text = `${sent}@${process.hrtime.bigint()} ${sent % 12 === 0 ? "\n\n" : ""}`
+    write({
+      method: "session/update",
+      params: { sessionId, update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text } } },
+    })
+    if (sent < pieces) return
     clearInterval(timer)
     write({ id, result: { stopReason: "end_turn" } })
   }, every)

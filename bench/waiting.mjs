@@ -1,21 +1,30 @@
-// Waiting for a message that somebody will send, but not for ever.
+// Waits for a message, with a time limit.
 
-/** Longer than anything that is measured takes. */
+/** Longer than any measurement takes (milliseconds). */
 const PATIENCE = 180_000
 
-/** Messages of `who` as they come: `take` each, `sees(find, what)` waits for one and fails when none came in time or `end(how)` said that
- * no more will. With `keep`, what nobody waited for yet is kept for who asks later. */
+/** Messages from `who`: pass each to `take`. `sees(find, what)` waits for one; it fails when none comes in time, or
+ * after `end(how)`, when no more will come. With `keep`, messages that no one waits for are kept for a later `sees`. */
 export function waited(who, { keep = false } = {}) {
   const unseen = []
-  let waiting = new Set(), over = null
+  let waiting = new Set(),
+    over = null
 
-  function sees(find, what = "what is waited for") {
+  function sees(find, what = "the expected message") {
     const at = unseen.findIndex((message) => find(message))
     if (at >= 0) return Promise.resolve(unseen.splice(at, 1)[0])
     const seen = new Promise((resolve, reject) => {
       if (over !== null) return reject(new Error(`${who} ${over} before ${what}`))
-      const timer = setTimeout(() => fail(`said nothing for ${PATIENCE / 1000} s of ${what}`), PATIENCE)
-      const waiter = { find, done: (message) => { clearTimeout(timer); waiting.delete(waiter); resolve(message) }, fail: (how) => fail(`${how} before ${what}`) }
+      const timer = setTimeout(() => fail(`did not send ${what} within ${PATIENCE / 1000} s`), PATIENCE)
+      const waiter = {
+        find,
+        done: (message) => {
+          clearTimeout(timer)
+          waiting.delete(waiter)
+          resolve(message)
+        },
+        fail: (how) => fail(`${how} before ${what}`),
+      }
       function fail(how) {
         clearTimeout(timer)
         waiting.delete(waiter)
@@ -23,7 +32,7 @@ export function waited(who, { keep = false } = {}) {
       }
       waiting.add(waiter)
     })
-    // Who waits for two things stops at the first that fails.
+    // A caller that waits for two messages may stop at the first failure.
     seen.catch(() => {})
     return seen
   }

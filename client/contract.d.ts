@@ -6,58 +6,50 @@ export type ItemId = string;
 export type CliType = string;
 export type SessionId = string;
 export type Timestamp = string;
-export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
+export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
 export type AuthMethod = { 
 /**
- * The agent's id of it.
+ * The agent's own id.
  */
-id: string, 
+id: string, name: string, description?: string, 
 /**
- * What to call it.
+ * A command to type, for one that runs in a terminal.
  */
-name: string, 
-/**
- * What it does.
- */
-description?: string, };
+command?: string, };
 export type Details = { 
 /**
- * What to type.
+ * A command to type.
  */
 command?: string, 
 /**
- * The last the agent wrote to stderr.
+ * The last lines the agent wrote to stderr, or to stdout outside its protocol.
  */
 stderrTail?: string, 
 /**
- * How the agent can be logged in to.
+ * Ways to log in to the agent.
  */
-authMethods?: Array<AuthMethod>, 
+authMethods?: Array<AuthMethod>, hint?: string, 
 /**
- * What to do next.
+ * When a used-up limit of the account is lifted.
  */
-hint?: string, 
+resetsAt?: Timestamp, 
 /**
- * The file or directory it is about.
+ * The file or directory the error is about.
  */
-path?: string, };
-export type ErrorBody = { 
+path?: string, 
 /**
- * What went wrong.
+ * The other sessions that the same process was working on when it ended.
  */
-code: ErrorCode, 
+interrupted?: Array<SessionId>, };
+export type ErrorBody = { code: ErrorCode, 
 /**
- * What the user reads: what happened and what to do next.
+ * For the user: what happened and what to do next.
  */
 message: string, 
 /**
- * Whether trying again may help.
+ * Whether a retry may help.
  */
-retryable: boolean, 
-/**
- * The evidence.
- */
-details?: Details, };
+retryable: boolean, details?: Details, };
 export type Project = { 
 /**
  * Stays the same when the directory is removed and added again.
@@ -72,88 +64,83 @@ path: string,
  */
 name: string, 
 /**
- * Sidebar order.
+ * The sidebar sorts by this.
  */
 addedAt: Timestamp, };
 export type AgentStatus = "idle" | "starting" | "connected" | "disconnected" | "reconnecting";
 export type Readiness = "ready" | "missing" | "unknown";
-export type Agent = { 
+export type Agent = { cliType: CliType, name: string, status: AgentStatus, ready: Readiness, 
 /**
- * Its id in the catalogue.
- */
-cliType: CliType, 
-/**
- * What to call it.
- */
-name: string, 
-/**
- * Its process.
- */
-status: AgentStatus, 
-/**
- * Its program.
- */
-ready: Readiness, 
-/**
- * What its program says of itself.
+ * As reported by the program.
  */
 version?: string, 
 /**
- * What to type to install it.
+ * The command that installs it.
  */
 install?: string, 
 /**
- * What to type to log in.
+ * The command that logs in.
  */
 login?: string, 
 /**
- * False for those of `agents.json`.
+ * False for agents from `agents.json`.
  */
-builtin: boolean, };
+builtin: boolean, 
+/**
+ * Installed, or shown to every user. The others are under "More agents".
+ */
+offered: boolean, };
 export type Policy = "ask" | "auto";
-export type SessionState = "idle" | "starting" | "running" | "waiting" | "failed";
+export type SessionState = "idle" | "starting" | "running" | "waiting" | "failed" | "interrupted";
 export type Cursor = { 
 /**
- * A newer one means: forget what you have.
+ * If it changed, discard what you have.
  */
-stream: string, 
+stream: string, seq: number, };
+export type ChangeCounts = { files: number, added: number, removed: number, };
+export type Worktree = { path: string, branch: string, 
 /**
- * The last `seq` seen.
+ * The branch that it was made from.
  */
-seq: number, };
-export type SessionListItem = { 
+base?: string, };
+export type WorkspaceChoice = { "kind": "project", } | { "kind": "worktree", 
 /**
- * The session.
+ * A branch. Absent: the last commit.
  */
-id: SessionId, 
+base?: string, 
 /**
- * Where it works.
+ * For its directory and its branch. Absent: a new one.
  */
-projectId: ProjectId, 
+name?: string, 
+/**
+ * Copies what is not committed in the project, if it is made from the current branch.
+ */
+bring?: boolean, };
+export type SessionListItem = { id: SessionId, projectId: ProjectId, 
 /**
  * "New Session" until the first message.
  */
 title: string, 
 /**
- * Changes on send and on turn end.
+ * Changes when a message is sent and when a turn ends.
  */
-lastActiveAt: Timestamp, 
-/**
- * When it was made.
- */
-createdAt: Timestamp, 
-/**
- * Which agent.
- */
-cliType: CliType, 
+lastActiveAt: Timestamp, createdAt: Timestamp, cliType: CliType, 
 /**
  * Hidden from the sidebar.
  */
-archived: boolean, 
+archived: boolean, state: SessionState, 
 /**
- * What it is doing.
+ * A turn ended that the user has not looked at.
  */
-state: SessionState, };
+unread: boolean, 
+/**
+ * Absent if it works in the project's directory.
+ */
+worktree?: Worktree, 
+/**
+ * After its last turn: of its branch against the base in a worktree, else of the files that it named.
+ */
+counts?: ChangeCounts, };
 export type TurnOrigin = "user" | "agent";
 export type TurnOutcome = "completed" | "cancelled" | "failed" | "interrupted";
 export type TurnStatus = "completed" | "cancelled";
@@ -167,166 +154,98 @@ inputTokens: number,
  */
 outputTokens: number, 
 /**
- * Of those read, from a cache.
+ * The part of `inputTokens` that came from a cache.
  */
 cacheReadInputTokens: number, 
 /**
- * Written to a cache.
+ * Tokens written to a cache.
  */
 cacheCreationInputTokens: number, 
 /**
- * Money, as the agent counts it.
+ * As reported by the agent.
  */
 costUsd?: number, 
 /**
- * Tokens of the context window in use.
+ * Tokens used in the context window.
  */
 contextUsed: number, 
 /**
  * Size of the context window in tokens.
  */
 contextSize: number, };
-export type Turn = { 
+export type Turn = { turnId: TurnId, 
 /**
- * The turn.
+ * The `seq` of its last change.
  */
-turnId: TurnId, 
+seq: number, origin: TurnOrigin, startedAt: Timestamp, 
 /**
- * Of its last change.
- */
-seq: number, 
-/**
- * Who began it.
- */
-origin: TurnOrigin, 
-/**
- * When.
- */
-startedAt: Timestamp, 
-/**
- * Absent while it runs.
+ * Absent while the turn is running.
  */
 endedAt?: Timestamp, 
 /**
- * Absent while it runs.
+ * Absent while the turn is running.
  */
 outcome?: TurnOutcome, 
 /**
- * The agent's word for why it stopped.
+ * Why it stopped, in the agent's own term.
  */
-stopReason?: string, 
+stopReason?: string, modelId?: string, usage?: Usage, 
 /**
- * The model that answered.
- */
-modelId?: string, 
-/**
- * What it cost.
- */
-usage?: Usage, 
-/**
- * Of a failed turn.
+ * Only of a failed turn.
  */
 errorCode?: ErrorCode, 
 /**
- * Of a failed turn.
+ * Only of a failed turn.
  */
 errorMessage?: string, 
 /**
- * The evidence of a failed turn.
+ * Only of a failed turn.
  */
 details?: Details, };
 export type TurnEventKind = { "type": "turn_started", 
 /**
- * The model that answers; empty when the agent does not say.
+ * Empty if the agent doesn't report it.
  */
 modelId: string, 
 /**
- * Which provider of ours drives the agent.
+ * The provider that drives the agent.
  */
-providerId: string, 
+providerId: string, origin: TurnOrigin, } | { "type": "turn_complete", status: TurnStatus, usage?: Usage, 
 /**
- * Who began the turn.
+ * Why it stopped, in the agent's own term.
  */
-origin: TurnOrigin, } | { "type": "turn_complete", 
+stopReason?: string, } | { "type": "turn_error", errorCode: ErrorCode, 
 /**
- * By itself, or because the user stopped it.
+ * For the user.
  */
-status: TurnStatus, 
+errorMessage: string, details?: Details, };
+export type TurnEvent = { turnId: TurnId, sessionId: SessionId, } & ({ "type": "turn_started", 
 /**
- * What it cost.
- */
-usage?: Usage, 
-/**
- * The agent's word for why it stopped.
- */
-stopReason?: string, } | { "type": "turn_error", 
-/**
- * What went wrong.
- */
-errorCode: ErrorCode, 
-/**
- * What the user reads.
- */
-errorMessage: string, 
-/**
- * The evidence.
- */
-details?: Details, };
-export type TurnEvent = { 
-/**
- * The turn.
- */
-turnId: TurnId, 
-/**
- * Its session.
- */
-sessionId: SessionId, } & ({ "type": "turn_started", 
-/**
- * The model that answers; empty when the agent does not say.
+ * Empty if the agent doesn't report it.
  */
 modelId: string, 
 /**
- * Which provider of ours drives the agent.
+ * The provider that drives the agent.
  */
-providerId: string, 
+providerId: string, origin: TurnOrigin, } | { "type": "turn_complete", status: TurnStatus, usage?: Usage, 
 /**
- * Who began the turn.
+ * Why it stopped, in the agent's own term.
  */
-origin: TurnOrigin, } | { "type": "turn_complete", 
+stopReason?: string, } | { "type": "turn_error", errorCode: ErrorCode, 
 /**
- * By itself, or because the user stopped it.
+ * For the user.
  */
-status: TurnStatus, 
-/**
- * What it cost.
- */
-usage?: Usage, 
-/**
- * The agent's word for why it stopped.
- */
-stopReason?: string, } | { "type": "turn_error", 
-/**
- * What went wrong.
- */
-errorCode: ErrorCode, 
-/**
- * What the user reads.
- */
-errorMessage: string, 
-/**
- * The evidence.
- */
-details?: Details, });
+errorMessage: string, details?: Details, });
 export type ItemStatus = "create" | "update" | "complete" | "error";
 export type MessageOrigin = "user" | "agent" | "system";
 export type ToolKind = "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other";
 export type Location = { 
 /**
- * As the agent names it.
+ * As the agent wrote it.
  */
 path: string, 
 /**
- * Counted from one.
+ * Counted from 1.
  */
 line?: number, };
 export type Part = { "kind": "text", 
@@ -341,7 +260,19 @@ html: string, } | { "kind": "diff",
 /**
  * Safe HTML.
  */
-html: string, } | { "kind": "terminal", 
+html: string, 
+/**
+ * Lines added.
+ */
+added: number, 
+/**
+ * Lines removed.
+ */
+removed: number, } | { "kind": "terminal", 
+/**
+ * Safe HTML.
+ */
+html: string, } | { "kind": "fields", 
 /**
  * Safe HTML.
  */
@@ -351,496 +282,808 @@ html: string, } | { "kind": "image",
  */
 url: string, };
 export type PlanStatus = "pending" | "in_progress" | "completed";
-export type PlanEntry = { 
+export type PlanEntry = { text: string, status: PlanStatus, 
 /**
- * The step.
- */
-text: string, 
-/**
- * How far it is.
- */
-status: PlanStatus, 
-/**
- * The agent's word for how important it is.
+ * As the agent calls it.
  */
 priority?: string, };
 export type AskKind = "allow_once" | "allow_always" | "reject_once" | "reject_always" | "other";
 export type AskOption = { 
 /**
- * The agent's id of it.
+ * The agent's own id.
  */
 optionId: string, 
 /**
- * What the button says.
+ * The label of the button.
  */
-name: string, 
+name: string, kind: AskKind, };
+export type FieldKind = "text" | "number" | "integer" | "boolean" | "choice" | "several";
+export type FieldFormat = "email" | "uri" | "date" | "date-time";
+export type AnswerValue = string | Array<string>;
+export type FormField = { 
 /**
- * What it means.
+ * The key of its answer.
  */
-kind: AskKind, };
-export type QuestionOption = { 
+id: string, kind: FieldKind, required: boolean, description?: string, 
 /**
- * The answer.
+ * Filled in from the start.
  */
-label: string, 
+value?: AnswerValue, 
 /**
- * What it would mean.
+ * The least number, length in characters, or number of choices.
  */
-description?: string, };
-export type Question = { 
+least?: number, 
 /**
- * The question.
+ * The greatest number, length in characters, or number of choices.
  */
-question: string, 
+most?: number, 
 /**
- * A word or two for it.
+ * A regular expression that matches a part of the text. Checked by the page, not by the server.
  */
-header?: string, 
+pattern?: string, format?: FieldFormat, 
 /**
- * The answers.
+ * Hidden while it is typed.
  */
-options: Array<QuestionOption>, 
+secret?: boolean, };
+export type QuestionOption = { label: string, 
 /**
- * Whether several may be chosen.
+ * The answer that stands for it, if that is not its label.
  */
-multiple: boolean, };
+value?: string, description?: string, };
+export type Question = { question: string, 
+/**
+ * One or two words.
+ */
+header?: string, options: Array<QuestionOption>, 
+/**
+ * Whether several answers may be chosen.
+ */
+multiple: boolean, 
+/**
+ * Present if it is a field of a form. Absent: the answer is free text, or any of the options.
+ */
+field?: FormField, };
 export type OutcomeBy = "user" | "policy" | "cancel" | "agent-left";
 export type Outcome = { 
 /**
- * The option taken, if one was.
+ * The chosen option, if any.
  */
-optionId?: string, 
+optionId?: string, by: OutcomeBy, 
 /**
- * By whom.
+ * The user's words with a refusal.
  */
-by: OutcomeBy, };
+message?: string, };
 export type Severity = "info" | "warning" | "error";
 export type NoticeAction = "cancel" | "restart" | "retry";
+export type AttachmentKind = "image" | "file" | "lines" | "paste";
+export type Attachment = { kind: AttachmentKind, 
+/**
+ * The name to show.
+ */
+name: string, 
+/**
+ * Absent for a file, of which only the path is kept.
+ */
+id?: string, 
+/**
+ * The bytes, on our own origin.
+ */
+url?: string, mimeType?: string, bytes?: number, 
+/**
+ * Relative to the workspace.
+ */
+path?: string, 
+/**
+ * First and last, counted from 1.
+ */
+lines?: [number, number], 
+/**
+ * In pixels.
+ */
+width?: number, 
+/**
+ * In pixels.
+ */
+height?: number, 
+/**
+ * The message mentions it as `@path`; nobody attached it separately.
+ */
+mentioned?: boolean, };
+export type AttachmentRef = { 
+/**
+ * As `POST /api/attachment` returned it.
+ */
+id: string, 
+/**
+ * The name to show.
+ */
+name?: string, 
+/**
+ * Where text came from, for lines that are already frozen.
+ */
+path?: string, lines?: [number, number], } | { 
+/**
+ * Relative to the workspace.
+ */
+path: string, 
+/**
+ * First and last, counted from 1. They are kept as they are when the message is sent.
+ */
+lines?: [number, number], };
 export type Body = { "type": "message", 
-/**
- * Its source, in Markdown.
- */
-content: string, 
-/**
- * Who said it.
- */
-origin: MessageOrigin, 
-/**
- * Safe HTML, one per top-level block.
- */
-blocks: Array<string>, 
-/**
- * Of the send that it came with.
- */
-requestId?: string, } | { "type": "thinking", 
-/**
- * Its source, in Markdown.
- */
-content: string, 
-/**
- * Which provider of ours drives the agent.
- */
-providerId: string, 
-/**
- * Safe HTML, one per top-level block.
- */
-blocks: Array<string>, } | { "type": "tool_call", 
-/**
- * The agent's name of the tool.
- */
-toolName: string, 
-/**
- * May be empty until they are final.
- */
-toolArguments: Record<string, unknown>, 
-/**
- * The agent's id of the call.
- */
-callId: string, 
-/**
- * Its output as text, cut at 64 KB.
- */
-toolOutput?: string, 
-/**
- * Whether the output is a failure.
- */
-toolOutputIsError?: boolean, 
-/**
- * One line for the reader.
- */
-title: string, 
-/**
- * Which icon.
- */
-toolKind: ToolKind, 
-/**
- * The files it is about.
- */
-locations: Array<Location>, 
-/**
- * Its content, rendered.
- */
-parts: Array<Part>, 
-/**
- * The whole size, when output or parts were cut.
- */
-outputBytes: number, 
-/**
- * The user did not allow it.
- */
-refused?: boolean, } | { "type": "plan", 
-/**
- * In order.
- */
-entries: Array<PlanEntry>, } | { "type": "permission", 
-/**
- * The call it asks for.
- */
-callId?: string, 
-/**
- * What is asked, in one line.
- */
-title: string, 
-/**
- * Which icon.
- */
-toolKind: ToolKind, 
-/**
- * The command or diff in full.
- */
-parts: Array<Part>, 
-/**
- * As the agent offered them.
- */
-options: Array<AskOption>, 
-/**
- * Questions with answers to choose from, where the agent asks those.
- */
-questions?: Array<Question>, 
-/**
- * Absent while it is open.
- */
-outcome?: Outcome, } | { "type": "notice", 
-/**
- * How bad.
- */
-severity: Severity, 
-/**
- * The sentence.
- */
-text: string, 
-/**
- * What can be done about it.
- */
-actions: Array<NoticeAction>, 
-/**
- * The evidence.
- */
-details?: Details, };
-export type UpsertObject = { 
-/**
- * The turn it belongs to.
- */
-turnId: TurnId, 
-/**
- * The session it belongs to.
- */
-sessionId: SessionId, 
-/**
- * The item.
- */
-itemId: ItemId, 
-/**
- * When the agent said it.
- */
-sourceTimestamp: Timestamp, 
-/**
- * When we passed it on.
- */
-emittedAt: Timestamp, 
-/**
- * Where it is in its life.
- */
-status: ItemStatus, 
-/**
- * With status `error`.
- */
-errorCode?: ErrorCode, 
-/**
- * With status `error`.
- */
-errorMessage?: string, 
-/**
- * Its fixed place in the transcript; order by it.
- */
-index: number, 
-/**
- * When it began.
- */
-startedAt: Timestamp, 
-/**
- * The call under which a sub-agent did this.
- */
-parentCallId?: string, } & ({ "type": "message", 
-/**
- * Its source, in Markdown.
- */
-content: string, 
-/**
- * Who said it.
- */
-origin: MessageOrigin, 
-/**
- * Safe HTML, one per top-level block.
- */
-blocks: Array<string>, 
-/**
- * Of the send that it came with.
- */
-requestId?: string, } | { "type": "thinking", 
-/**
- * Its source, in Markdown.
- */
-content: string, 
-/**
- * Which provider of ours drives the agent.
- */
-providerId: string, 
-/**
- * Safe HTML, one per top-level block.
- */
-blocks: Array<string>, } | { "type": "tool_call", 
-/**
- * The agent's name of the tool.
- */
-toolName: string, 
-/**
- * May be empty until they are final.
- */
-toolArguments: Record<string, unknown>, 
-/**
- * The agent's id of the call.
- */
-callId: string, 
-/**
- * Its output as text, cut at 64 KB.
- */
-toolOutput?: string, 
-/**
- * Whether the output is a failure.
- */
-toolOutputIsError?: boolean, 
-/**
- * One line for the reader.
- */
-title: string, 
-/**
- * Which icon.
- */
-toolKind: ToolKind, 
-/**
- * The files it is about.
- */
-locations: Array<Location>, 
-/**
- * Its content, rendered.
- */
-parts: Array<Part>, 
-/**
- * The whole size, when output or parts were cut.
- */
-outputBytes: number, 
-/**
- * The user did not allow it.
- */
-refused?: boolean, } | { "type": "plan", 
-/**
- * In order.
- */
-entries: Array<PlanEntry>, } | { "type": "permission", 
-/**
- * The call it asks for.
- */
-callId?: string, 
-/**
- * What is asked, in one line.
- */
-title: string, 
-/**
- * Which icon.
- */
-toolKind: ToolKind, 
-/**
- * The command or diff in full.
- */
-parts: Array<Part>, 
-/**
- * As the agent offered them.
- */
-options: Array<AskOption>, 
-/**
- * Questions with answers to choose from, where the agent asks those.
- */
-questions?: Array<Question>, 
-/**
- * Absent while it is open.
- */
-outcome?: Outcome, } | { "type": "notice", 
-/**
- * How bad.
- */
-severity: Severity, 
-/**
- * The sentence.
- */
-text: string, 
-/**
- * What can be done about it.
- */
-actions: Array<NoticeAction>, 
-/**
- * The evidence.
- */
-details?: Details, });
-export type ClientMessage = { "type": "project:list", } | { "type": "project:add", 
-/**
- * Absolute, or beginning with `~`.
- */
-path: string, } | { "type": "project:remove", 
-/**
- * The project.
- */
-projectId: ProjectId, } | { "type": "session:list", 
-/**
- * The project.
- */
-projectId: ProjectId, 
-/**
- * The archived ones instead.
- */
-archived?: boolean, } | { "type": "session:create", 
-/**
- * Where it works.
- */
-projectId: ProjectId, 
-/**
- * With which agent.
- */
-cliType: CliType, 
-/**
- * Absent: the server's default.
- */
-policy?: Policy, } | { "type": "session:open", 
-/**
- * The session.
- */
-sessionId: SessionId, 
-/**
- * How far it was seen before.
- */
-since?: Cursor, 
-/**
- * Open at this item instead of the end.
- */
-around?: ItemId, 
-/**
- * Send a growing item as what came after what was sent last.
- */
-tails?: boolean, } | { "type": "session:send", 
-/**
- * The session.
- */
-sessionId: SessionId, 
 /**
  * Markdown.
  */
-content: string, } | { "type": "session:cancel", 
+content: string, origin: MessageOrigin, 
 /**
- * The session.
+ * Safe HTML, one string per top-level block.
  */
-sessionId: SessionId, } | { "type": "session:archive", 
+blocks: Array<string>, 
 /**
- * The session.
+ * Of the `session:send` that sent it.
  */
-sessionId: SessionId, } | { "type": "session:reconnect", 
+requestId?: string, 
 /**
- * The agent.
+ * Only of the user's messages.
  */
-cliType: CliType, 
+attachments?: Array<Attachment>, } | { "type": "thinking", 
 /**
- * Of an agent with a process per session: which.
+ * Markdown.
  */
-sessionId?: SessionId, } | { "type": "session:close", 
+content: string, 
 /**
- * The session.
+ * The provider that drives the agent.
  */
-sessionId: SessionId, } | { "type": "session:older", 
+providerId: string, 
 /**
- * The session.
+ * Safe HTML, one string per top-level block.
  */
-sessionId: SessionId, 
+blocks: Array<string>, } | { "type": "tool_call", 
 /**
- * Entries whose index is less than this.
+ * The agent's name for the tool.
  */
-before: number, } | { "type": "session:newer", 
+toolName: string, 
 /**
- * The session.
+ * May be empty until the agent has sent them all.
  */
-sessionId: SessionId, 
+toolArguments: Record<string, unknown>, 
 /**
- * Entries whose index is greater than this.
+ * The agent's own id.
  */
-after: number, } | { "type": "session:permission", 
+callId: string, 
 /**
- * The session.
+ * As text, cut at 64 KB.
  */
-sessionId: SessionId, 
+toolOutput?: string, toolOutputIsError?: boolean, 
 /**
- * The permission.
+ * One line.
  */
-itemId: ItemId, 
+title: string, 
+/**
+ * Chooses the icon.
+ */
+toolKind: ToolKind, locations: Array<Location>, 
+/**
+ * The rendered content.
+ */
+parts: Array<Part>, 
+/**
+ * The full size, if output or parts were cut.
+ */
+outputBytes: number, 
+/**
+ * The user or a rule denied it.
+ */
+refused?: boolean, 
+/**
+ * How the command ended, if the agent reports it.
+ */
+exitCode?: number, } | { "type": "plan", entries: Array<PlanEntry>, } | { "type": "permission", 
+/**
+ * The call that needs permission.
+ */
+callId?: string, 
+/**
+ * One line.
+ */
+title: string, 
+/**
+ * Chooses the icon.
+ */
+toolKind: ToolKind, 
+/**
+ * While it is open, the full request: command, changes, every argument.
+ */
+parts: Array<Part>, 
+/**
+ * In this order: allow once, allow always, other, reject.
+ */
+options: Array<AskOption>, 
+/**
+ * Present if the agent asks questions instead of for approval.
+ */
+questions?: Array<Question>, 
+/**
+ * A page that the agent asks the user to open. Only `http` and `https`.
+ */
+url?: string, 
+/**
+ * Whether closing it unanswered (no `optionId`) tells the agent something else than any option does.
+ */
+dismissible?: boolean, 
+/**
+ * Whether a refusal may carry a `message`.
+ */
+takesWords?: boolean, 
+/**
+ * Absent while it is open.
+ */
+outcome?: Outcome, } | { "type": "command_output", 
+/**
+ * As typed, with the slash. Empty if the agent doesn't say.
+ */
+command: string, 
+/**
+ * Markdown.
+ */
+text: string, 
+/**
+ * Safe HTML, one string per top-level block.
+ */
+blocks: Array<string>, } | { "type": "compaction", 
+/**
+ * Markdown.
+ */
+summary?: string, 
+/**
+ * The summary as safe HTML, one string per top-level block.
+ */
+blocks: Array<string>, 
+/**
+ * Tokens in the context before.
+ */
+before?: number, 
+/**
+ * Tokens in the context after.
+ */
+after?: number, } | { "type": "cleared", } | { "type": "notice", severity: Severity, text: string, 
+/**
+ * Buttons to offer.
+ */
+actions: Array<NoticeAction>, details?: Details, };
+export type UpsertObject = { turnId: TurnId, sessionId: SessionId, itemId: ItemId, 
+/**
+ * When the agent sent it.
+ */
+sourceTimestamp: Timestamp, 
+/**
+ * When we sent it on.
+ */
+emittedAt: Timestamp, status: ItemStatus, 
+/**
+ * Only with status `error`.
+ */
+errorCode?: ErrorCode, 
+/**
+ * Only with status `error`.
+ */
+errorMessage?: string, 
+/**
+ * Its position in the transcript, which never changes. Sort by this.
+ */
+index: number, startedAt: Timestamp, 
+/**
+ * The tool call of the sub-agent that this belongs to.
+ */
+parentCallId?: string, } & ({ "type": "message", 
+/**
+ * Markdown.
+ */
+content: string, origin: MessageOrigin, 
+/**
+ * Safe HTML, one string per top-level block.
+ */
+blocks: Array<string>, 
+/**
+ * Of the `session:send` that sent it.
+ */
+requestId?: string, 
+/**
+ * Only of the user's messages.
+ */
+attachments?: Array<Attachment>, } | { "type": "thinking", 
+/**
+ * Markdown.
+ */
+content: string, 
+/**
+ * The provider that drives the agent.
+ */
+providerId: string, 
+/**
+ * Safe HTML, one string per top-level block.
+ */
+blocks: Array<string>, } | { "type": "tool_call", 
+/**
+ * The agent's name for the tool.
+ */
+toolName: string, 
+/**
+ * May be empty until the agent has sent them all.
+ */
+toolArguments: Record<string, unknown>, 
+/**
+ * The agent's own id.
+ */
+callId: string, 
+/**
+ * As text, cut at 64 KB.
+ */
+toolOutput?: string, toolOutputIsError?: boolean, 
+/**
+ * One line.
+ */
+title: string, 
+/**
+ * Chooses the icon.
+ */
+toolKind: ToolKind, locations: Array<Location>, 
+/**
+ * The rendered content.
+ */
+parts: Array<Part>, 
+/**
+ * The full size, if output or parts were cut.
+ */
+outputBytes: number, 
+/**
+ * The user or a rule denied it.
+ */
+refused?: boolean, 
+/**
+ * How the command ended, if the agent reports it.
+ */
+exitCode?: number, } | { "type": "plan", entries: Array<PlanEntry>, } | { "type": "permission", 
+/**
+ * The call that needs permission.
+ */
+callId?: string, 
+/**
+ * One line.
+ */
+title: string, 
+/**
+ * Chooses the icon.
+ */
+toolKind: ToolKind, 
+/**
+ * While it is open, the full request: command, changes, every argument.
+ */
+parts: Array<Part>, 
+/**
+ * In this order: allow once, allow always, other, reject.
+ */
+options: Array<AskOption>, 
+/**
+ * Present if the agent asks questions instead of for approval.
+ */
+questions?: Array<Question>, 
+/**
+ * A page that the agent asks the user to open. Only `http` and `https`.
+ */
+url?: string, 
+/**
+ * Whether closing it unanswered (no `optionId`) tells the agent something else than any option does.
+ */
+dismissible?: boolean, 
+/**
+ * Whether a refusal may carry a `message`.
+ */
+takesWords?: boolean, 
+/**
+ * Absent while it is open.
+ */
+outcome?: Outcome, } | { "type": "command_output", 
+/**
+ * As typed, with the slash. Empty if the agent doesn't say.
+ */
+command: string, 
+/**
+ * Markdown.
+ */
+text: string, 
+/**
+ * Safe HTML, one string per top-level block.
+ */
+blocks: Array<string>, } | { "type": "compaction", 
+/**
+ * Markdown.
+ */
+summary?: string, 
+/**
+ * The summary as safe HTML, one string per top-level block.
+ */
+blocks: Array<string>, 
+/**
+ * Tokens in the context before.
+ */
+before?: number, 
+/**
+ * Tokens in the context after.
+ */
+after?: number, } | { "type": "cleared", } | { "type": "notice", severity: Severity, text: string, 
+/**
+ * Buttons to offer.
+ */
+actions: Array<NoticeAction>, details?: Details, });
+export type Asks = "always" | "outside-workspace" | "agent-decides";
+export type Steers = "stop" | "after-step" | "at-once";
+export type OptionCategory = "mode" | "model" | "thought_level" | "other";
+export type OptionValue = boolean | string;
+export type OptionChoice = { 
+/**
+ * The agent's own id.
+ */
+value: string, 
+/**
+ * The name shown to the user.
+ */
+name: string, description?: string, 
+/**
+ * The heading that it belongs under.
+ */
+group?: string, 
+/**
+ * With it the agent does things without asking that it otherwise asks for.
+ */
+skipsQuestions?: boolean, };
+export type SessionOption = { 
+/**
+ * The agent's own id.
+ */
+id: string, 
+/**
+ * The name shown to the user.
+ */
+name: string, description?: string, category: OptionCategory, value: OptionValue, 
+/**
+ * Empty for a flag.
+ */
+choices: Array<OptionChoice>, 
+/**
+ * The user chose the value, so it is set again when the agent restarts.
+ */
+chosen?: boolean, 
+/**
+ * The agent doesn't know the value yet: it is set before the next message.
+ */
+pending?: boolean, 
+/**
+ * Why the user's choice is not the value.
+ */
+error?: string, };
+export type SlashCommand = { 
+/**
+ * Without the slash.
+ */
+name: string, description: string, 
+/**
+ * What to type after the command.
+ */
+hint?: string, };
+export type Continuation = { 
+/**
+ * More than an hour later the server no longer sends it: the user decides.
+ */
+at: Timestamp, 
+/**
+ * Markdown.
+ */
+content: string, };
+export type UsageLimit = { 
+/**
+ * The name shown to the user.
+ */
+name: string, 
+/**
+ * 100 if it is used up.
+ */
+usedPercent: number, resetsAt?: Timestamp, };
+export type SessionUsage = { 
+/**
+ * Tokens used in the context window.
+ */
+contextUsed: number, 
+/**
+ * Size of the context window in tokens.
+ */
+contextSize: number, 
+/**
+ * As reported by the agent.
+ */
+costUsd?: number, 
+/**
+ * Limits of the account, as far as the agent reports them.
+ */
+limits?: Array<UsageLimit>, };
+export type QueuedMessage = { 
+/**
+ * The server's id of the message.
+ */
+message: string, 
+/**
+ * Markdown.
+ */
+content: string, attachments?: Array<Attachment>, queuedAt: Timestamp, 
+/**
+ * The id of the send that queued it.
+ */
+requestId?: string, 
+/**
+ * The agent has it, but has not taken it up yet. Until then it can't be changed.
+ */
+handed?: boolean, };
+export type RemovedMessage = { message: string, 
+/**
+ * The id of the send that queued it.
+ */
+requestId: string, };
+export type MessageQueue = { 
+/**
+ * Why none of them is sent until the user continues, for the user. Absent: they are sent one after another.
+ */
+held?: string, 
+/**
+ * In the order in which they are sent.
+ */
+messages: Array<QueuedMessage>, 
+/**
+ * The last messages that users removed: a repeated send must not bring one back.
+ */
+removed?: Array<RemovedMessage>, };
+export type SessionFacts = { asks: Asks, 
+/**
+ * The agent's own settings, each with its current value.
+ */
+options: Array<SessionOption>, commands: Array<SlashCommand>, 
+/**
+ * Absent until the agent reports any.
+ */
+usage?: SessionUsage, 
+/**
+ * A message that will be sent later, by itself.
+ */
+continueAt?: Continuation, queue: MessageQueue, 
+/**
+ * Whether the agent takes pictures. Absent until it said so.
+ */
+takesPictures?: boolean, steers: Steers, };
+export type ChangeScope = { "kind": "turn", 
+/**
+ * Absent: the last turn.
+ */
+turnId?: TurnId, } | { "kind": "since-looked", } | { "kind": "uncommitted", } | { "kind": "branch", };
+export type ChangeStatus = "added" | "modified" | "deleted" | "renamed" | "submodule" | "unmerged";
+export type ChangedFile = { 
+/**
+ * From the repository's topmost directory. A path that is no plain text is in quotes, as git prints it.
+ */
+path: string, status: ChangeStatus, 
+/**
+ * Where a renamed file was.
+ */
+from?: string, 
+/**
+ * Lines; absent for what has none, such as a picture.
+ */
+added?: number, removed?: number, 
+/**
+ * Differs whenever the new file does.
+ */
+version: string, 
+/**
+ * In a turn: no tool call named it, so perhaps the agent did not change it.
+ */
+meanwhile?: boolean, };
+export type NowRow = { 
+/**
+ * What the agent says or does, what it said, or why it stopped. Plain text.
+ */
+line?: string, 
+/**
+ * When it began to wait or to work, or when it ended.
+ */
+since: Timestamp, 
+/**
+ * The status of each step of the turn's plan; empty without a plan.
+ */
+plan: Array<PlanStatus>, 
+/**
+ * The permission that has waited longest, whole.
+ */
+card?: UpsertObject, 
+/**
+ * When a stopped session continues by itself.
+ */
+until?: Timestamp, 
+/**
+ * The message that a stopped turn was about, to send it again. Absent if it is very long.
+ */
+prompt?: string, id: SessionId, projectId: ProjectId, 
+/**
+ * "New Session" until the first message.
+ */
+title: string, 
+/**
+ * Changes when a message is sent and when a turn ends.
+ */
+lastActiveAt: Timestamp, createdAt: Timestamp, cliType: CliType, 
+/**
+ * Hidden from the sidebar.
+ */
+archived: boolean, state: SessionState, 
+/**
+ * A turn ended that the user has not looked at.
+ */
+unread: boolean, 
+/**
+ * Absent if it works in the project's directory.
+ */
+worktree?: Worktree, 
+/**
+ * After its last turn: of its branch against the base in a worktree, else of the files that it named.
+ */
+counts?: ChangeCounts, };
+export type Pictures = { 
+/**
+ * png, jpeg, gif or webp.
+ */
+mimeType: string, 
+/**
+ * Absent if it is new.
+ */
+before?: string, 
+/**
+ * Absent if it was deleted.
+ */
+after?: string, };
+export type WhenBusy = "refuse" | "queue" | "steer";
+export type QueueAct = { "act": "remove", } | { "act": "edit", 
+/**
+ * The content it replaces. If the message has another by now, the edit is refused.
+ */
+was: string, content: string, } | { "act": "move", 
+/**
+ * The message before which it goes. Absent: to the end.
+ */
+before?: string, } | { "act": "steer", };
+export type ClientMessage = { "type": "project:list", } | { "type": "project:add", 
+/**
+ * Absolute, or starting with `~`.
+ */
+path: string, } | { "type": "project:remove", projectId: ProjectId, } | { "type": "session:list", projectId: ProjectId, 
+/**
+ * Lists the archived sessions instead.
+ */
+archived?: boolean, } | { "type": "session:create", projectId: ProjectId, cliType: CliType, 
+/**
+ * Absent: the server's default.
+ */
+policy?: Policy, 
+/**
+ * Absent: the project's directory.
+ */
+workspace?: WorkspaceChoice, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "session:open", sessionId: SessionId, 
+/**
+ * How far this browser has seen it.
+ */
+since?: Cursor, 
+/**
+ * Opens at this item instead of the end.
+ */
+around?: ItemId, 
+/**
+ * Sends only the new text of a growing item (`session:tail`).
+ */
+tails?: boolean, } | { "type": "session:send", sessionId: SessionId, 
+/**
+ * Markdown.
+ */
+content: string, 
+/**
+ * Beside the files that the content mentions.
+ */
+attachments?: Array<AttachmentRef>, 
+/**
+ * While a turn runs. Absent: refuse.
+ */
+whenBusy?: WhenBusy, } | { "type": "session:queue", sessionId: SessionId, 
+/**
+ * The server's id of the message.
+ */
+message: string, } & ({ "act": "remove", } | { "act": "edit", 
+/**
+ * The content it replaces. If the message has another by now, the edit is refused.
+ */
+was: string, content: string, } | { "act": "move", 
+/**
+ * The message before which it goes. Absent: to the end.
+ */
+before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
+/**
+ * Which session, for an agent with one process per session.
+ */
+sessionId?: SessionId, } | { "type": "session:close", sessionId: SessionId, } | { "type": "session:older", sessionId: SessionId, 
+/**
+ * An index; entries with a smaller one are sent.
+ */
+before: number, } | { "type": "session:newer", sessionId: SessionId, 
+/**
+ * An index; entries with a greater one are sent.
+ */
+after: number, } | { "type": "session:permission", sessionId: SessionId, itemId: ItemId, 
 /**
  * Absent: cancelled.
  */
 optionId?: string, 
 /**
- * Answers to questions, by question.
+ * Answers to questions, by question; to the fields of a form, by id.
  */
-answers?: { [key in string]: string }, } | { "type": "session:rename", 
+answers?: { [key in string]: AnswerValue }, 
 /**
- * The session.
+ * Words to the agent with a refusal, where it `takesWords`.
  */
-sessionId: SessionId, 
+message?: string, } | { "type": "session:continue-at", sessionId: SessionId, at?: Timestamp, } | { "type": "session:looked", sessionId: SessionId, 
 /**
- * The title.
+ * And its changes up to this one, of `changes:list`.
  */
-title: string, } | { "type": "session:unarchive", 
+state?: string, } | { "type": "session:rename", sessionId: SessionId, title: string, } | { "type": "session:unarchive", sessionId: SessionId, } | { "type": "session:delete", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, 
 /**
- * The session.
+ * `false`: refuse `auto` unless the user confirmed it in this project before.
  */
-sessionId: SessionId, } | { "type": "session:delete", 
+confirmed?: boolean, } | { "type": "session:option", sessionId: SessionId, 
 /**
- * The session.
+ * The agent's own id of the option.
  */
-sessionId: SessionId, } | { "type": "session:policy", 
+id: string, value: OptionValue, 
 /**
- * The session.
+ * The user confirmed a choice that skips questions. Needed once per project.
  */
-sessionId: SessionId, 
+confirmed?: boolean, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, 
 /**
- * From now on.
+ * As listed.
  */
-policy: Policy, } | { "type": "agents:list", } | { "type": "path:complete", 
+path: string, 
 /**
- * What was typed so far.
+ * Unchanged lines around a change. Absent: 3.
  */
-prefix: string, } | { "type": "search", 
+context?: number, 
 /**
- * Words, "phrases", and prefixes.
+ * Lines that differ only in whitespace count as the same.
+ */
+ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
+/**
+ * As listed.
+ */
+refs: Array<string>, } | { "type": "agents:list", } | { "type": "path:complete", prefix: string, } | { "type": "files:find", 
+/**
+ * Whose workspace. Either this or `projectId`.
+ */
+sessionId?: SessionId, projectId?: ProjectId, 
+/**
+ * Letters of the path, in order. Empty: what is at the top.
  */
 query: string, 
 /**
- * At most this many hits.
+ * The maximum number of entries.
+ */
+limit?: number, } | { "type": "search", 
+/**
+ * Words, "quoted phrases" and prefixes.
+ */
+query: string, 
+/**
+ * The maximum number of hits.
  */
 limit?: number, };
 export type Request = { 
@@ -849,386 +1092,274 @@ export type Request = {
  */
 requestId?: string, } & ({ "type": "project:list", } | { "type": "project:add", 
 /**
- * Absolute, or beginning with `~`.
+ * Absolute, or starting with `~`.
  */
-path: string, } | { "type": "project:remove", 
+path: string, } | { "type": "project:remove", projectId: ProjectId, } | { "type": "session:list", projectId: ProjectId, 
 /**
- * The project.
+ * Lists the archived sessions instead.
  */
-projectId: ProjectId, } | { "type": "session:list", 
-/**
- * The project.
- */
-projectId: ProjectId, 
-/**
- * The archived ones instead.
- */
-archived?: boolean, } | { "type": "session:create", 
-/**
- * Where it works.
- */
-projectId: ProjectId, 
-/**
- * With which agent.
- */
-cliType: CliType, 
+archived?: boolean, } | { "type": "session:create", projectId: ProjectId, cliType: CliType, 
 /**
  * Absent: the server's default.
  */
-policy?: Policy, } | { "type": "session:open", 
+policy?: Policy, 
 /**
- * The session.
+ * Absent: the project's directory.
  */
-sessionId: SessionId, 
+workspace?: WorkspaceChoice, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "session:open", sessionId: SessionId, 
 /**
- * How far it was seen before.
+ * How far this browser has seen it.
  */
 since?: Cursor, 
 /**
- * Open at this item instead of the end.
+ * Opens at this item instead of the end.
  */
 around?: ItemId, 
 /**
- * Send a growing item as what came after what was sent last.
+ * Sends only the new text of a growing item (`session:tail`).
  */
-tails?: boolean, } | { "type": "session:send", 
-/**
- * The session.
- */
-sessionId: SessionId, 
+tails?: boolean, } | { "type": "session:send", sessionId: SessionId, 
 /**
  * Markdown.
  */
-content: string, } | { "type": "session:cancel", 
+content: string, 
 /**
- * The session.
+ * Beside the files that the content mentions.
  */
-sessionId: SessionId, } | { "type": "session:archive", 
+attachments?: Array<AttachmentRef>, 
 /**
- * The session.
+ * While a turn runs. Absent: refuse.
  */
-sessionId: SessionId, } | { "type": "session:reconnect", 
+whenBusy?: WhenBusy, } | { "type": "session:queue", sessionId: SessionId, 
 /**
- * The agent.
+ * The server's id of the message.
  */
-cliType: CliType, 
+message: string, } & ({ "act": "remove", } | { "act": "edit", 
 /**
- * Of an agent with a process per session: which.
+ * The content it replaces. If the message has another by now, the edit is refused.
  */
-sessionId?: SessionId, } | { "type": "session:close", 
+was: string, content: string, } | { "act": "move", 
 /**
- * The session.
+ * The message before which it goes. Absent: to the end.
  */
-sessionId: SessionId, } | { "type": "session:older", 
+before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
 /**
- * The session.
+ * Which session, for an agent with one process per session.
  */
-sessionId: SessionId, 
+sessionId?: SessionId, } | { "type": "session:close", sessionId: SessionId, } | { "type": "session:older", sessionId: SessionId, 
 /**
- * Entries whose index is less than this.
+ * An index; entries with a smaller one are sent.
  */
-before: number, } | { "type": "session:newer", 
+before: number, } | { "type": "session:newer", sessionId: SessionId, 
 /**
- * The session.
+ * An index; entries with a greater one are sent.
  */
-sessionId: SessionId, 
-/**
- * Entries whose index is greater than this.
- */
-after: number, } | { "type": "session:permission", 
-/**
- * The session.
- */
-sessionId: SessionId, 
-/**
- * The permission.
- */
-itemId: ItemId, 
+after: number, } | { "type": "session:permission", sessionId: SessionId, itemId: ItemId, 
 /**
  * Absent: cancelled.
  */
 optionId?: string, 
 /**
- * Answers to questions, by question.
+ * Answers to questions, by question; to the fields of a form, by id.
  */
-answers?: { [key in string]: string }, } | { "type": "session:rename", 
+answers?: { [key in string]: AnswerValue }, 
 /**
- * The session.
+ * Words to the agent with a refusal, where it `takesWords`.
  */
-sessionId: SessionId, 
+message?: string, } | { "type": "session:continue-at", sessionId: SessionId, at?: Timestamp, } | { "type": "session:looked", sessionId: SessionId, 
 /**
- * The title.
+ * And its changes up to this one, of `changes:list`.
  */
-title: string, } | { "type": "session:unarchive", 
+state?: string, } | { "type": "session:rename", sessionId: SessionId, title: string, } | { "type": "session:unarchive", sessionId: SessionId, } | { "type": "session:delete", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, 
 /**
- * The session.
+ * `false`: refuse `auto` unless the user confirmed it in this project before.
  */
-sessionId: SessionId, } | { "type": "session:delete", 
+confirmed?: boolean, } | { "type": "session:option", sessionId: SessionId, 
 /**
- * The session.
+ * The agent's own id of the option.
  */
-sessionId: SessionId, } | { "type": "session:policy", 
+id: string, value: OptionValue, 
 /**
- * The session.
+ * The user confirmed a choice that skips questions. Needed once per project.
  */
-sessionId: SessionId, 
+confirmed?: boolean, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, 
 /**
- * From now on.
+ * As listed.
  */
-policy: Policy, } | { "type": "agents:list", } | { "type": "path:complete", 
+path: string, 
 /**
- * What was typed so far.
+ * Unchanged lines around a change. Absent: 3.
  */
-prefix: string, } | { "type": "search", 
+context?: number, 
 /**
- * Words, "phrases", and prefixes.
+ * Lines that differ only in whitespace count as the same.
+ */
+ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
+/**
+ * As listed.
+ */
+refs: Array<string>, } | { "type": "agents:list", } | { "type": "path:complete", prefix: string, } | { "type": "files:find", 
+/**
+ * Whose workspace. Either this or `projectId`.
+ */
+sessionId?: SessionId, projectId?: ProjectId, 
+/**
+ * Letters of the path, in order. Empty: what is at the top.
  */
 query: string, 
 /**
- * At most this many hits.
+ * The maximum number of entries.
+ */
+limit?: number, } | { "type": "search", 
+/**
+ * Words, "quoted phrases" and prefixes.
+ */
+query: string, 
+/**
+ * The maximum number of hits.
  */
 limit?: number, });
 export type HistoryMode = "snapshot" | "since";
+export type FileKind = "file" | "directory";
+export type FileEntry = { 
+/**
+ * Relative to the workspace.
+ */
+path: string, kind: FileKind, 
+/**
+ * The characters that match, counted in code points.
+ */
+match: Array<number>, };
+export type OutsideSession = { cliType: CliType, 
+/**
+ * The agent's own id. Adopted, the session is called `{cliType}:{ref}` here.
+ */
+ref: string, title: string, branch?: string, 
+/**
+ * Of the program that wrote it.
+ */
+version?: string, began: Timestamp, changed: Timestamp, bytes: number, };
+export type OutsideDirectory = { path: string, 
+/**
+ * How many sessions.
+ */
+count: number, 
+/**
+ * The newest of them.
+ */
+changed: Timestamp, };
 export type Snippet = { 
 /**
  * Plain text.
  */
 text: string, 
 /**
- * Whether this run is what was looked for.
+ * Whether this piece matches the query.
  */
 match: boolean, };
-export type Hit = { 
+export type Hit = { sessionId: SessionId, projectId: ProjectId, title: string, cliType: CliType, itemId: ItemId, 
 /**
- * The session.
+ * The item's position in the transcript.
  */
-sessionId: SessionId, 
-/**
- * Its project.
- */
-projectId: ProjectId, 
-/**
- * Its title.
- */
-title: string, 
-/**
- * Its agent.
- */
-cliType: CliType, 
-/**
- * The item.
- */
-itemId: ItemId, 
-/**
- * The item's place.
- */
-index: number, 
-/**
- * When it began.
- */
-at: Timestamp, 
+index: number, at: Timestamp, 
 /**
  * The item's `type`.
  */
-kind: string, 
-/**
- * The words around the match.
- */
-snippet: Array<Snippet>, };
-export type ServerMessage = { "type": "project:list", 
-/**
- * The projects.
- */
-projects: Array<Project>, } | { "type": "project:added", 
-/**
- * The project.
- */
-project: Project, } | { "type": "project:removed", 
-/**
- * The project.
- */
-projectId: ProjectId, } | { "type": "session:list", 
-/**
- * The project.
- */
-projectId: ProjectId, 
-/**
- * Its sessions.
- */
-sessions: Array<SessionListItem>, } | { "type": "session:created", 
-/**
- * The session.
- */
-sessionId: SessionId, 
-/**
- * Its project.
- */
-projectId: ProjectId, 
-/**
- * Its row.
- */
-session: SessionListItem, } | { "type": "session:history", 
-/**
- * The session.
- */
-sessionId: SessionId, 
+kind: string, snippet: Array<Snippet>, };
+export type ServerMessage = { "type": "project:list", projects: Array<Project>, } | { "type": "project:added", project: Project, } | { "type": "project:removed", projectId: ProjectId, } | { "type": "session:list", projectId: ProjectId, sessions: Array<SessionListItem>, } | { "type": "session:created", sessionId: SessionId, projectId: ProjectId, session: SessionListItem, } | { "type": "session:history", sessionId: SessionId, 
 /**
  * In index order.
  */
 entries: Array<UpsertObject>, 
 /**
- * A newer one means: forget what you have.
+ * If it changed, discard what you have.
  */
 stream: string, 
 /**
- * What it was read at.
+ * The last `seq` included.
  */
 seq: number, 
 /**
  * The turns of these entries.
  */
-turns: Array<Turn>, 
+turns: Array<Turn>, mode: HistoryMode, 
 /**
- * Whether this replaces what the browser has.
- */
-mode: HistoryMode, 
-/**
- * There is more before.
+ * Whether there are older entries.
  */
 older: boolean, 
 /**
- * There is more after these entries: it was opened around an item far from the end. What is said meanwhile comes
- * all the same, and is not next to these.
+ * There are newer entries: the session was opened around an item far from the end. New upserts still arrive,
+ * but they don't directly follow these entries.
  */
-newer?: boolean, 
+newer?: boolean, policy: Policy, facts: SessionFacts, } | { "type": "session:facts", sessionId: SessionId, 
 /**
- * Of the session.
+ * The facts that changed, each in full.
  */
-policy: Policy, } | { "type": "session:upsert", 
-/**
- * The session.
- */
-sessionId: SessionId, 
-/**
- * The item.
- */
-payload: UpsertObject, 
+facts: Partial<SessionFacts>, 
 /**
  * Ascending within a session.
  */
-seq: number, } | { "type": "session:turn", 
-/**
- * The session.
- */
-sessionId: SessionId, 
-/**
- * What happened.
- */
-payload: TurnEvent, 
+seq: number, } | { "type": "session:upsert", sessionId: SessionId, payload: UpsertObject, 
 /**
  * Ascending within a session.
  */
-seq: number, } | { "type": "session:title-updated", 
+seq: number, } | { "type": "session:turn", sessionId: SessionId, payload: TurnEvent, 
 /**
- * The session.
+ * When it started or ended, as the journal has it.
  */
-sessionId: SessionId, 
+at: Timestamp, 
 /**
- * The title.
+ * Ascending within a session.
  */
-title: string, } | { "type": "session:archived", 
+seq: number, } | { "type": "session:title-updated", sessionId: SessionId, title: string, } | { "type": "session:archived", sessionId: SessionId, } | { "type": "agent:status", cliType: CliType, status: AgentStatus, 
 /**
- * The session.
- */
-sessionId: SessionId, } | { "type": "agent:status", 
-/**
- * The agent.
- */
-cliType: CliType, 
-/**
- * Its process.
- */
-status: AgentStatus, 
-/**
- * Of an agent with a process per session: which.
+ * Which session, for an agent with one process per session.
  */
 sessionId?: SessionId, 
 /**
- * Which try this is.
+ * Counts the attempts to restart it.
  */
 attempt?: number, 
 /**
- * When the next try is.
+ * The time of the next attempt.
  */
-retryAt?: Timestamp, 
+retryAt?: Timestamp, details?: Details, } | { "type": "error", code: ErrorCode, 
 /**
- * The evidence.
+ * For the user.
  */
-details?: Details, } | { "type": "error", 
+message: string, sessionId?: SessionId, 
 /**
- * What went wrong.
+ * Whether a retry may help.
  */
-code: ErrorCode, 
-/**
- * What the user reads.
- */
-message: string, 
-/**
- * The session it is about.
- */
-sessionId?: SessionId, 
-/**
- * Whether trying again may help.
- */
-retryable: boolean, 
-/**
- * The evidence.
- */
-details?: Details, } | { "type": "session:tail", 
-/**
- * The session.
- */
-sessionId: SessionId, 
-/**
- * The item.
- */
-itemId: ItemId, 
+retryable: boolean, details?: Details, } | { "type": "session:tail", sessionId: SessionId, itemId: ItemId, 
 /**
  * Ascending within a session.
  */
 seq: number, 
 /**
- * Where `text` begins in the content of the message or thought.
+ * Where `text` starts in the content of the message or thinking.
  */
-from: number, 
+from: number, text: string, 
 /**
- * What to put there.
- */
-text: string, 
-/**
- * The first block that changed.
+ * The index of the first block that changed.
  */
 blocksFrom: number, 
 /**
- * How much of the previous HTML of that block stays.
+ * How much of that block's previous HTML stays.
  */
 keep: number, 
 /**
- * What follows what stays: the rest of that block, then whole blocks.
+ * The new rest of that block, then whole blocks.
  */
-blocks: Array<string>, } | { "type": "session:accepted", 
+blocks: Array<string>, } | { "type": "session:accepted", sessionId: SessionId, 
 /**
- * The session.
+ * The turn it started.
  */
-sessionId: SessionId, 
+turnId: TurnId, } | { "type": "session:queued", sessionId: SessionId, 
 /**
- * The turn it began.
+ * The server's id of the message.
  */
-turnId: TurnId, } | { "type": "session:older", 
-/**
- * The session.
- */
-sessionId: SessionId, 
+message: string, } | { "type": "session:older", sessionId: SessionId, 
 /**
  * In index order.
  */
@@ -1238,17 +1369,69 @@ entries: Array<UpsertObject>,
  */
 turns: Array<Turn>, 
 /**
- * The index that was asked about: a page that holds something else by now has no use for these.
+ * As in the request. A page that has moved on since then ignores the reply.
  */
 before: number, 
 /**
- * There is more before.
+ * Whether there are older entries.
  */
-older: boolean, } | { "type": "session:newer", 
+older: boolean, } | { "type": "outside:list", 
 /**
- * The session.
+ * As in the request.
  */
-sessionId: SessionId, 
+projectId?: ProjectId, 
+/**
+ * Newest first.
+ */
+sessions: Array<OutsideSession>, 
+/**
+ * Only without a project.
+ */
+directories: Array<OutsideDirectory>, } | { "type": "outside:progress", projectId: ProjectId, done: number, total: number, } | { "type": "workspace:offer", projectId: ProjectId, 
+/**
+ * The branch that is checked out in the project.
+ */
+current?: string, 
+/**
+ * The last used first.
+ */
+branches: Array<string>, 
+/**
+ * Files in the project that are not committed.
+ */
+uncommitted: number, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, 
+/**
+ * Absent while no branch is checked out.
+ */
+branch?: string, 
+/**
+ * The repository's topmost directory.
+ */
+root: string, 
+/**
+ * What the branch is compared with.
+ */
+base?: string, 
+/**
+ * The state that the changes lead to, for `session:looked`.
+ */
+state?: string, 
+/**
+ * What the list lacks, for the user.
+ */
+notes: Array<string>, 
+/**
+ * By path.
+ */
+files: Array<ChangedFile>, 
+/**
+ * How many files are not listed because there are too many.
+ */
+more: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
+/**
+ * The difference; empty if there is a `note` instead.
+ */
+html: string, note?: string, pictures?: Pictures, } | { "type": "session:newer", sessionId: SessionId, 
 /**
  * In index order.
  */
@@ -1258,63 +1441,47 @@ entries: Array<UpsertObject>,
  */
 turns: Array<Turn>, 
 /**
- * The index that was asked about: a page that holds something else by now has no use for these.
+ * As in the request. A page that has moved on since then ignores the reply.
  */
 after: number, 
 /**
- * There is more after these.
+ * Whether there are newer entries.
  */
-newer: boolean, } | { "type": "session:state", 
+newer: boolean, } | { "type": "session:state", sessionId: SessionId, projectId: ProjectId, state: SessionState, 
 /**
- * The session.
+ * Changes when a message is sent and when a turn ends.
  */
-sessionId: SessionId, 
+lastActiveAt: Timestamp, 
 /**
- * Its project.
+ * A turn ended that the user has not looked at.
  */
-projectId: ProjectId, 
+unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "type": "session:unarchived", sessionId: SessionId, session: SessionListItem, } | { "type": "session:deleted", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, } | { "type": "now:summary", sessions: Array<NowRow>, 
 /**
- * What it is doing.
+ * Sessions that need no attention any more.
  */
-state: SessionState, 
+gone: Array<SessionId>, } | { "type": "agents:list", agents: Array<Agent>, } | { "type": "path:completions", 
 /**
- * Changes on send and on turn end.
- */
-lastActiveAt: Timestamp, } | { "type": "session:unarchived", 
-/**
- * The session.
- */
-sessionId: SessionId, 
-/**
- * Its row.
- */
-session: SessionListItem, } | { "type": "session:deleted", 
-/**
- * The session.
- */
-sessionId: SessionId, } | { "type": "session:policy", 
-/**
- * The session.
- */
-sessionId: SessionId, 
-/**
- * From now on.
- */
-policy: Policy, } | { "type": "agents:list", 
-/**
- * The agents.
- */
-agents: Array<Agent>, } | { "type": "path:completions", 
-/**
- * What was asked.
+ * As in the request.
  */
 prefix: string, 
 /**
- * Whole paths.
+ * Complete paths.
  */
-entries: Array<string>, } | { "type": "search:results", 
+entries: Array<string>, } | { "type": "files:found", 
 /**
- * What was asked.
+ * As in the request.
+ */
+query: string, 
+/**
+ * Best first.
+ */
+entries: Array<FileEntry>, 
+/**
+ * Whether more match.
+ */
+more: boolean, } | { "type": "search:results", 
+/**
+ * As in the request.
  */
 query: string, 
 /**
@@ -1322,207 +1489,112 @@ query: string,
  */
 hits: Array<Hit>, 
 /**
- * There are more.
+ * Whether there are more hits.
  */
-more: boolean, } | { "type": "ok", };
+more: boolean, 
+/**
+ * The index is not up to date yet. The complete reply follows with the same `requestId`, unless the browser
+ * starts another search first.
+ */
+behind: boolean, } | { "type": "ok", };
 export type Frame = { 
 /**
- * Of the request this answers.
+ * The request this is the reply to.
  */
-requestId?: string, } & ({ "type": "project:list", 
-/**
- * The projects.
- */
-projects: Array<Project>, } | { "type": "project:added", 
-/**
- * The project.
- */
-project: Project, } | { "type": "project:removed", 
-/**
- * The project.
- */
-projectId: ProjectId, } | { "type": "session:list", 
-/**
- * The project.
- */
-projectId: ProjectId, 
-/**
- * Its sessions.
- */
-sessions: Array<SessionListItem>, } | { "type": "session:created", 
-/**
- * The session.
- */
-sessionId: SessionId, 
-/**
- * Its project.
- */
-projectId: ProjectId, 
-/**
- * Its row.
- */
-session: SessionListItem, } | { "type": "session:history", 
-/**
- * The session.
- */
-sessionId: SessionId, 
+requestId?: string, } & ({ "type": "project:list", projects: Array<Project>, } | { "type": "project:added", project: Project, } | { "type": "project:removed", projectId: ProjectId, } | { "type": "session:list", projectId: ProjectId, sessions: Array<SessionListItem>, } | { "type": "session:created", sessionId: SessionId, projectId: ProjectId, session: SessionListItem, } | { "type": "session:history", sessionId: SessionId, 
 /**
  * In index order.
  */
 entries: Array<UpsertObject>, 
 /**
- * A newer one means: forget what you have.
+ * If it changed, discard what you have.
  */
 stream: string, 
 /**
- * What it was read at.
+ * The last `seq` included.
  */
 seq: number, 
 /**
  * The turns of these entries.
  */
-turns: Array<Turn>, 
+turns: Array<Turn>, mode: HistoryMode, 
 /**
- * Whether this replaces what the browser has.
- */
-mode: HistoryMode, 
-/**
- * There is more before.
+ * Whether there are older entries.
  */
 older: boolean, 
 /**
- * There is more after these entries: it was opened around an item far from the end. What is said meanwhile comes
- * all the same, and is not next to these.
+ * There are newer entries: the session was opened around an item far from the end. New upserts still arrive,
+ * but they don't directly follow these entries.
  */
-newer?: boolean, 
+newer?: boolean, policy: Policy, facts: SessionFacts, } | { "type": "session:facts", sessionId: SessionId, 
 /**
- * Of the session.
+ * The facts that changed, each in full.
  */
-policy: Policy, } | { "type": "session:upsert", 
-/**
- * The session.
- */
-sessionId: SessionId, 
-/**
- * The item.
- */
-payload: UpsertObject, 
+facts: Partial<SessionFacts>, 
 /**
  * Ascending within a session.
  */
-seq: number, } | { "type": "session:turn", 
-/**
- * The session.
- */
-sessionId: SessionId, 
-/**
- * What happened.
- */
-payload: TurnEvent, 
+seq: number, } | { "type": "session:upsert", sessionId: SessionId, payload: UpsertObject, 
 /**
  * Ascending within a session.
  */
-seq: number, } | { "type": "session:title-updated", 
+seq: number, } | { "type": "session:turn", sessionId: SessionId, payload: TurnEvent, 
 /**
- * The session.
+ * When it started or ended, as the journal has it.
  */
-sessionId: SessionId, 
+at: Timestamp, 
 /**
- * The title.
+ * Ascending within a session.
  */
-title: string, } | { "type": "session:archived", 
+seq: number, } | { "type": "session:title-updated", sessionId: SessionId, title: string, } | { "type": "session:archived", sessionId: SessionId, } | { "type": "agent:status", cliType: CliType, status: AgentStatus, 
 /**
- * The session.
- */
-sessionId: SessionId, } | { "type": "agent:status", 
-/**
- * The agent.
- */
-cliType: CliType, 
-/**
- * Its process.
- */
-status: AgentStatus, 
-/**
- * Of an agent with a process per session: which.
+ * Which session, for an agent with one process per session.
  */
 sessionId?: SessionId, 
 /**
- * Which try this is.
+ * Counts the attempts to restart it.
  */
 attempt?: number, 
 /**
- * When the next try is.
+ * The time of the next attempt.
  */
-retryAt?: Timestamp, 
+retryAt?: Timestamp, details?: Details, } | { "type": "error", code: ErrorCode, 
 /**
- * The evidence.
+ * For the user.
  */
-details?: Details, } | { "type": "error", 
+message: string, sessionId?: SessionId, 
 /**
- * What went wrong.
+ * Whether a retry may help.
  */
-code: ErrorCode, 
-/**
- * What the user reads.
- */
-message: string, 
-/**
- * The session it is about.
- */
-sessionId?: SessionId, 
-/**
- * Whether trying again may help.
- */
-retryable: boolean, 
-/**
- * The evidence.
- */
-details?: Details, } | { "type": "session:tail", 
-/**
- * The session.
- */
-sessionId: SessionId, 
-/**
- * The item.
- */
-itemId: ItemId, 
+retryable: boolean, details?: Details, } | { "type": "session:tail", sessionId: SessionId, itemId: ItemId, 
 /**
  * Ascending within a session.
  */
 seq: number, 
 /**
- * Where `text` begins in the content of the message or thought.
+ * Where `text` starts in the content of the message or thinking.
  */
-from: number, 
+from: number, text: string, 
 /**
- * What to put there.
- */
-text: string, 
-/**
- * The first block that changed.
+ * The index of the first block that changed.
  */
 blocksFrom: number, 
 /**
- * How much of the previous HTML of that block stays.
+ * How much of that block's previous HTML stays.
  */
 keep: number, 
 /**
- * What follows what stays: the rest of that block, then whole blocks.
+ * The new rest of that block, then whole blocks.
  */
-blocks: Array<string>, } | { "type": "session:accepted", 
+blocks: Array<string>, } | { "type": "session:accepted", sessionId: SessionId, 
 /**
- * The session.
+ * The turn it started.
  */
-sessionId: SessionId, 
+turnId: TurnId, } | { "type": "session:queued", sessionId: SessionId, 
 /**
- * The turn it began.
+ * The server's id of the message.
  */
-turnId: TurnId, } | { "type": "session:older", 
-/**
- * The session.
- */
-sessionId: SessionId, 
+message: string, } | { "type": "session:older", sessionId: SessionId, 
 /**
  * In index order.
  */
@@ -1532,17 +1604,69 @@ entries: Array<UpsertObject>,
  */
 turns: Array<Turn>, 
 /**
- * The index that was asked about: a page that holds something else by now has no use for these.
+ * As in the request. A page that has moved on since then ignores the reply.
  */
 before: number, 
 /**
- * There is more before.
+ * Whether there are older entries.
  */
-older: boolean, } | { "type": "session:newer", 
+older: boolean, } | { "type": "outside:list", 
 /**
- * The session.
+ * As in the request.
  */
-sessionId: SessionId, 
+projectId?: ProjectId, 
+/**
+ * Newest first.
+ */
+sessions: Array<OutsideSession>, 
+/**
+ * Only without a project.
+ */
+directories: Array<OutsideDirectory>, } | { "type": "outside:progress", projectId: ProjectId, done: number, total: number, } | { "type": "workspace:offer", projectId: ProjectId, 
+/**
+ * The branch that is checked out in the project.
+ */
+current?: string, 
+/**
+ * The last used first.
+ */
+branches: Array<string>, 
+/**
+ * Files in the project that are not committed.
+ */
+uncommitted: number, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, 
+/**
+ * Absent while no branch is checked out.
+ */
+branch?: string, 
+/**
+ * The repository's topmost directory.
+ */
+root: string, 
+/**
+ * What the branch is compared with.
+ */
+base?: string, 
+/**
+ * The state that the changes lead to, for `session:looked`.
+ */
+state?: string, 
+/**
+ * What the list lacks, for the user.
+ */
+notes: Array<string>, 
+/**
+ * By path.
+ */
+files: Array<ChangedFile>, 
+/**
+ * How many files are not listed because there are too many.
+ */
+more: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
+/**
+ * The difference; empty if there is a `note` instead.
+ */
+html: string, note?: string, pictures?: Pictures, } | { "type": "session:newer", sessionId: SessionId, 
 /**
  * In index order.
  */
@@ -1552,63 +1676,47 @@ entries: Array<UpsertObject>,
  */
 turns: Array<Turn>, 
 /**
- * The index that was asked about: a page that holds something else by now has no use for these.
+ * As in the request. A page that has moved on since then ignores the reply.
  */
 after: number, 
 /**
- * There is more after these.
+ * Whether there are newer entries.
  */
-newer: boolean, } | { "type": "session:state", 
+newer: boolean, } | { "type": "session:state", sessionId: SessionId, projectId: ProjectId, state: SessionState, 
 /**
- * The session.
+ * Changes when a message is sent and when a turn ends.
  */
-sessionId: SessionId, 
+lastActiveAt: Timestamp, 
 /**
- * Its project.
+ * A turn ended that the user has not looked at.
  */
-projectId: ProjectId, 
+unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "type": "session:unarchived", sessionId: SessionId, session: SessionListItem, } | { "type": "session:deleted", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, } | { "type": "now:summary", sessions: Array<NowRow>, 
 /**
- * What it is doing.
+ * Sessions that need no attention any more.
  */
-state: SessionState, 
+gone: Array<SessionId>, } | { "type": "agents:list", agents: Array<Agent>, } | { "type": "path:completions", 
 /**
- * Changes on send and on turn end.
- */
-lastActiveAt: Timestamp, } | { "type": "session:unarchived", 
-/**
- * The session.
- */
-sessionId: SessionId, 
-/**
- * Its row.
- */
-session: SessionListItem, } | { "type": "session:deleted", 
-/**
- * The session.
- */
-sessionId: SessionId, } | { "type": "session:policy", 
-/**
- * The session.
- */
-sessionId: SessionId, 
-/**
- * From now on.
- */
-policy: Policy, } | { "type": "agents:list", 
-/**
- * The agents.
- */
-agents: Array<Agent>, } | { "type": "path:completions", 
-/**
- * What was asked.
+ * As in the request.
  */
 prefix: string, 
 /**
- * Whole paths.
+ * Complete paths.
  */
-entries: Array<string>, } | { "type": "search:results", 
+entries: Array<string>, } | { "type": "files:found", 
 /**
- * What was asked.
+ * As in the request.
+ */
+query: string, 
+/**
+ * Best first.
+ */
+entries: Array<FileEntry>, 
+/**
+ * Whether more match.
+ */
+more: boolean, } | { "type": "search:results", 
+/**
+ * As in the request.
  */
 query: string, 
 /**
@@ -1616,6 +1724,11 @@ query: string,
  */
 hits: Array<Hit>, 
 /**
- * There are more.
+ * Whether there are more hits.
  */
-more: boolean, } | { "type": "ok", });
+more: boolean, 
+/**
+ * The index is not up to date yet. The complete reply follows with the same `requestId`, unless the browser
+ * starts another search first.
+ */
+behind: boolean, } | { "type": "ok", });

@@ -1,4 +1,4 @@
-// How quickly the page is there, and what the program weighs while nothing happens.
+// How quickly the page is served, and the size of the program and its memory when idle.
 import { statSync } from "node:fs"
 
 import { ended, median, megabytes, resident, started, withLiminal } from "../liminal.mjs"

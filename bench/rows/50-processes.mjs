@@ -1,4 +1,4 @@
-// How quickly the program ends with agents running, what a guard weighs, and that nothing is left.
+// How quickly the program stops with agents running, the memory of a guard, and that no process is left.
 import { randomUUID } from "node:crypto"
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -9,18 +9,20 @@ import { ended, resident, started } from "../liminal.mjs"
 
 const AGENTS = 5
 
-/** Starts a server and five agents of this command, then stops the server. */
+/** Starts a server and five agents with this command, then stops the server. */
 async function stop(binary, command, args) {
   const home = mkdtempSync(join(tmpdir(), "liminal-bench-"))
   const [data, project] = [join(home, "data"), join(home, "project")]
   mkdirSync(data, { mode: 0o700 })
   mkdirSync(project)
   const agents = Array.from({ length: AGENTS }, (_, n) => ({ id: `agent-${n}`, command, args }))
-  const projects = [{ id: randomUUID(), path: realpathSync(project), name: "project", addedAt: new Date().toISOString() }]
+  const projects = [
+    { id: randomUUID(), path: realpathSync(project), name: "project", addedAt: new Date().toISOString() },
+  ]
   writeFileSync(join(data, "agents.json"), JSON.stringify({ agents }), { mode: 0o600 })
   writeFileSync(join(data, "projects.json"), JSON.stringify({ version: 1, projects }), { mode: 0o600 })
   const { child, line } = await started(binary, ["--port", "0", "--no-open", "--data-dir", data])
-  const [address, token] = line.replace(/^.* at /, "").split("/#token=")
+  const [address, token] = line.replace(/^.* at /, "").split(/\/\S*#token=/)
   try {
     for (const { id } of agents) {
       const answer = await fetch(`${address}/api/session/create`, {
@@ -50,12 +52,16 @@ async function idle({ binary }) {
   return { figure, pass: took < 1 && left === 0 && guard < 6, values: { seconds: took, left, guardMB: guard } }
 }
 
-/** Each behind a wrapper that hears neither the end of its stdin nor SIGTERM, with a child
- * in a session of its own that does the same. */
+/** Each agent is behind a wrapper that ignores SIGTERM and the end of its stdin, with a child that does the same in a
+ * separate session. */
 async function stubborn({ binary }) {
   const script = 'trap "" TERM; setsid sleep 600 & "$0" demo-agent; while :; do sleep 1; done'
   const { took, left, processes } = await stop(binary, "/bin/sh", ["-c", script, binary])
-  return { figure: `${took.toFixed(2)} s, ${left} of ${processes} left`, pass: took < 4 && left === 0, values: { seconds: took, left, processes } }
+  return {
+    figure: `${took.toFixed(2)} s, ${left} of ${processes} left`,
+    pass: took < 4 && left === 0,
+    values: { seconds: took, left, processes },
+  }
 }
 
 export default [

@@ -1,37 +1,46 @@
 /**
  * Pages without a browser: the page's own socket and the portlet's own transcript, driven by the server's model test
- * (`crates/server/src/sessions/tests/model.rs`). Each line on stdin is a command, each line on stdout what came of it:
- * what the page said to the server, or what it holds. Nothing of the page is copied here; only the WebSocket and the
- * clock are stand-ins.
+ * (`crates/server/src/sessions/tests/model.rs`). Each line on stdin is a command; each line on stdout is its result:
+ * the messages the page sent to the server, or its state. No code of the page is copied; only the WebSocket and the
+ * clock are replaced.
  */
 
 import { createInterface } from "node:readline"
 import { applyFrame, firstIndex, lastIndex, nothingYet } from "../../client/portlet/transcript.js"
 import { createSocket } from "../../client/shared/socket.js"
 
-// Waiting is for people: here the next try comes as soon as everything else is done.
+// No real waiting: a timer fires as soon as everything else is done.
 globalThis.setTimeout = (then) => setImmediate(then)
 globalThis.clearTimeout = clearImmediate
 
-const at = "2026-01-01T00:00:00.000Z"
 const settled = () => new Promise((then) => setImmediate(() => setImmediate(then)))
 
 /** @type {Map<number, ReturnType<typeof openPage>>} */
 const pages = new Map()
 
-/** A page that shows one session, as the shell and its portlet do together. */
+/** A page that shows one session, like the shell and its portlet together. */
 function openPage(sessionId) {
   let transcript = nothingYet
   let web = null
-  let said = []
-  const take = (frame) => { transcript = applyFrame(transcript, frame, at) }
+  let sent = []
+  const take = (frame) => {
+    const next = applyFrame(transcript, frame)
+    if (next) transcript = next
+    else throw new Error(`a tail that does not fit: ${JSON.stringify(frame)}`)
+  }
   const socket = createSocket({
-    token: () => "token",
-    prove: async () => "ours",
-    open: () => (web = { send: (text) => said.push(JSON.parse(text)), close() {} }),
+    enter: async () => ({ ticket: "ticket" }),
+    open: () => (web = { send: (text) => sent.push(JSON.parse(text)), close() {} }),
     onFrame(frame) {
-      if (frame.type === "session:history" || frame.type === "session:upsert" || frame.type === "session:turn") take(frame)
-      else if (frame.type === "error") throw new Error(`the page was told ${frame.code}: ${frame.message}`)
+      if (
+        frame.type === "session:history" ||
+        frame.type === "session:upsert" ||
+        frame.type === "session:tail" ||
+        frame.type === "session:turn" ||
+        frame.type === "session:facts"
+      )
+        take(frame)
+      else if (frame.type === "error") throw new Error(`the page received ${frame.code}: ${frame.message}`)
     },
     onStatus() {},
     onOpen() {},
@@ -67,7 +76,7 @@ function openPage(sessionId) {
       older: transcript.older,
       newer: transcript.newer,
     }),
-    said: () => said.splice(0),
+    takeSent: () => sent.splice(0),
     stop: socket.stop,
   }
 }
@@ -80,13 +89,25 @@ for await (const line of createInterface({ input: process.stdin })) {
   }
   const page = pages.get(number)
   switch (command.do) {
-    case "connect": await page.connect(); break
-    case "follow": page.follow(command.around); break
-    case "receive": page.receive(command.texts); break
-    case "lose": page.lose(); break
-    case "older": page.older(); break
-    case "newer": page.newer(); break
+    case "connect":
+      await page.connect()
+      break
+    case "follow":
+      page.follow(command.around)
+      break
+    case "receive":
+      page.receive(command.texts)
+      break
+    case "lose":
+      page.lose()
+      break
+    case "older":
+      page.older()
+      break
+    case "newer":
+      page.newer()
+      break
   }
   await settled()
-  console.log(JSON.stringify(command.do === "state" ? page.state() : page.said()))
+  console.log(JSON.stringify(command.do === "state" ? page.state() : page.takeSent()))
 }

@@ -1,4 +1,4 @@
-/** Chance from a seed, so that what was decided in one run can be decided again. */
+/** Random choices from a seed, so that a run can be repeated. */
 
 /** Numbers from 0 to 1 (mulberry32). @param {number} seed */
 export function chanceOf(seed) {
@@ -14,7 +14,7 @@ export function chanceOf(seed) {
     below: (count) => Math.floor(next() * count),
     /** @template T @param {T[]} list @returns {T} */
     of: (list) => list[Math.floor(next() * list.length)],
-    /** One of the names, each as often as its weight says. @param {Record<string, number>} weights */
+    /** A random name, with the given weights. @param {Record<string, number>} weights */
     weighed(weights) {
       let left = next() * Object.values(weights).reduce((sum, weight) => sum + weight, 0)
       for (const [name, weight] of Object.entries(weights)) if ((left -= weight) < 0) return name

@@ -1,6 +1,6 @@
-/** Whether what browsers show is what the journal has. */
+/** Compares what browsers show with the journal. */
 
-/** The transcript of a session as the server reads it from the journal, all of it. */
+/** The whole transcript of a session, as the server reads it from the journal. */
 export async function journalOf(socket, sessionId) {
   const { entries, turns, older } = await socket.ask({ type: "session:open", sessionId })
   const all = { entries, turns }
@@ -16,35 +16,55 @@ export async function journalOf(socket, sessionId) {
 
 const named = { amp: "&", lt: "<", gt: ">", quot: '"', nbsp: " " }
 /** @param {string} html */
-const textOf = (html) => html.replace(/<[^>]*>/g, "").replace(/&(#x?[0-9a-f]+|\w+);/gi, (whole, name) => {
-  if (!name.startsWith("#")) return named[name] ?? whole
-  return String.fromCodePoint(/^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1)))
-})
+const textOf = (html) =>
+  html.replace(/<[^>]*>/g, "").replace(/&(#x?[0-9a-f]+|\w+);/gi, (whole, name) => {
+    if (!name.startsWith("#")) return named[name] ?? whole
+    return String.fromCodePoint(/^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1)))
+  })
 const bare = (text) => text.replace(/\s+/g, "")
 
-const kindOf = { message: "message", thinking: "thinking", tool_call: "tool", plan: "plan", permission: "answered", notice: "notice" }
+const kindOf = {
+  message: "message",
+  thinking: "thinking",
+  tool_call: "tool",
+  plan: "plan",
+  permission: "answered",
+  notice: "notice",
+}
 
-/** What a page must show for an entry: text that must be all of it (`whole`), or part of it. */
+/** The text a page must show for an entry: exactly (`whole`), or at least (`part`). */
 function wanted(entry) {
   switch (entry.type) {
-    case "message": return { whole: entry.blocks.map(textOf).join("") + (entry.errorMessage ?? "") }
-    case "thinking": return { part: entry.blocks.map(textOf).join("") }
-    case "tool_call": return { part: entry.title }
-    case "plan": return { part: entry.entries.map(({ text }) => text)[0] ?? "" }
-    case "permission": return { part: "" }
-    case "notice": return { part: entry.text }
+    case "message":
+      return { whole: entry.blocks.map(textOf).join("") + (entry.errorMessage ?? "") }
+    case "thinking":
+      return { part: entry.blocks.map(textOf).join("") }
+    case "tool_call":
+      return { part: entry.title }
+    case "plan":
+      return { part: entry.entries.map(({ text }) => text)[0] ?? "" }
+    case "permission":
+      return { part: "" }
+    case "notice":
+      return { part: entry.text }
   }
 }
 
-/** The order of a page: what was asked about a call stands with it. @param {any[]} entries */
+/** The order on the page: a permission follows its tool call. @param {any[]} entries */
 function asShown(entries) {
-  const calls = new Set(entries.flatMap(({ type, callId }) => type === "tool_call" ? callId : []))
-  const lastAsks = new Map(entries.flatMap((entry) => entry.type === "permission" && calls.has(entry.callId) ? [[entry.callId, entry]] : []))
-  return entries.filter((entry) => entry.type !== "permission" || lastAsks.get(entry.callId) !== entry)
-    .flatMap((entry) => entry.type === "tool_call" && lastAsks.has(entry.callId) ? [entry, lastAsks.get(entry.callId)] : [entry])
+  const calls = new Set(entries.flatMap(({ type, callId }) => (type === "tool_call" ? callId : [])))
+  const lastAsks = new Map(
+    entries.flatMap((entry) => (entry.type === "permission" && calls.has(entry.callId) ? [[entry.callId, entry]] : [])),
+  )
+  return entries
+    .filter((entry) => entry.type !== "permission" || lastAsks.get(entry.callId) !== entry)
+    .flatMap((entry) =>
+      entry.type === "tool_call" && lastAsks.has(entry.callId) ? [entry, lastAsks.get(entry.callId)] : [entry],
+    )
 }
 
-/** What is wrong with the rows a page shows. @param {any[]} rows @param {{ entries: any[], turns: any[] }} journal */
+/** The differences between the rows of a page and the journal.
+ * @param {any[]} rows @param {{ entries: any[], turns: any[] }} journal */
 export function compare(rows, { entries, turns }) {
   const wrong = []
   const items = rows.filter(({ id }) => id !== null)
@@ -52,7 +72,10 @@ export function compare(rows, { entries, turns }) {
   const [shownIds, keptIds] = [items.map(({ id }) => id), outer.map(({ itemId }) => itemId)]
   if (shownIds.join() !== keptIds.join()) {
     const at = keptIds.findIndex((id, index) => id !== shownIds[index])
-    wrong.push(`shows ${shownIds.length} items, the journal has ${keptIds.length}; they differ from item ${at < 0 ? keptIds.length : at}: ${shownIds[at]} instead of ${keptIds[at]}`)
+    wrong.push(
+      `shows ${shownIds.length} items, the journal has ${keptIds.length}; ` +
+        `they differ from item ${at < 0 ? keptIds.length : at}: ${shownIds[at]} instead of ${keptIds[at]}`,
+    )
   }
   const byId = new Map(outer.map((entry) => [entry.itemId, entry]))
   const outcomes = new Map(turns.map(({ turnId, outcome }) => [turnId, outcome]))
@@ -61,29 +84,45 @@ export function compare(rows, { entries, turns }) {
     if (!entry) continue
     if (row.kind !== kindOf[entry.type]) wrong.push(`${row.id} is shown as ${row.kind}, but it is a ${entry.type}`)
     const { whole, part } = wanted(entry)
-    // Why a turn failed is said at its end only.
-    const said = bare(row.text)
-    if (whole !== undefined && said !== bare(whole) && said !== bare(entry.blocks.map(textOf).join(""))) wrong.push(`${row.id} shows ${JSON.stringify(row.text.slice(0, 200))}, the journal has ${JSON.stringify(whole.slice(0, 200))}`)
-    if (part !== undefined && !said.includes(bare(part))) wrong.push(`${row.id} does not show ${JSON.stringify(part.slice(0, 200))} but ${JSON.stringify(row.text.slice(0, 200))}`)
-    if (row.state === "running") wrong.push(`${row.id} is shown as running, and nothing runs`)
+    // The reason why a turn failed is shown only at its end.
+    const text = bare(row.text)
+    if (whole !== undefined && text !== bare(whole) && text !== bare(entry.blocks.map(textOf).join("")))
+      wrong.push(
+        `${row.id} shows ${JSON.stringify(row.text.slice(0, 200))}, ` +
+          `the journal has ${JSON.stringify(whole.slice(0, 200))}`,
+      )
+    if (part !== undefined && !text.includes(bare(part)))
+      wrong.push(
+        `${row.id} does not show ${JSON.stringify(part.slice(0, 200))} but ${JSON.stringify(row.text.slice(0, 200))}`,
+      )
+    if (row.state === "running") wrong.push(`${row.id} is shown as running, but nothing is running`)
   }
   const ends = rows.filter(({ kind }) => kind === "turn-end").map(({ state }) => state)
   const kept = [...new Set(entries.map(({ turnId }) => turnId))].map((turnId) => outcomes.get(turnId))
   if (ends.join() !== kept.join()) wrong.push(`shows turns that ended ${ends.join()}, the journal has ${kept.join()}`)
-  for (const row of rows) if (row.kind === "sending") wrong.push(`still shows as on its way: ${row.text}`)
+  for (const row of rows) if (row.kind === "sending") wrong.push(`still shown as being sent: ${row.text}`)
   return wrong
 }
 
-/** What two browsers show differently. */
+/** The first difference between what two browsers show. */
 export function differences(one, other) {
   const [left, right] = [one, other].map((rows) => rows.map((row) => JSON.stringify(row)))
   const at = left.findIndex((row, index) => row !== right[index])
-  return at < 0 && left.length === right.length ? [] : [`row ${at}: ${left[at]?.slice(0, 300)} here, ${right[at]?.slice(0, 300)} in a fresh page`]
+  return at < 0 && left.length === right.length
+    ? []
+    : [`row ${at}: ${left[at]?.slice(0, 300)} here, ${right[at]?.slice(0, 300)} in a fresh page`]
 }
 
-/** Words a browser was told that the journal does not have. */
-export function losses(told, journals) {
-  const kept = new Map([...journals.values()].flatMap(({ entries }) => entries.map((entry) => [entry.itemId, entry.content])))
-  return [...told].filter(([itemId, { content }]) => !kept.get(itemId)?.startsWith(content))
-    .map(([itemId, { content }]) => `${itemId} was told as ${JSON.stringify(content.slice(-200))}, the journal has ${JSON.stringify(kept.get(itemId)?.slice(-200) ?? null)}`)
+/** Texts that a browser received and the journal does not have. */
+export function losses(received, journals) {
+  const kept = new Map(
+    [...journals.values()].flatMap(({ entries }) => entries.map((entry) => [entry.itemId, entry.content])),
+  )
+  return [...received]
+    .filter(([itemId, { content }]) => !kept.get(itemId)?.startsWith(content))
+    .map(
+      ([itemId, { content }]) =>
+        `${itemId} was received as ${JSON.stringify(content.slice(-200))}, ` +
+        `the journal has ${JSON.stringify(kept.get(itemId)?.slice(-200) ?? null)}`,
+    )
 }

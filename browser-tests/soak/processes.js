@@ -1,4 +1,4 @@
-/** Which processes there are, from `/proc`. Also for the bench. */
+/** Running processes, from `/proc`. The bench uses this too. */
 
 import { readdirSync, readFileSync } from "node:fs"
 
@@ -11,12 +11,14 @@ function parents() {
       const stat = readFileSync(`/proc/${name}/stat`, "utf8")
       const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
       if (state !== "Z") found.set(Number(name), Number(parent))
-    } catch { /* It ended meanwhile. */ }
+    } catch {
+      /* It has ended. */
+    }
   }
   return found
 }
 
-/** All that came from a process, without itself. @param {number} pid */
+/** All descendants of a process. @param {number} pid */
 export function descendants(pid) {
   const all = parents()
   const found = new Set([pid])
@@ -28,22 +30,22 @@ export function descendants(pid) {
   return [...found]
 }
 
-/** Those that a process started itself. @param {number} pid */
+/** The direct children of a process. @param {number} pid */
 export const children = (pid) => [...parents()].filter(([, parent]) => parent === pid).map(([child]) => child)
 
-/** Agents: what the guards of a server keep. @param {number} server */
+/** The agents: children of the guards of a server. @param {number} server */
 export function agentsOf(server) {
   const all = parents()
   return [...all].filter(([, parent]) => all.get(parent) === server).map(([pid]) => pid)
 }
 
-/** Those that still live. @param {number[]} pids */
+/** Those that are still running. @param {number[]} pids */
 export function living(pids) {
   const all = parents()
   return pids.filter((pid) => all.has(pid))
 }
 
-/** Processes that were given this home. @param {string} home */
+/** Processes with this HOME. @param {string} home */
 export function atHome(home) {
   return [...parents().keys()].filter((pid) => {
     try {
@@ -54,7 +56,7 @@ export function atHome(home) {
   })
 }
 
-/** Memory that is the process's own, in MB: pages of the program's file, which come and go, do not count. @param {number} pid */
+/** Private memory in MB, without the pages of the program's file, which come and go. @param {number} pid */
 export function memoryOf(pid) {
   const kilobytes = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]
   return Number(kilobytes) / 1024

@@ -1,7 +1,8 @@
 /**
- * The soak: ten sessions with three kinds of agent, two browsers, and chance. People prompt, stop, answer, reload and close;
- * wires are cut, agents and twice the server are killed. At the end every session must still answer, in both browsers, every
- * browser must show what the journal has, nothing told may be lost, no process left, and no memory gone.
+ * The soak test: ten sessions with three kinds of agent in two browsers, with random actions. Users prompt, stop,
+ * answer, reload and close; connections are cut, agents are killed, and the server twice. At the end every session must
+ * still answer in both browsers, every browser must show what the journal has, nothing a browser received may be
+ * missing, no process may be left, and the server must not have grown.
  *
  *   scripts/soak [seconds] [seed]
  */
@@ -38,10 +39,10 @@ const count = (name) => counts.set(name, (counts.get(name) ?? 0) + 1)
 const pause = (ms) => new Promise((done) => setTimeout(done, ms))
 
 /** Waits for a fact. */
-async function until(what, isSo) {
+async function until(what, holds) {
   const end = Date.now() + PATIENCE
-  while (!await isSo()) {
-    if (Date.now() > end) return void defects.push(`never: ${what}`)
+  while (!(await holds())) {
+    if (Date.now() > end) return void defects.push(`timed out: ${what}`)
     await pause(100)
   }
 }
@@ -55,17 +56,23 @@ const port = Number(new URL(liminal.origin).port)
 wires.forEach((wire) => wire.leadTo(port))
 const stranger = () => connected({ address: liminal.origin, token: liminal.token })
 
-/** The server's memory once everything it loads lazily is loaded: each kind of agent has answered, and what was said can be found. */
+/** The server's memory once everything lazy is loaded: each kind of agent has answered, and the search finds it. */
 async function warmUp() {
-  const word = `warming${warmings += 1}`
+  const word = `warming${(warmings += 1)}`
   const some = sessions.slice(0, kinds.length).map(({ id }) => id)
-  for (const id of some) await until(`a turn of ${id} may begin`, () => liminal.say(id, `everything ${word}`).then(() => true, () => false))
+  for (const id of some)
+    await until(`a turn of ${id} starts`, () =>
+      liminal.say(id, `everything ${word}`).then(
+        () => true,
+        () => false,
+      ),
+    )
   const socket = await stranger()
   await until("the first turns end", async () => {
     const list = await socket.ask({ type: "session:list", projectId })
     return some.every((id) => list.sessions.find((session) => session.id === id)?.state === "idle")
   })
-  await until("what was said in them can be found", async () => {
+  await until("the search finds them", async () => {
     const { hits } = await socket.ask({ type: "search", query: word })
     return some.every((id) => hits.some(({ sessionId }) => sessionId === id))
   })
@@ -104,15 +111,17 @@ async function begin() {
 function killed(pid) {
   try {
     process.kill(pid, "SIGKILL")
-  } catch { /* It was quicker. */ }
+  } catch {
+    /* It had already ended. */
+  }
 }
 
-/** What chance may do. Everything may come too late: then the hand reaches into the void, which counts as missed. */
+/** The random actions. Any of them may come too late, when its target is gone; that counts as missed. */
 const acts = {
   async prompt(seat, session, chance) {
     await seat.glance(session)
-    if (await seat.work() !== "idle") return count("busy")
-    await seat.say(`${chance.weighed(habits)} ${prompts += 1}`)
+    if ((await seat.work()) !== "idle") return count("busy")
+    await seat.say(`${chance.weighed(habits)} ${(prompts += 1)}`)
   },
   async answer(seat, session, chance) {
     await seat.glance(session)
@@ -125,11 +134,13 @@ const acts = {
   show: (seat, session) => seat.glance(session),
   async policy(seat, session) {
     await seat.glance(session)
-    await seat.chat.frame.locator(".policy").click({ timeout: 3000 })
+    await seat.chat.permits("Ask before acting")
   },
   close: (seat, session) => seat.close(session),
   reload: (seat) => seat.reload(),
-  async cut(seat) { seat.wire.cut() },
+  async cut(seat) {
+    seat.wire.cut()
+  },
   async kill(_seat, _session, chance) {
     const agents = agentsOf(liminal.pid)
     if (agents.length > 0) killed(chance.of(agents))
@@ -148,7 +159,8 @@ async function act(seat, chance) {
 }
 
 function readLog() {
-  for (const line of liminal.log().split("\n")) if (/panicked|INTERNAL_ERROR|\bERROR\b/.test(line)) defects.push(`the server's log: ${line}`)
+  for (const line of liminal.log().split("\n"))
+    if (/panicked|INTERNAL_ERROR|\bERROR\b/.test(line)) defects.push(`the server's log: ${line}`)
 }
 
 async function killServer() {
@@ -163,29 +175,32 @@ async function killServer() {
   baseline = await warmUp()
 }
 
-/** Chance, until the time is over. */
+/** Random actions until the time is up. */
 async function play() {
   const chances = seats.map((_, at) => chanceOf(seed + at + 1))
   const began = Date.now()
   for (let life = 1; life <= 3; life += 1) {
-    await Promise.all(seats.map(async (seat, at) => {
-      while (Date.now() - began < seconds * 1000 * life / 3) await act(seat, chances[at])
-    }))
+    await Promise.all(
+      seats.map(async (seat, at) => {
+        while (Date.now() - began < (seconds * 1000 * life) / 3) await act(seat, chances[at])
+      }),
+    )
     if (life < 3) await killServer()
   }
   console.log(`did: ${[...counts].map(([name, times]) => `${times} ${name}`).join(", ")}; ${prompts} prompts`)
 }
 
-/** Everybody stops; then every session answers in both browsers, wherever it is asked. */
+/** Ends all turns; then every session must answer in both browsers, whichever asks. */
 async function settle() {
   for (const seat of seats) {
     await seat.isConnected()
     for (const session of sessions) {
       await seat.show(session)
-      if (!await seat.settle(PATIENCE)) defects.push(`${session.title} never comes to rest in the ${seat.name} browser`)
+      if (!(await seat.settle(PATIENCE)))
+        defects.push(`${session.title} never becomes idle in the ${seat.name} browser`)
     }
   }
-  // An agent may have something to add after its turn; one that is gone has not.
+  // An agent may send more after its turn; a killed one cannot.
   const theirs = agentsOf(liminal.pid)
   for (const pid of theirs) killed(pid)
   await until("killed agents are gone", () => living(theirs).length === 0)
@@ -193,19 +208,23 @@ async function settle() {
     const [asker, other] = at % 2 === 0 ? seats : seats.toReversed()
     await asker.show(session)
     const reconnect = asker.chat.frame.getByRole("button", { name: "Reconnect" })
-    if (await reconnect.count() > 0) await reconnect.click()
+    if ((await reconnect.count()) > 0) await reconnect.click()
     const words = `last of ${session.title}`
     await asker.say(words)
     for (const seat of [asker, other]) {
       await seat.show(session)
-      await expect(seat.chat.words.last(), `${session.title} in the ${seat.name} browser`).toHaveText(`You said: ${words}`, { timeout: PATIENCE }).catch((reason) => defects.push(String(reason)))
-      await expect(seat.chat.frame.locator(".composer"), `${session.title} at rest in the ${seat.name} browser`).toHaveAttribute("data-work", "idle", { timeout: PATIENCE }).catch((reason) => defects.push(String(reason)))
+      await expect(seat.chat.words.last(), `${session.title} in the ${seat.name} browser`)
+        .toHaveText(`You said: ${words}`, { timeout: PATIENCE })
+        .catch((reason) => defects.push(String(reason)))
+      await expect(seat.chat.frame.locator(".composer"), `${session.title} idle in the ${seat.name} browser`)
+        .toHaveAttribute("data-work", "idle", { timeout: PATIENCE })
+        .catch((reason) => defects.push(String(reason)))
     }
   }
   growth.push(memoryOf(liminal.pid) - baseline)
 }
 
-/** Every browser against the journal. */
+/** Compares every browser with the journal. */
 async function judge() {
   const socket = await stranger()
   const fresh = await Seat.take("fresh", wires[2], liminal)
@@ -217,15 +236,26 @@ async function judge() {
     rows += now.length
     for (const seat of seats) {
       const shown = await seat.shown(session)
-      defects.push(...[...compare(shown, journal), ...differences(shown, now)].map((what) => `${session.title} in the ${seat.name} browser: ${what}`))
+      defects.push(
+        ...[...compare(shown, journal), ...differences(shown, now)].map(
+          (what) => `${session.title} in the ${seat.name} browser: ${what}`,
+        ),
+      )
     }
     defects.push(...compare(now, journal).map((what) => `${session.title} in a fresh page: ${what}`))
-    const own = journal.entries.filter(({ type, origin }) => type === "message" && origin === "user").map(({ content }) => content)
-    for (const prompt of new Set(own)) if (own.filter((each) => each === prompt).length > 1) defects.push(`${session.title}: ${JSON.stringify(prompt)} was sent more than once`)
+    const own = journal.entries
+      .filter(({ type, origin }) => type === "message" && origin === "user")
+      .map(({ content }) => content)
+    for (const prompt of new Set(own))
+      if (own.filter((each) => each === prompt).length > 1)
+        defects.push(`${session.title}: ${JSON.stringify(prompt)} was sent more than once`)
   }
   socket.close()
   for (const seat of [...seats, fresh]) {
-    defects.push(...losses(seat.told, journals).map((what) => `lost, from the ${seat.name} browser: ${what}`), ...seat.defects.map((what) => `${seat.name} browser: ${what}`))
+    defects.push(
+      ...losses(seat.received, journals).map((what) => `lost, from the ${seat.name} browser: ${what}`),
+      ...seat.defects.map((what) => `${seat.name} browser: ${what}`),
+    )
   }
 }
 
@@ -235,7 +265,7 @@ try {
   await settle()
   await judge()
 } catch (reason) {
-  defects.push(`the soak itself: ${reason.stack}`)
+  defects.push(`the soak test itself: ${reason.stack}`)
 } finally {
   for (const seat of [...seats, ...others]) await seat.browser.close()
   for (const wire of wires) await wire.remove()
@@ -243,19 +273,25 @@ try {
 const theirs = descendants(liminal.pid)
 await liminal.stop()
 readLog()
-await until(`every process ends with the server`, () => living(theirs).length === 0 && atHome(liminal.home).length === 0)
+await until(
+  "every process ends with the server",
+  () => living(theirs).length === 0 && atHome(liminal.home).length === 0,
+)
 for (const grown of growth) if (grown > GROWTH) defects.push(`the server grew by ${Math.round(grown)} MB`)
 
+const texts = seats.reduce((sum, { received }) => sum + received.size, 0)
 const entries = [...journals.values()].reduce((sum, journal) => sum + journal.entries.length, 0)
-console.log(`compared: ${entries} items of the journal, ${rows} rows in each of three browsers, ${seats.reduce((sum, { told }) => sum + told.size, 0)} texts told`)
+console.log(
+  `compared: ${entries} items of the journal, ${rows} rows in each of three browsers, ${texts} texts received`,
+)
 const errors = new Map()
 for (const seat of seats) for (const [code, times] of seat.errors) errors.set(code, (errors.get(code) ?? 0) + times)
 console.log(`errors shown: ${[...errors].map(([code, times]) => `${times} ${code}`).join(", ") || "none"}`)
 console.log(`memory of each of three servers grew by ${growth.map((grown) => `${grown.toFixed(1)} MB`).join(", ")}`)
 if (defects.length > 0) {
-  console.error(`${defects.length} defects with seed ${seed}:\n${defects.join("\n")}\nwhat was written is in ${liminal.home}`)
+  console.error(`${defects.length} defects with seed ${seed}:\n${defects.join("\n")}\nits files are in ${liminal.home}`)
   process.exitCode = 1
 } else {
   await liminal.remove()
-  console.log("no defect")
+  console.log("no defects")
 }

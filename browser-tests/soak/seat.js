@@ -1,22 +1,23 @@
-/** One browser and who sits before it: what they do, and all that browser was ever told. */
+/** One browser and its user: their actions, and every text the browser received. */
 
 import { chromium } from "@playwright/test"
 import { Chat } from "../support/chat.js"
 import { Shell } from "../support/shell.js"
 import config from "../playwright.config.js"
 
-/** What the page may say when the server or the wire is gone. */
+/** What the page may log when the server or the connection is gone. */
 const LOST = /net::ERR_|WebSocket connection to .* failed|Failed to load resource/
-/** How long a hand waits for what it reaches for, which may have gone; and for what must be there. */
+/** How long to wait for a target that may be gone, and for one that must exist. */
 const REACH = { timeout: 4000 }
 const MUST = { timeout: 60_000 }
 
 export class Seat {
-  /** Texts this browser was told, by item: none of them may be missing in the journal. @type {Map<string, { sessionId: string, content: string }>} */
-  told = new Map()
+  /** The texts this browser received, by item: none of them may be missing in the journal.
+   * @type {Map<string, { sessionId: string, content: string }>} */
+  received = new Map()
   /** What went wrong in the page. @type {string[]} */
   defects = []
-  /** Errors that were shown, by code. @type {Map<string, number>} */
+  /** Received errors, counted by code. @type {Map<string, number>} */
   errors = new Map()
 
   constructor(name, browser, page, wire, liminal) {
@@ -24,12 +25,17 @@ export class Seat {
     this.shell = new Shell(page, liminal)
     this.chat = new Chat(this.shell)
     page.on("console", (message) => {
-      if (["error", "warning"].includes(message.type()) && !LOST.test(message.text())) this.defects.push(`${message.type()}: ${message.text()}`)
+      if (["error", "warning"].includes(message.type()) && !LOST.test(message.text()))
+        this.defects.push(`${message.type()}: ${message.text()}`)
     })
     page.on("pageerror", (error) => this.defects.push(`thrown: ${error.stack ?? error.message}`))
     page.on("crash", () => this.defects.push("the page crashed"))
-    page.on("response", (response) => { if (response.status() >= 500) this.defects.push(`${response.status()} from ${response.url()}`) })
-    page.on("websocket", (socket) => socket.on("framereceived", ({ payload }) => this.hear(JSON.parse(String(payload)))))
+    page.on("response", (response) => {
+      if (response.status() >= 500) this.defects.push(`${response.status()} from ${response.url()}`)
+    })
+    page.on("websocket", (socket) =>
+      socket.on("framereceived", ({ payload }) => this.receive(JSON.parse(String(payload)))),
+    )
   }
 
   static async take(name, wire, liminal) {
@@ -42,13 +48,18 @@ export class Seat {
   }
 
   /** @param {any} frame */
-  hear(frame) {
-    const keep = ({ itemId, sessionId, content }) => { if (typeof content === "string") this.told.set(itemId, { sessionId, content }) }
+  receive(frame) {
+    const keep = ({ itemId, sessionId, content }) => {
+      if (typeof content === "string") this.received.set(itemId, { sessionId, content })
+    }
     switch (frame.type) {
-      case "session:history": case "session:older": return frame.entries.forEach((entry) => keep({ ...entry, sessionId: frame.sessionId }))
-      case "session:upsert": return keep({ ...frame.payload, sessionId: frame.sessionId })
+      case "session:history":
+      case "session:older":
+        return frame.entries.forEach((entry) => keep({ ...entry, sessionId: frame.sessionId }))
+      case "session:upsert":
+        return keep({ ...frame.payload, sessionId: frame.sessionId })
       case "session:tail": {
-        const before = this.told.get(frame.itemId)?.content ?? ""
+        const before = this.received.get(frame.itemId)?.content ?? ""
         return keep({ ...frame, content: before.slice(0, frame.from) + frame.text })
       }
       case "error":
@@ -57,20 +68,27 @@ export class Seat {
     }
   }
 
-  tab(session) { return this.page.locator(`.tab[data-id="${session.id}"]`) }
+  tab(session) {
+    return this.page.locator(`.tab[data-id="${session.id}"]`)
+  }
 
-  /** Brings a session to the front, opening it where it is closed. */
+  /** Activates a session, opening it if it is closed. */
   async show(session, reach = MUST) {
-    if (await this.tab(session).count() > 0) await this.tab(session).locator(".tab-open").click(reach)
+    if ((await this.tab(session).count()) > 0) await this.tab(session).locator(".tab-open").click(reach)
     else await this.shell.session(session.title).locator(".session-open").click(reach)
     await this.chat.composer.waitFor(reach)
   }
 
-  /** The same in passing. */
-  glance(session) { return this.show(session, REACH) }
+  /** Like `show`, but gives up early. */
+  glance(session) {
+    return this.show(session, REACH)
+  }
 
   async close(session) {
-    if (await this.tab(session).count() > 0) await this.tab(session).locator(".tab-open").click({ button: "middle", ...REACH })
+    if ((await this.tab(session).count()) > 0)
+      await this.tab(session)
+        .locator(".tab-open")
+        .click({ button: "middle", ...REACH })
   }
 
   /** @param {string} text */
@@ -83,48 +101,54 @@ export class Seat {
     if (await this.chat.stopButton.isVisible()) await this.chat.stopButton.click(REACH)
   }
 
-  /** Answers a question, if there is one, with one of its buttons. @param {(buttons: any[]) => any} choose */
+  /** Answers a permission, if there is one, with one of its buttons. @param {(buttons: any[]) => any} choose */
   async answer(choose) {
     const buttons = await this.chat.ask.locator(".actions button:enabled").all()
     if (buttons.length > 0) await choose(buttons).click(REACH)
   }
 
-  isConnected() { return this.page.locator('.sidebar-connection[data-connection="open"]').waitFor(MUST) }
+  isConnected() {
+    return this.page.locator('.sidebar-connection[data-connection="open"]').waitFor(MUST)
+  }
 
   async reload() {
     await this.page.reload()
     await this.isConnected()
   }
 
-  /** How the session in front is: `idle` or something that will end. */
-  work() { return this.chat.frame.locator(".composer").getAttribute("data-work", MUST) }
+  /** The state of the active session: `idle`, or one that will end. */
+  work() {
+    return this.chat.frame.locator(".composer").getAttribute("data-work", MUST)
+  }
 
-  /** Ends what goes on in the session in front, as somebody would who wants to leave. */
+  /** Ends all work in the active session by answering and stopping. */
   async settle(patience) {
     const until = Date.now() + patience
     for (;;) {
-      if (await this.work() === "idle" && await this.chat.ask.count() === 0) return true
+      if ((await this.work()) === "idle" && (await this.chat.ask.count()) === 0) return true
       if (Date.now() > until) return false
-      // Either may be gone before the hand is there.
+      // Either may be gone before the click.
       await this.answer((buttons) => buttons[0]).catch(() => {})
       await this.stop().catch(() => {})
       await this.page.waitForTimeout(50)
     }
   }
 
-  /** The session in front as it is shown, from its first row to its last, with everything opened. */
+  /** All rows of a session as the browser shows them, with everything expanded. */
   async shown(session) {
     await this.show(session)
-    // The composer is there before the conversation is.
+    // The composer appears before the transcript.
     await this.chat.frame.locator(".segment, .invitation").first().waitFor(MUST)
     const frame = await (await this.page.locator(".pane[data-active] iframe").elementHandle())?.contentFrame()
     return frame.evaluate(readAll)
   }
 }
 
-/** Runs in the portlet: walks through the conversation, because only what is near the view is in the page. */
+/** Runs in the portlet: scrolls through the transcript, because only rows near the view are in the DOM. */
 async function readAll() {
-  const frames = async (count) => { for (let n = 0; n < count; n += 1) await new Promise(requestAnimationFrame) }
+  const frames = async (count) => {
+    for (let n = 0; n < count; n += 1) await new Promise(requestAnimationFrame)
+  }
   const scroller = document.querySelector(".scroller")
   for (let n = 0; n < 200 && !document.querySelector(".above").hidden; n += 1) {
     scroller.scrollTop = 0
@@ -136,18 +160,24 @@ async function readAll() {
       segment.scrollIntoView()
       await frames(1)
     }
-    for (const kind of ["fold", "tool", "thinking"]) segment.querySelectorAll(`.${kind} > .line[aria-expanded="false"]`).forEach((line) => line.click())
+    for (const kind of ["fold", "tool", "thinking"])
+      segment.querySelectorAll(`.${kind} > .line[aria-expanded="false"]`).forEach((line) => line.click())
     for (const row of segment.querySelectorAll("[data-item], .turn-end")) {
       const copy = row.cloneNode(true)
-      // Times of a turn's end are of this browser's clock until it is told the server's.
-      copy.querySelectorAll("time, .turn-figures, .code-bar, .message-aside, .actions, .tool-inner").forEach((part) => part.remove())
+      // The times at a turn's end are this browser's until the server's arrive.
+      copy
+        .querySelectorAll("time, .turn-figures, .code-bar, .message-aside, .actions, .tool-inner")
+        .forEach((part) => part.remove())
       rows.push({
-        id: row.dataset.item ?? null, kind: row.classList[0], state: row.dataset.state ?? row.dataset.outcome ?? null,
+        id: row.dataset.item ?? null,
+        kind: row.classList[0],
+        state: row.dataset.state ?? row.dataset.outcome ?? null,
         text: copy.textContent.replace(/\s+/g, " ").trim(),
       })
     }
   }
-  // What waits to be sent is shown too; at the end nothing may.
-  for (const row of document.querySelectorAll(".message[data-sending]:not([data-refused])")) rows.push({ id: null, kind: "sending", state: null, text: row.textContent })
+  // Unsent messages are shown too; at the end there must be none.
+  for (const row of document.querySelectorAll(".message[data-sending]:not([data-refused])"))
+    rows.push({ id: null, kind: "sending", state: null, text: row.textContent })
   return rows
 }

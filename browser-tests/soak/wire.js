@@ -1,4 +1,4 @@
-/** A wire between one browser and the server that can be cut: all that goes over it breaks off, and what comes next gets through. */
+/** A connection between one browser and the server that can be cut. New connections get through afterwards. */
 
 import { once } from "node:events"
 import { connect, createServer } from "node:net"
@@ -21,9 +21,13 @@ export async function layWire() {
   await once(server, "listening")
   return {
     origin: `http://127.0.0.1:${server.address().port}`,
-    /** Where it leads from now on. @param {number} to */
-    leadTo(to) { port = to },
-    cut() { for (const socket of open) socket.destroy() },
+    /** Sets the port of the server. @param {number} to */
+    leadTo(to) {
+      port = to
+    },
+    cut() {
+      for (const socket of open) socket.destroy()
+    },
     async remove() {
       this.cut()
       server.close()

@@ -1,19 +1,29 @@
 import { expect, test } from "../support/story.js"
 
-test("a turn's end and a permission notify the desktop while the page is not looked at, and a click leads there", async ({ shell, page, context, liminal }) => {
+test("a finished turn and a permission notify the desktop while the user is away, and a click leads there", async ({
+  shell,
+  page,
+  context,
+  liminal,
+}) => {
   await context.grantPermissions(["notifications"], { origin: liminal.origin })
-  // The desktop of a test can't be read: what the page hands to it is.
+  // A test can't read the desktop, so it records what the page sends there.
   await page.addInitScript(() => {
     globalThis.shown = []
     globalThis.Notification = class {
       static permission = "granted"
       static requestPermission = async () => "granted"
-      constructor(title, { body }) { globalThis.shown.push({ title, body, it: this }) }
+      constructor(title, { body }) {
+        globalThis.shown.push({ title, body, it: this })
+      }
       close() {}
     }
     let away = false
     Document.prototype.hasFocus = () => !away
-    globalThis.lookAway = () => { away = true; globalThis.dispatchEvent(new Event("blur")) }
+    globalThis.lookAway = () => {
+      away = true
+      globalThis.dispatchEvent(new Event("blur"))
+    }
   })
   await page.reload()
   await shell.isConnected()
@@ -35,10 +45,43 @@ test("a turn's end and a permission notify the desktop while the page is not loo
   await page.evaluate(() => globalThis.lookAway())
   await liminal.say(asks, "ask me")
   await expect(shell.session("Asks")).toHaveAttribute("data-mood", "waiting")
+  await expect.poll(shown).toHaveLength(1)
   await liminal.say(works, "hold two")
   await liminal.release("two")
-  await expect.poll(shown).toEqual(["Asks: Waiting for your permission", "Works: Finished"])
-  await expect(page).toHaveTitle("(2) Asks · Liminal Builder")
+  await expect
+    .poll(shown)
+    .toEqual([expect.stringMatching(/^Asks · web: Asks for permission: \S/), "Works · web: Finished"])
+  await expect(page).toHaveTitle("(1) Asks · Liminal Builder")
   await page.evaluate(() => globalThis.shown[1].it.onclick())
   await expect(shell.activeTab).toHaveText("Works")
+  await page.evaluate(() => globalThis.shown[0].it.onclick())
+  await expect(shell.activeTab).toHaveText("Asks")
+  await expect(shell.portlet.locator(".ask")).toBeInViewport()
+})
+
+test("notifications are offered once, when a session first waits unseen", async ({ shell, page, liminal }) => {
+  await page.addInitScript(() => {
+    globalThis.Notification = class {
+      static permission = "default"
+      static requestPermission = async () => (Notification.permission = "granted")
+    }
+  })
+  await page.reload()
+  const path = await shell.hasProject("web")
+  const asks = await shell.hasSession(path, "Asks")
+  const later = await shell.hasSession(path, "Later")
+  await shell.open("Later")
+  await expect(shell.toast).toHaveCount(0)
+  await liminal.say(asks, "ask me")
+  await expect(shell.toast).toContainText("“Asks” waits for you.")
+  await shell.toast.getByRole("button", { name: "Turn on" }).click()
+  await page.getByRole("button", { name: "Settings" }).click()
+  await expect(page.getByLabel("Desktop notifications")).toBeChecked()
+  await page.getByLabel("Desktop notifications").uncheck()
+  await page.keyboard.press("Escape")
+  await shell.session("Asks").locator(".session-open").click()
+  await expect(shell.activeTab).toHaveText("Asks")
+  await liminal.say(later, "ask me")
+  await expect(shell.session("Later")).toHaveAttribute("data-mood", "waiting")
+  await expect(shell.toast).toHaveCount(0)
 })

@@ -5,17 +5,17 @@ const counted = Array.from({ length: COUNT }, (_, n) => ["new_message", { say: `
 
 test.use({ script: script(on("count", ...counted)) })
 
-/** A session whose far beginning is in front, because it was looked for. */
+/** Opens a long session near its beginning, through a search. */
 async function atTheBeginning(chat) {
   const { page } = chat
   await chat.say("count")
   await expect(numbered(chat, COUNT)).toBeInViewport({ timeout: 60_000 })
   await expect(chat.working).toBeHidden()
-  // A page that is loaded anew has only the end.
+  // After a reload only the end is loaded.
   await page.reload()
   await expect(numbered(chat, COUNT)).toBeInViewport()
   await page.getByRole("button", { name: "Search everything" }).click()
-  await page.keyboard.type("\"number 40 of them\" ")
+  await page.keyboard.type('"number 40 of them" ')
   await page.locator(".palette-hit").first().click()
   await expect(numbered(chat, 40)).toBeInViewport()
 }
@@ -24,19 +24,30 @@ const numbered = (chat, n) => chat.words.getByText(`Number ${n} of them.`, { exa
 
 test.slow()
 
-test("what was said long ago is read with what stands around it, and on from there without a hole", async ({ chat }) => {
+test("what was said long ago is read with what stands around it, and on from there without a hole", async ({
+  chat,
+}) => {
   await atTheBeginning(chat)
   await expect(numbered(chat, 36)).toBeVisible()
   await expect(chat.toEnd).toBeVisible()
   const seen = new Set()
-  // Rows are made well beyond the view, so steps of half a view pass over none.
-  await expect.poll(async () => {
-    for (const text of await chat.words.allTextContents()) seen.add(Number(text.match(/\d+/)?.[0]))
-    await chat.measure((box) => { box.scrollTop += box.clientHeight / 2 })
-    return seen.has(COUNT)
-  }, { intervals: [20], timeout: 60_000 }).toBe(true)
-  for (let n = 40; n <= COUNT; n += 1) expect(seen.has(n), `number ${n} was passed`).toBe(true)
-  await chat.measure((box) => { box.scrollTop = box.scrollHeight })
+  // Rows exist well beyond the view, so steps of half a view skip none.
+  await expect
+    .poll(
+      async () => {
+        for (const text of await chat.words.allTextContents()) seen.add(Number(text.match(/\d+/)?.[0]))
+        await chat.measure((box) => {
+          box.scrollTop += box.clientHeight / 2
+        })
+        return seen.has(COUNT)
+      },
+      { intervals: [20], timeout: 60_000 },
+    )
+    .toBe(true)
+  for (let n = 40; n <= COUNT; n += 1) expect(seen.has(n), `number ${n} was seen`).toBe(true)
+  await chat.measure((box) => {
+    box.scrollTop = box.scrollHeight
+  })
   await expect(chat.toEnd).toBeHidden()
 })
 

@@ -1,13 +1,23 @@
 import { expect, on, script, test } from "../support/chat.js"
 
-const markdown = "# Findings\n\nSee `client.rs` and [the book](https://example.com/book).\n\n```rust\nfn main() { let a = 1; }\n```\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"
-const wide = `\`\`\`text\n${"wide ".repeat(400)}\n\`\`\`\n\n| ${"column | ".repeat(60)}\n|${" - |".repeat(60)}\n| ${"a long cell | ".repeat(60)}\n`
+const markdown =
+  "# Findings\n\nSee `client.rs` and [the book](https://example.com/book).\n\n" +
+  "```rust\nfn main() { let a = 1; }\n```\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"
+const wideCode = `\`\`\`text\n${"wide ".repeat(400)}\n\`\`\`\n\n`
+const wideTable = `| ${"column | ".repeat(60)}\n|${" - |".repeat(60)}\n| ${"a long cell | ".repeat(60)}\n`
 
 test.use({
   script: script(
     on("markdown", { say_chopped: { text: markdown, size: 7, every_ms: 5 } }),
-    on("slowly", { say: "First *part*.\n\n" }, { wait_for_file: "go" }, { say: "Second **part**." }, { wait_for_file: "end" }),
-    on("wide", { say: wide }),
+    on(
+      "slowly",
+      { say: "First *part*.\n\n" },
+      { wait_for_file: "go" },
+      { say: "Second **part**." },
+      { wait_for_file: "end" },
+    ),
+    on("wide", { say: wideCode + wideTable }),
+    on("written", { say: "First line\nsecond line" }),
     on("two", { say: "One." }, "new_message", { say: "Two." }),
     on("hang", { say: "Partly" }, "wait_for_cancel"),
   ),
@@ -19,6 +29,27 @@ test("a sent message appears at once, and its answer below it", async ({ chat })
   await expect(chat.said).toHaveText(/All right\./)
   await expect(chat.ends).toHaveCount(1)
   await expect(chat.own.locator(".send-state")).toHaveCount(0)
+})
+
+test("a message stays as it was written, with its fences as code; an agent's line breaks stay too", async ({
+  chat,
+}) => {
+  const lines = "as written:\n    indented\n- *first*\n\n\n<b>last</b> 👩‍👩‍👧"
+  await chat.askAndWait(`${lines}\n\`\`\`rust\nlet a = 1;\n\`\`\`\nafter`)
+  const own = chat.own.locator(".rendered")
+  for (const again of [false, true]) {
+    if (again) await chat.page.reload()
+    await expect(own.locator("p").first()).toBeVisible()
+    expect(
+      await own
+        .locator("p")
+        .first()
+        .evaluate((words) => words.innerText),
+    ).toBe(lines)
+    await expect(own.locator(".code i.k")).toHaveText("let")
+    await expect(own.locator("p").last()).toHaveText("after")
+    expect(await chat.words.evaluate((words) => words.innerText)).toBe("First line\nsecond line")
+  }
 })
 
 test("a message is marked as sending until the server has it", async ({ chat, liminal, complaints }) => {
@@ -39,7 +70,12 @@ test("an answer grows as formatted text, and only what changed is replaced", asy
   await chat.say("slowly")
   await expect(chat.said.locator("em")).toHaveText("part")
   await expect(chat.said).toHaveAttribute("aria-busy", "true")
-  await chat.said.locator(".block").first().evaluate((block) => { block.dataset.mine = "kept" })
+  await chat.said
+    .locator(".block")
+    .first()
+    .evaluate((block) => {
+      block.dataset.mine = "kept"
+    })
   await liminal.touch("go")
   await expect(chat.said.locator("strong")).toHaveText("part")
   await expect(chat.said).toHaveAttribute("aria-busy", "true")
@@ -50,7 +86,11 @@ test("an answer grows as formatted text, and only what changed is replaced", asy
   await expect(chat.said.locator(".block").first()).toHaveAttribute("data-mine", "kept")
 })
 
-test("markdown is shown as it is meant; code names its language and can be copied; links open apart", async ({ chat, context, liminal }) => {
+test("markdown is shown as it is meant; code names its language and can be copied; links open apart", async ({
+  chat,
+  context,
+  liminal,
+}) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: liminal.origin })
   await chat.askAndWait("markdown")
   await expect(chat.said.getByRole("heading", { name: "Findings" })).toBeVisible()
@@ -100,6 +140,38 @@ test("stopping keeps the words already said and gives the composer back", async 
   await expect(chat.said).toContainText("Partly")
   await expect(chat.stopButton).toBeHidden()
   await chat.askAndWait("again")
+})
+
+test.describe("an answer without measure", () => {
+  test.use({
+    script: script(
+      on("paragraphs", { say: Array.from({ length: 3000 }, (_, n) => `p${n}`).join("\n\n") }),
+      on("list", { say: Array.from({ length: 9000 }, (_, n) => `${n + 7}. item`).join("\n") }),
+      on("line", { say: `begin ${"word ".repeat(60_000)}end` }),
+    ),
+  })
+
+  test("is whole and in order: thousands of paragraphs, a list that counts on, an endless line", async ({ chat }) => {
+    await chat.askAndWait("paragraphs")
+    await expect(chat.said.last().locator(".block")).toHaveCount(3000)
+    await expect(chat.said.last().locator(".block").last()).toBeInViewport()
+    expect(
+      await chat.said
+        .last()
+        .locator(".block")
+        .evaluateAll((blocks) => blocks.every((block, n) => block.textContent.trim() === `p${n}`)),
+    ).toBe(true)
+    await chat.askAndWait("list")
+    const items = chat.said.last().locator("li")
+    await expect(items).toHaveCount(9000)
+    expect(await items.evaluateAll((all) => [all[100].value, all[5900].value, all[8999].textContent.trim()])).toEqual([
+      107,
+      5907,
+      "item",
+    ])
+    await chat.askAndWait("line")
+    await expect(chat.words.last()).toHaveText(/^begin (word ){60000}end\s*$/)
+  })
 })
 
 test("a turn tells what it took, in full on demand", async ({ chat }) => {

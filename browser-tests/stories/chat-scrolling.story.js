@@ -1,27 +1,43 @@
 import { expect, newChat, on, script, test } from "../support/chat.js"
 
-const paragraphs = Array.from({ length: 60 }, (_, n) => `Paragraph ${n}: ${"some words of a long answer ".repeat(6)}`).join("\n\n")
+const paragraphs = Array.from(
+  { length: 60 },
+  (_, n) => `Paragraph ${n}: ${"some words of a long answer ".repeat(6)}`,
+).join("\n\n")
 
 test.use({
   script: script(
     on("long", { say: paragraphs }),
-    on("stream", { wait_for_file: "go" }, { say_words: { text: Array.from({ length: 500 }, (_, n) => `word${n}${n % 20 === 19 ? "\n\n" : " "}`).join(""), every_ms: 4 } }),
+    on(
+      "stream",
+      { wait_for_file: "go" },
+      {
+        say_words: {
+          text: Array.from({ length: 500 }, (_, n) => `word${n}${n % 20 === 19 ? "\n\n" : " "}`).join(""),
+          every_ms: 4,
+        },
+      },
+    ),
     on("several", { wait_for_file: "go" }, ...[1, 2, 3].flatMap((n) => ["new_message", { say: `New message ${n}.` }])),
     on("many", { repeat: [300, ["new_message", { say: "One of very many messages, each a line or so of text." }]] }),
   ),
 })
 
-/** Where the marked line stands on the screen, measured in every frame from now on. */
+/** Records the position of the marked line on the screen in every frame from now on. */
 async function watch(line) {
   await line.evaluate((element) => {
-    const seen = window.seenTops = []
+    const seen = (window.seenTops = [])
     const look = () => {
       seen.push(element.isConnected ? element.getBoundingClientRect().top : NaN)
       requestAnimationFrame(look)
     }
     look()
   })
-  return () => line.evaluate(() => ({ frames: window.seenTops.length, spread: Math.max(...window.seenTops) - Math.min(...window.seenTops) }))
+  return () =>
+    line.evaluate(() => ({
+      frames: window.seenTops.length,
+      spread: Math.max(...window.seenTops) - Math.min(...window.seenTops),
+    }))
 }
 
 test("at the end the view follows the answer", async ({ chat, liminal }) => {
@@ -37,7 +53,9 @@ test("a line that is read stays on its pixel while five hundred pieces arrive be
   await chat.askAndWait("long")
   await chat.say("stream")
   await expect(chat.working).toBeVisible()
-  await chat.measure((box) => { box.scrollTop = 700 })
+  await chat.measure((box) => {
+    box.scrollTop = 700
+  })
   await expect(chat.toEnd).toBeVisible()
   const line = chat.said.first().locator(".block").nth(20)
   const spread = await watch(line)
@@ -52,7 +70,9 @@ test("a line that is read stays on its pixel while five hundred pieces arrive be
 test("the button counts what is new and goes back to the end", async ({ chat, liminal }) => {
   await chat.askAndWait("long")
   await chat.say("several")
-  await chat.measure((box) => { box.scrollTop = 300 })
+  await chat.measure((box) => {
+    box.scrollTop = 300
+  })
   await expect(chat.toEnd).toHaveText("To the end")
   await liminal.touch("go")
   await expect(chat.toEnd).toHaveText("3 new")
@@ -67,33 +87,46 @@ test("earlier messages load as one goes up, and nothing that is read moves", asy
   await expect(chat.said.last()).toBeVisible()
   const load = chat.frame.locator(".above")
   await expect(load).toBeAttached()
-  await chat.measure((box) => { box.scrollTop = 3000 })
-  await expect.poll(() => chat.measure((box) => {
-    const line = [...box.querySelectorAll(".message")].find((each) => Math.abs(each.getBoundingClientRect().top - 300) < 60)
-    line?.classList.add("watched")
-    return line !== undefined
-  })).toBe(true)
+  await chat.measure((box) => {
+    box.scrollTop = 3000
+  })
+  await expect
+    .poll(() =>
+      chat.measure((box) => {
+        const line = [...box.querySelectorAll(".message")].find(
+          (each) => Math.abs(each.getBoundingClientRect().top - 300) < 60,
+        )
+        line?.classList.add("watched")
+        return line !== undefined
+      }),
+    )
+    .toBe(true)
   const spread = await watch(chat.frame.locator(".watched").first())
-  // Up to where earlier messages are asked for; what stands in the view from then on may not move.
+  // Up to where earlier messages are loaded; from then on nothing in the view may move.
   await chat.measure((box) => {
     box.scrollTop = 2300
     window.seenTops.length = 0
   })
   await expect(load).toBeHidden()
   expect((await spread()).spread).toBeLessThan(1)
-  await chat.measure((box) => { box.scrollTop = 0 })
+  await chat.measure((box) => {
+    box.scrollTop = 0
+  })
   await expect(chat.own.first()).toBeVisible()
 })
 
 test("the place is kept when the window changes and when tabs do", async ({ chat, shell }) => {
   await chat.askAndWait("long")
-  await chat.measure((box) => { box.scrollTop = 900 })
-  await expect(chat.toEnd).toBeVisible()
-  const read = () => chat.measure((box) => {
-    const edge = box.getBoundingClientRect().top
-    const block = [...box.querySelectorAll(".block")].find((each) => each.getBoundingClientRect().bottom > edge)
-    return { text: block.textContent.slice(0, 13), top: block.getBoundingClientRect().top - edge }
+  await chat.measure((box) => {
+    box.scrollTop = 900
   })
+  await expect(chat.toEnd).toBeVisible()
+  const read = () =>
+    chat.measure((box) => {
+      const edge = box.getBoundingClientRect().top
+      const block = [...box.querySelectorAll(".block")].find((each) => each.getBoundingClientRect().bottom > edge)
+      return { text: block.textContent.slice(0, 13), top: block.getBoundingClientRect().top - edge }
+    })
   const before = await read()
   await chat.page.setViewportSize({ width: 700, height: 600 })
   await expect.poll(async () => (await read()).text).toBe(before.text)

@@ -2,14 +2,24 @@ import { rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, on, script, test } from "../support/chat.js"
 
-/** An agent that can't start while the file `broken` stands in the project. */
-const fragile = (liminal) => (start) => ({ command: "sh", args: ["-c", `if test -e '${join(liminal.home, "work", "broken")}'; then echo "the disk is full" >&2; exit 3; fi; ${start}`] })
+/** An agent that can't start while the project contains the file `broken`. */
+const fragile = (liminal) => (start) => ({
+  command: "sh",
+  args: [
+    "-c",
+    `if test -e '${join(liminal.home, "work", "broken")}'; then echo "the disk is full" >&2; exit 3; fi; ${start}`,
+  ],
+})
 
 test.use({ script: script(on("crash", { say: "Half a " }, { crash: { code: 3, stderr: "segfault in the mind" } })) })
 
 const remove = (liminal, name) => rm(join(liminal.home, "work", name))
 
-test("an agent that starts is said to, in the header and in the conversation, until it is there", async ({ chat, liminal, complaints }) => {
+test("an agent that starts is said to, in the header and in the conversation, until it is there", async ({
+  chat,
+  liminal,
+  complaints,
+}) => {
   complaints.expectLostServer()
   await chat.askAndWait("hello")
   await expect(chat.status).toHaveText("connected")
@@ -27,7 +37,11 @@ test("an agent that starts is said to, in the header and in the conversation, un
 })
 
 test.describe("an agent that died", () => {
-  test("comes back by itself; which try it is and when the next comes is said meanwhile", async ({ chat, liminal, complaints }) => {
+  test("comes back by itself; the header shows the attempt and when the next one starts", async ({
+    chat,
+    liminal,
+    complaints,
+  }) => {
     await liminal.restartsWith(complaints, fragile(liminal))
     await chat.askAndWait("hello")
     await liminal.touch("broken")
@@ -40,7 +54,11 @@ test.describe("an agent that died", () => {
     await chat.askAndWait("hello again")
   })
 
-  test("and can't start again says why, what it wrote, and comes back on Reconnect", async ({ chat, liminal, complaints }) => {
+  test("and can't start again says why, what it wrote, and comes back on Reconnect", async ({
+    chat,
+    liminal,
+    complaints,
+  }) => {
     await chat.askAndWait("hello")
     await liminal.touch("broken")
     await liminal.restartsWith(complaints, fragile(liminal))
@@ -48,7 +66,7 @@ test.describe("an agent that died", () => {
     await expect(chat.status).toHaveText("disconnected")
     await expect(chat.trouble).toContainText("Scripted is disconnected")
     await expect(chat.trouble.getByText("the disk is full")).toBeHidden()
-    await chat.trouble.getByText("What the agent wrote").click()
+    await chat.trouble.getByText("Agent output").click()
     await expect(chat.trouble.getByText("the disk is full")).toBeVisible()
     await remove(liminal, "broken")
     await chat.trouble.getByRole("button", { name: "Reconnect" }).click()
@@ -58,17 +76,50 @@ test.describe("an agent that died", () => {
   })
 })
 
-test("an agent that is not installed says so, and is there after Retry once it is", async ({ chat, liminal, complaints }) => {
+test("an agent that is not installed says so, and is there after Retry once it is", async ({
+  chat,
+  liminal,
+  complaints,
+}) => {
   await chat.askAndWait("hello")
   const program = join(liminal.home, "installed-later")
   let start = ""
-  await liminal.restartsWith(complaints, (command) => { start = command; return { command: program, args: [] } })
+  await liminal.restartsWith(complaints, (command) => {
+    start = command
+    return { command: program, args: [] }
+  })
   await expect(chat.trouble).toContainText("Scripted is not installed")
   await writeFile(program, `#!/bin/sh\n${start}\n`, { mode: 0o755 })
   await chat.trouble.getByRole("button", { name: "Retry" }).click()
   await expect(chat.status).toHaveText("connected")
   await expect(chat.trouble).toHaveCount(0)
   await chat.askAndWait("hello again")
+})
+
+test.describe("an agent without a mode that asks", () => {
+  test.use({ agent: { askMode: "careful" } })
+
+  test("is said to act without asking: on open, in a second browser, and after a restart", async ({
+    chat,
+    elsewhere,
+    liminal,
+    complaints,
+  }) => {
+    await expect(chat.decides).toBeVisible()
+    await expect(chat.frame.getByRole("button", { name: "Ask before acting" })).toBeHidden()
+    await expect((await elsewhere()).decides).toBeVisible()
+    complaints.expectLostServer()
+    await liminal.stop()
+    await liminal.up()
+    await chat.page.reload()
+    await expect(chat.decides).toBeVisible()
+    await expect(chat.status).toHaveText("ready")
+  })
+})
+
+test("an agent that asks is not said to act without asking", async ({ chat }) => {
+  await expect(chat.frame.getByRole("button", { name: "Ask before acting" })).toBeVisible()
+  await expect(chat.decides).toBeHidden()
 })
 
 test.describe("Claude Code", () => {
@@ -94,7 +145,10 @@ test.describe("an agent that wants a login", () => {
     await chat.askAndWait("hello")
     complaints.expectLostServer()
     await liminal.stop()
-    await liminal.hasAgent("Scripted", { ...script(), about: { refuse_initialize: { code: -32000, message: "Authentication required" } } })
+    await liminal.hasAgent("Scripted", {
+      ...script(),
+      about: { refuse_initialize: { code: -32000, message: "Authentication required" } },
+    })
     await liminal.up()
     await chat.say("anyone?")
     await expect(chat.trouble).toContainText("Scripted wants you to log in")

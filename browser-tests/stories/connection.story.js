@@ -1,7 +1,12 @@
 import { expect, test } from "../support/story.js"
 import { Shell } from "../support/shell.js"
 
-test("the page comes back by itself after the server was gone, and goes on working", async ({ shell, page, liminal, complaints }) => {
+test("the page comes back by itself after the server was gone, and goes on working", async ({
+  shell,
+  page,
+  liminal,
+  complaints,
+}) => {
   complaints.expectLostServer()
   await shell.hasProject("before")
   await liminal.kill()
@@ -15,7 +20,12 @@ test("the page comes back by itself after the server was gone, and goes on worki
   await expect(shell.projects).toHaveText(["before", "after"])
 })
 
-test("an action while the server is gone fails with words, not in silence", async ({ shell, page, liminal, complaints }) => {
+test("an action while the server is gone fails with words, not in silence", async ({
+  shell,
+  page,
+  liminal,
+  complaints,
+}) => {
   complaints.expectLostServer()
   await liminal.kill()
   await expect(page.locator(".connection-bar")).toBeVisible()
@@ -26,7 +36,12 @@ test("an action while the server is gone fails with words, not in silence", asyn
   await expect(page.getByRole("button", { name: "Add", exact: true })).toBeEnabled()
 })
 
-test("a session opened while the server is gone is there as soon as the server is", async ({ shell, page, liminal, complaints }) => {
+test("a session opened while the server is gone is there as soon as the server is", async ({
+  shell,
+  page,
+  liminal,
+  complaints,
+}) => {
   complaints.expectLostServer()
   const path = await shell.hasProject("web")
   await shell.hasSession(path, "Never seen")
@@ -44,7 +59,13 @@ test("a session opened while the server is gone is there as soon as the server i
   await expect(shell.portlet.getByText("hello").first()).toBeVisible()
 })
 
-test("a server killed during a streaming answer costs nothing: all that changed meanwhile is there, and nothing is left stale or disabled", async ({ shell, page, browser, liminal, complaints }) => {
+test("a server killed during a streaming answer costs nothing, and nothing is left stale or disabled", async ({
+  shell,
+  page,
+  browser,
+  liminal,
+  complaints,
+}) => {
   test.slow()
   complaints.expectLostServer()
   const path = await shell.hasProject("web")
@@ -59,7 +80,7 @@ test("a server killed during a streaming answer costs nothing: all that changed 
   const said = (await shell.portlet.getByText(/word word word/).textContent()).trim()
   await liminal.kill()
   await expect(page.locator(".connection-bar")).toBeVisible()
-  // A reader goes on: another tab, a message. It waits.
+  // The user carries on: another tab, a message. It waits.
   await shell.tab("Quiet").getByRole("tab").click()
   await shell.say("said into the void")
   await expect(shell.portlet.locator("[data-sending]")).toContainText("said into the void")
@@ -72,7 +93,7 @@ test("a server killed during a streaming answer costs nothing: all that changed 
     await other.hasSession(path, "Made meanwhile")
     await other.sessionMenu("To be archived", "Archive")
     await other.sessionMenu("First name", "Rename")
-    await other.page.getByLabel("Title of the session").fill("Second name")
+    await other.page.getByLabel("Session title").fill("Second name")
     await other.page.keyboard.press("Enter")
     await expect(other.sessions("web")).toHaveText(["Made meanwhile", "Survivor", "Quiet", "Second name"])
     await context.close()
@@ -96,7 +117,12 @@ test("a server killed during a streaming answer costs nothing: all that changed 
   await expect(shell.portlet.getByText("You said: still there?")).toBeVisible()
 })
 
-test("a message sent while the server is gone survives a reload of the page, and arrives once", async ({ shell, page, liminal, complaints }) => {
+test("a message sent while the server is gone survives a reload of the page, and arrives once", async ({
+  shell,
+  page,
+  liminal,
+  complaints,
+}) => {
   complaints.expectLostServer()
   const path = await shell.hasProject("web")
   const id = await shell.hasSession(path, "Patient")
@@ -104,13 +130,84 @@ test("a message sent while the server is gone survives a reload of the page, and
   await liminal.kill()
   await shell.say("held back")
   await expect(shell.portlet.locator("[data-sending]")).toContainText("held back")
-  await page.goto("about:blank") // what a reload forgets is forgotten; there is nobody to reload from yet
+  await page.goto("about:blank") // forgets what a reload would; the server is still gone
   await liminal.up()
   await page.goto(liminal.origin)
   await expect(shell.portlet.getByText("You said: held back")).toBeVisible()
   await expect(shell.portlet.locator('.message[data-origin="user"]', { hasText: "held back" })).toHaveCount(1)
   await page.reload()
   await expect(shell.portlet.getByText("You said: held back")).toBeVisible()
-  const { entries } = await liminal.api(`/api/session/${encodeURIComponent(id)}/export?format=json`)
-  expect(entries.filter((item) => item.origin === "user").map((item) => item.content)).toEqual(["Patient", "held back"])
+  expect(await liminal.said(id)).toEqual(["Patient", "held back"])
 })
+
+test("a tab that was frozen for ten minutes catches up, though its connection and tickets are gone", async ({
+  shell,
+  page,
+  liminal,
+  complaints,
+}) => {
+  complaints.expectLostServer()
+  const path = await shell.hasProject("web")
+  await page.clock.install()
+  await page.reload()
+  await shell.isConnected()
+  const id = await shell.hasSession(path, "Sleeper")
+  await shell.open("Sleeper")
+  const settings = async () => {
+    await page.getByRole("button", { name: "Settings" }).click()
+    await expect(page.locator(".settings-browser")).toHaveCount(1)
+    await page.keyboard.press("Escape")
+  }
+  await settings() // from now on the page has a ticket for its requests
+  await whileFrozen(page, async () => {
+    await liminal.say(id, "during the sleep")
+    await liminal.rests(id)
+    await liminal.stop()
+    await liminal.up()
+    await liminal.say(id, "after a restart")
+    await liminal.rests(id)
+  })
+  await page.clock.fastForward("10:00")
+  await expect(shell.portlet.getByText("You said: after a restart")).toBeVisible()
+  await shell.isConnected()
+  await expect(page.locator(".connection-bar")).toBeHidden()
+  await settings()
+  await shell.say("awake")
+  await expect(shell.portlet.getByText("You said: awake")).toBeVisible()
+  const own = ["Sleeper", "during the sleep", "after a restart", "awake"]
+  await expect(shell.portlet.locator('.message[data-origin="user"] .rendered')).toHaveText(own)
+  expect(await liminal.said(id)).toEqual(own)
+})
+
+test("a message that was waiting when its tab froze arrives once", async ({ shell, page, liminal, complaints }) => {
+  complaints.expectLostServer()
+  const path = await shell.hasProject("web")
+  const id = await shell.hasSession(path, "Sleeper")
+  await shell.open("Sleeper")
+  await liminal.kill()
+  await shell.say("held back")
+  await expect(shell.portlet.locator("[data-sending]")).toContainText("held back")
+  await whileFrozen(page, async () => {
+    await liminal.up()
+    await liminal.say(id, "said elsewhere")
+    await liminal.rests(id)
+    expect(await liminal.said(id)).toEqual(["Sleeper", "said elsewhere"])
+  })
+  await expect(shell.portlet.getByText("You said: held back")).toBeVisible()
+  await expect(shell.portlet.locator("[data-sending]")).toHaveCount(0)
+  expect(await liminal.said(id)).toEqual(["Sleeper", "said elsewhere", "held back"])
+})
+
+/** Stops the processes of the browser's pages meanwhile, so that none of their timers or messages runs. Chromium's own
+ * command for freezing a tab does nothing as long as Playwright keeps it in focus. */
+async function whileFrozen(page, act) {
+  const devtools = await page.context().browser().newBrowserCDPSession()
+  const { processInfo } = await devtools.send("SystemInfo.getProcessInfo")
+  const pages = processInfo.filter(({ type }) => type === "renderer")
+  for (const { id } of pages) process.kill(id, "SIGSTOP")
+  try {
+    await act()
+  } finally {
+    for (const { id } of pages) process.kill(id, "SIGCONT")
+  }
+}

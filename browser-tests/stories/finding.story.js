@@ -1,6 +1,6 @@
 import { expect, test } from "../support/story.js"
 
-/** Searches for words said in a conversation and opens the first hit. */
+/** Searches the transcripts and opens the first hit. */
 async function openHit(shell, words) {
   await shell.page.getByRole("button", { name: "Search everything" }).click()
   await shell.page.keyboard.type(words)
@@ -9,10 +9,13 @@ async function openHit(shell, words) {
   await hit.click()
 }
 
-test("what was said anywhere is found as one types; opening a hit goes to the item and marks it", async ({ shell, liminal }) => {
+test("what was said anywhere is found as one types; opening a hit goes to the item and marks it", async ({
+  shell,
+  liminal,
+}) => {
   const path = await shell.hasProject("web")
   const id = await shell.hasSession(path, "The walrus knows")
-  // Far above the end: two long answers follow it.
+  // Far from the end: two long answers follow.
   for (const _ of ["one", "two"]) {
     await liminal.say(id, "Please be long")
     await shell.rests(id, "The walrus knows")
@@ -31,7 +34,44 @@ test("what was said anywhere is found as one types; opening a hit goes to the it
   }
 })
 
-test("a hit in an archived session opens without restoring it, says so, and its tab survives a reload", async ({ shell, page, context, liminal }) => {
+test("a search that is asked while the index is behind shows what is found later, and keeps what was chosen", async ({
+  shell,
+  page,
+}) => {
+  const path = await shell.hasProject("web")
+  for (const title of ["The walrus one", "The walrus two"]) await shell.hasSession(path, title)
+  // The first answer is that of an index without these sessions; the server's own comes later.
+  let later = () => {}
+  await page.routeWebSocket(/\/ws$/, (socket) => {
+    const server = socket.connectToServer()
+    server.onMessage((text) => {
+      const frame = JSON.parse(String(text))
+      if (frame.type !== "search:results") return socket.send(text)
+      socket.send(JSON.stringify({ ...frame, hits: [], behind: true }))
+      later = () => socket.send(JSON.stringify({ ...frame, behind: false }))
+    })
+  })
+  await page.reload()
+  await shell.isConnected()
+  await page.keyboard.press("Control+k")
+  const palette = page.getByRole("dialog", { name: "Search everything" })
+  await palette.getByRole("combobox").fill("walrus")
+  await expect(palette.getByRole("status")).toHaveText("Recent messages are still being indexed.")
+  await expect(palette.locator(".palette-hit")).toHaveCount(0)
+  await page.keyboard.press("ArrowDown")
+  const chosen = await palette.locator('[aria-selected="true"]').innerText()
+  later()
+  await expect(palette.locator(".palette-hit").first()).toContainText("walrus")
+  await expect(palette.getByRole("status")).toBeHidden()
+  expect(await palette.locator('[aria-selected="true"]').innerText()).toBe(chosen)
+})
+
+test("a hit in an archived session opens without restoring it, says so, and its tab survives a reload", async ({
+  shell,
+  page,
+  context,
+  liminal,
+}) => {
   const path = await shell.hasProject("web")
   await shell.hasSession(path, "The old walrus")
   await shell.sessionMenu("The old walrus", "Archive")
@@ -66,7 +106,10 @@ test("a hit in an archived session opens without restoring it, says so, and its 
   await expect(shell.tabs, "deleted while this window was away").toHaveCount(0)
 })
 
-test("Ctrl+K finds sessions, projects and commands by name; Enter goes there; Escape leaves", async ({ shell, page }) => {
+test("Ctrl+K finds sessions, projects and commands by name; Enter goes there; Escape leaves", async ({
+  shell,
+  page,
+}) => {
   const path = await shell.hasProject("web")
   await shell.hasSession(path, "Paint the shed")
   await page.keyboard.press("Control+k")
@@ -87,7 +130,7 @@ test("Ctrl+K finds sessions, projects and commands by name; Enter goes there; Es
   await expect(palette.getByRole("combobox")).toBeFocused()
   await page.keyboard.type("keyboard sh")
   await page.keyboard.press("Enter")
-  await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible()
+  await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toBeVisible()
 })
 
 test("what is typed into the palette stays there when a session takes the focus late", async ({ shell, page }) => {
@@ -127,14 +170,14 @@ test("tabs are switched, moved and closed from anywhere with the keys of the she
   await shell.composer.press("Alt+w")
   await expect(shell.tabs).toHaveCount(0)
   await page.keyboard.press("Alt+n")
-  await expect(page.getByRole("menu", { name: "New session in web" })).toBeVisible()
+  await expect(shell.starting.getByLabel("Project")).toContainText("web")
   await page.keyboard.press("Escape")
   await page.keyboard.press("?")
-  await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible()
+  await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toBeVisible()
 })
 
 test("the sidebar's width is dragged, moved with arrows, and remembered", async ({ shell, page }) => {
-  const edge = page.getByRole("separator", { name: "Width of the sidebar" })
+  const edge = page.getByRole("separator", { name: "Sidebar width" })
   const box = await edge.boundingBox()
   await page.mouse.move(box.x + 4, 300)
   await page.mouse.down()
@@ -149,7 +192,12 @@ test("the sidebar's width is dragged, moved with arrows, and remembered", async 
   expect((await shell.sidebar.boundingBox()).width).toBe(336)
 })
 
-test("settings hold theme, defaults and notifications in this browser, and tell the agents and where the data lives", async ({ shell, page, liminal, context }) => {
+test("settings keep theme, defaults and notifications, and show the agents and where the data is stored", async ({
+  shell,
+  page,
+  liminal,
+  context,
+}) => {
   await context.grantPermissions(["notifications"], { origin: liminal.origin })
   await page.reload()
   await shell.isConnected()
@@ -158,6 +206,9 @@ test("settings hold theme, defaults and notifications in this browser, and tell 
   await expect(dialog).toContainText(liminal.dataDir)
   await expect(dialog.locator(".settings-agent").filter({ hasText: "Helper" })).toContainText("ready")
   await expect(dialog.locator(".settings-agent").filter({ hasText: "Absent" })).toContainText("not installed")
+  await expect(dialog.getByText("Mistral Vibe")).toBeHidden()
+  await dialog.getByText("More agents").click()
+  await expect(dialog.locator(".settings-agent").filter({ hasText: "Mistral Vibe" })).toContainText("pip install")
   await dialog.getByLabel("Theme").selectOption("light")
   await expect(page.locator("html")).toHaveAttribute("data-theme", "light")
   await dialog.getByLabel("Permissions in new sessions").selectOption("auto")
@@ -168,9 +219,9 @@ test("settings hold theme, defaults and notifications in this browser, and tell 
   expect(await shell.stored("liminal:defaults")).toMatchObject({ policy: "auto", agent: "other", notifications: true })
   await shell.hasProject("web")
   await page.getByRole("button", { name: "New session in web", exact: true }).click()
-  await expect(page.getByRole("menuitem").first()).toContainText("Other")
-  await page.getByRole("menuitem").first().click()
-  await expect(shell.portlet.getByText("Acts without asking")).toBeVisible()
+  await expect(shell.starting.locator(".start-agent").first()).toContainText("Other")
+  await page.keyboard.press("Enter")
+  await expect(shell.portlet.getByText("Approve everything")).toBeVisible()
 })
 
 test("below 700 px the sidebar is a drawer that Escape and choosing a session close", async ({ shell, page }) => {

@@ -26,6 +26,14 @@ test("directories are suggested as one types; Tab and the arrows complete", asyn
   await expect(options).toHaveCount(2)
   await page.keyboard.press("Tab")
   await expect(shell.pathField).toHaveValue(`${liminal.home}/code/alp`)
+  // Two can follow: Tab stays and chooses between them.
+  await page.keyboard.press("Tab")
+  await expect(shell.pathField).toBeFocused()
+  await expect(options.first()).toHaveAttribute("aria-selected", "true")
+  await expect(options.first().locator(".path-name")).toHaveText("alpha")
+  await shell.pathField.press("End")
+  await shell.pathField.press("Backspace")
+  await shell.pathField.pressSequentially("p")
   await page.keyboard.press("ArrowDown")
   await expect(options.first()).toHaveAttribute("aria-selected", "true")
   await page.keyboard.press("Enter")
@@ -44,10 +52,44 @@ test("a suggestion that is too long is cut at its beginning", async ({ shell, pa
   await page.getByRole("button", { name: "Add project" }).click()
   await shell.pathField.fill(`${parent}/`)
   const path = page.getByRole("option").locator("bdi")
-  await expect(path).toHaveText([join(parent, "the-project")])
-  const [inner, outer] = await path.evaluate((text) => [text, text.parentElement].map((each) => each.getBoundingClientRect()).map(({ left, right }) => ({ left, right })))
+  await expect(path).toHaveText([`${parent}/`])
+  const [inner, outer] = await path.evaluate((text) =>
+    [text, text.parentElement].map((each) => each.getBoundingClientRect()).map(({ left, right }) => ({ left, right })),
+  )
   expect(inner.left).toBeLessThan(outer.left)
   expect(inner.right).toBeLessThanOrEqual(outer.right + 0.5)
+})
+
+test("where projects are already, another may be: those directories are suggested first", async ({
+  shell,
+  page,
+  liminal,
+}) => {
+  await mkdir(join(liminal.home, "code/alpha"), { recursive: true })
+  await shell.addProject(join(liminal.home, "code/alpha"))
+  await page.getByRole("button", { name: "Add project" }).click()
+  await expect(page.getByRole("option").first()).toHaveAttribute("title", `${liminal.home}/code/`)
+})
+
+test("a name alone is found beside other projects, and a removed project is suggested first", async ({
+  shell,
+  page,
+  liminal,
+}) => {
+  for (const name of ["code/alpha", "code/beta"]) await mkdir(join(liminal.home, name), { recursive: true })
+  await shell.addProject(join(liminal.home, "code/alpha"))
+  await page.getByRole("button", { name: "Add project" }).click()
+  await shell.pathField.fill("bet")
+  await expect(page.getByRole("option")).toHaveCount(1)
+  await page.keyboard.press("Tab")
+  await expect(shell.pathField).toHaveValue(`${liminal.home}/code/beta/`)
+  await page.keyboard.press("Enter")
+  await expect(shell.projects).toHaveText(["alpha", "beta"])
+  await shell.projectMenu("alpha", "Remove from list")
+  await page.getByRole("button", { name: "Remove", exact: true }).click()
+  await expect(shell.projects).toHaveText(["beta"])
+  await page.getByRole("button", { name: "Add project" }).click()
+  await expect(page.getByRole("option").first()).toHaveAttribute("title", `${liminal.home}/code/alpha`)
 })
 
 test("a path may begin with the home directory's tilde", async ({ shell, liminal }) => {
@@ -72,7 +114,11 @@ test("Escape cancels adding and sends nothing", async ({ shell, page, liminal })
 test("why a directory can't be added is said at the field", async ({ shell, page, liminal }) => {
   await writeFile(join(liminal.home, "file.txt"), "no directory")
   await page.getByRole("button", { name: "Add project" }).click()
-  for (const [path, reason] of [[join(liminal.home, "missing"), "There is no such directory."], [join(liminal.home, "file.txt"), "It is a file"], ["/", "The root directory"]]) {
+  for (const [path, reason] of [
+    [join(liminal.home, "missing"), "There is no such directory."],
+    [join(liminal.home, "file.txt"), "It is a file"],
+    ["/", "The root directory"],
+  ]) {
     await shell.pathField.fill(path)
     await page.getByRole("button", { name: "Add", exact: true }).click()
     await expect(page.locator("#add-project-problem")).toContainText(reason)
@@ -90,20 +136,37 @@ test("why a directory can't be added is said at the field", async ({ shell, page
 
 test("removing asks in a dialog of ours that holds the focus; Escape keeps the project", async ({ shell, page }) => {
   await shell.hasProject("keep")
-  await shell.projectMenu("keep", "Remove from the list…")
+  await shell.projectMenu("keep", "Remove from list…")
   const dialog = page.getByRole("alertdialog")
   await expect(dialog).toContainText("Remove keep?")
   for (let n = 0; n < 4; n += 1) {
     await page.keyboard.press("Tab")
-    expect(await page.evaluate(() => document.activeElement === document.body || document.querySelector("dialog").contains(document.activeElement))).toBe(true)
+    expect(
+      await page.evaluate(
+        () =>
+          document.activeElement === document.body || document.querySelector("dialog").contains(document.activeElement),
+      ),
+    ).toBe(true)
   }
   await page.keyboard.press("Escape")
   await expect(dialog).toHaveCount(0)
   await expect(shell.projects).toHaveText(["keep"])
-  await shell.projectMenu("keep", "Remove from the list…")
+  await shell.projectMenu("keep", "Remove from list…")
   await dialog.getByRole("button", { name: "Remove" }).click()
   await expect(shell.projects).toHaveCount(0)
   await expect(shell.sidebar.getByText("No projects yet")).toBeVisible()
+})
+
+test("a folded project counts its sessions by state", async ({ shell, liminal }) => {
+  const path = await shell.hasProject("web")
+  for (const title of ["Asks", "Asks too"]) await liminal.say(await shell.hasSession(path, title), "ask me")
+  await shell.hasSession(path, "Rests")
+  await expect(shell.session("Asks too").locator(".dot")).toHaveAttribute("title", "Waiting for your permission")
+  const project = shell.project("web")
+  await expect(project.locator(".project-state")).toHaveCount(0)
+  await project.locator(".project-fold").click()
+  await expect(project.locator(".project-count")).toHaveText("3")
+  await expect(project.locator('.project-state[data-mood="waiting"]')).toHaveText("2 waiting for your permission")
 })
 
 test("folding a project hides its sessions, and unfolding shows them", async ({ shell }) => {
@@ -117,7 +180,12 @@ test("folding a project hides its sessions, and unfolding shows them", async ({ 
   await expect(shell.session("Inside")).toBeVisible()
 })
 
-test("a folded project stays folded after a reload, and folds in other windows too", async ({ shell, page, context, liminal }) => {
+test("a folded project stays folded after a reload, and folds in other windows too", async ({
+  shell,
+  page,
+  context,
+  liminal,
+}) => {
   await shell.hasProject("one")
   await shell.hasProject("two")
   const other = new Shell(await context.newPage(), liminal)
@@ -139,7 +207,7 @@ test("what one browser adds and removes appears in another", async ({ shell, bro
   await other.enter()
   await shell.hasProject("shared")
   await expect(other.projects).toHaveText(["shared"])
-  await other.projectMenu("shared", "Remove from the list…")
+  await other.projectMenu("shared", "Remove from list…")
   await other.page.getByRole("alertdialog").getByRole("button", { name: "Remove" }).click()
   await expect(shell.projects).toHaveCount(0)
   await context.close()

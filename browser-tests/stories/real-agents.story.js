@@ -5,27 +5,40 @@ import { expect, test } from "../support/real.js"
 const file = (liminal, name) => join(liminal.home, "work", name)
 const read = (liminal, name) => readFile(file(liminal, name), "utf8").catch(() => null)
 
-/** What differs between them: how their model asks for a command that needs leave, what they then offer, how they tell its
- * output, and whether an edit within the project needs leave too. */
+/** How the agents differ: how their model requests a command that needs permission, the options they offer, how they
+ * report its output, and whether they must have read a file before they edit it. */
 const agents = [
   {
-    agent: "Claude Code", running: (command) => `FAKE:BASH ${command}`,
-    options: [/^Allow once/, /^Allow for this session/, /^Deny/], no: "Deny", told: "The tool answered: from-the-command", asksToEdit: true,
+    agent: "Claude Code",
+    running: (command) => `FAKE:BASH ${command}`,
+    options: [/^Allow once/, /^Allow for this session/, /^Deny/],
+    reported: "The tool answered: from-the-command",
+    // It only edits files it has read.
+    readsFirst: true,
   },
   {
-    // It must ask because the command wants out of its sandbox.
-    agent: "Codex", running: (command) => `FAKE:TOOL exec_command ${JSON.stringify({ cmd: command, sandbox_permissions: "require_escalated", justification: "test" })}`,
-    options: [/^Yes, proceed/, /^Yes, and don't ask again/, /^No, and tell Codex/], no: "No, and tell Codex", told: "from-the-command", asksToEdit: false,
+    // It asks because the command needs to run outside its sandbox.
+    agent: "Codex",
+    running: (command) => {
+      const input = { cmd: command, sandbox_permissions: "require_escalated", justification: "test" }
+      return `FAKE:TOOL exec_command ${JSON.stringify(input)}`
+    },
+    options: [/^Yes, proceed/, /^Yes, and don't ask again/, /^No, and tell Codex/],
+    reported: "from-the-command",
+    readsFirst: false,
   },
 ]
 
-for (const { agent, running, options, no, told, asksToEdit } of agents) {
-  test(`${agent} answers word by word, then again, and both answers are there after a reload`, async ({ begin, page }) => {
+for (const { agent, running, options, reported, readsFirst } of agents) {
+  test(`${agent} answers word by word, then again, and both answers are there after a reload`, async ({
+    begin,
+    page,
+  }) => {
     const chat = await begin(agent)
     await chat.askAndWait("FAKE:TEXT Good **morning**.")
     await expect(chat.words).toHaveText("Good morning.")
     await expect(chat.words.locator("strong")).toHaveText("morning")
-    // The model never ends this one: what is seen came while the turn was under way.
+    // The model never ends this answer, so the text arrived while the turn was running.
     await chat.say("FAKE:STALL one two three")
     await expect(chat.words.last()).toHaveText("one two three")
     await expect(chat.working).toBeVisible()
@@ -34,7 +47,10 @@ for (const { agent, running, options, no, told, asksToEdit } of agents) {
     await expect(chat.working).toBeVisible()
   })
 
-  test(`a command of ${agent} runs when it is allowed, with its output, and does not when it is refused`, async ({ begin, liminal }) => {
+  test(`a command of ${agent} runs when it is allowed, with its output, and does not when it is refused`, async ({
+    begin,
+    liminal,
+  }) => {
     const chat = await begin(agent)
     await chat.say(running("echo from-the-command | tee allowed.txt"))
     await expect(chat.ask.getByRole("heading")).toHaveText("Run this command?")
@@ -47,15 +63,15 @@ for (const { agent, running, options, no, told, asksToEdit } of agents) {
     await expect(allowed).toHaveAttribute("data-state", "done")
     await allowed.locator(".line").click()
     await expect(allowed.locator(".parts")).toContainText("from-the-command")
-    await expect(chat.words.last()).toContainText(told)
+    await expect(chat.words.last()).toContainText(reported)
     expect(await read(liminal, "allowed.txt")).toBe("from-the-command\n")
 
-    // Codex takes a refusal for the end of the turn.
+    // Codex ends the turn when refused.
     await chat.say(running("touch refused.txt"))
     await chat.ask.locator("[data-answer^=reject]").first().click()
     await expect(chat.ends).toHaveCount(2)
     await expect(chat.tool("touch refused.txt")).toHaveAttribute("data-state", "refused")
-    await expect(chat.answered.last()).toContainText(no)
+    await expect(chat.answered.last()).toHaveText(/^Denied by you/)
     expect(await read(liminal, "refused.txt")).toBe(null)
     await chat.askAndWait("FAKE:TEXT Still here.")
   })
@@ -63,15 +79,13 @@ for (const { agent, running, options, no, told, asksToEdit } of agents) {
   test(`an edit of ${agent} is shown as a diff, also in the question where it asks`, async ({ begin, liminal }) => {
     const chat = await begin(agent)
     await writeFile(file(liminal, "notes.txt"), "alpha\nomega\n")
-    if (asksToEdit) {
-      // What it has not read it will not edit.
-      await chat.askAndWait(`FAKE:READ ${file(liminal, "notes.txt")}`)
-      await chat.say(`FAKE:EDIT ${file(liminal, "notes.txt")}`)
-      await expect(chat.ask.locator(".diff .del")).toHaveText(/alpha/)
-      await expect(chat.ask.locator(".diff .add")).toHaveText(/beta/)
-      await chat.ask.locator("[data-answer=allow_once]").click()
-      await expect(chat.ends).toHaveCount(2)
-    } else await chat.askAndWait(`FAKE:EDIT ${file(liminal, "notes.txt")}`)
+    if (readsFirst) await chat.askAndWait(`FAKE:READ ${file(liminal, "notes.txt")}`)
+    const ends = await chat.ends.count()
+    await chat.say(`FAKE:EDIT ${file(liminal, "notes.txt")}`)
+    await expect(chat.ask.locator(".diff .del")).toHaveText(/alpha/)
+    await expect(chat.ask.locator(".diff .add")).toHaveText(/beta/)
+    await chat.ask.locator("[data-answer=allow_once]").click()
+    await expect(chat.ends).toHaveCount(ends + 1)
     const edit = chat.tools.last()
     await expect(edit).toContainText("notes.txt")
     await expect(edit.locator(".tool-counts")).toHaveText("+1−1")
@@ -91,7 +105,26 @@ for (const { agent, running, options, no, told, asksToEdit } of agents) {
     await expect(chat.words.last()).toHaveText("Still here.")
   })
 
-  test(`a conversation with ${agent} goes on after the server was started again`, async ({ begin, liminal, complaints, shell }) => {
+  test(`messages that wait for ${agent} are answered in order, one of them with a file`, async ({ begin, liminal }) => {
+    const chat = await begin(agent)
+    await writeFile(file(liminal, "my notes.md"), "the secret word is quokka\n")
+    await chat.say("FAKE:STALL half an answer")
+    await expect(chat.words).toHaveText("half an answer")
+    await chat.say('See @"my notes.md" FAKE:TEXT One.')
+    await chat.say("FAKE:TEXT Two.")
+    await expect(chat.frame.locator(".queued")).toHaveCount(2)
+    await chat.stopButton.click()
+    await chat.frame.getByRole("button", { name: "Continue" }).click()
+    await expect(chat.ends).toHaveCount(3)
+    await expect(chat.words).toHaveText(["half an answer", "One.", "Two."])
+  })
+
+  test(`a conversation with ${agent} goes on after the server was started again`, async ({
+    begin,
+    liminal,
+    complaints,
+    shell,
+  }) => {
     const chat = await begin(agent)
     await chat.askAndWait("Remember the apple. FAKE:TEXT I will.")
     complaints.expectLostServer()
@@ -102,10 +135,15 @@ for (const { agent, running, options, no, told, asksToEdit } of agents) {
     await expect(chat.words).toHaveText(["I will.", "You said before: Remember the apple. FAKE:TEXT I will."])
   })
 
-  test(`a turn of ${agent} that the server's death broke off is there once, with its words, and the conversation goes on`, async ({ begin, liminal, complaints, shell }) => {
+  test(`a turn of ${agent} cut off by a server crash keeps its words, once, and the conversation continues`, async ({
+    begin,
+    liminal,
+    complaints,
+    shell,
+  }) => {
     const chat = await begin(agent)
     await chat.askAndWait("Remember the apple. FAKE:TEXT I will.")
-    // The model never ends it, so neither can the agent in the moment it outlives the server.
+    // The model never ends it, so the agent can't either in the moment it outlives the server.
     await chat.say("FAKE:STALL half an answer")
     await expect(chat.words.last()).toHaveText("half an answer")
     complaints.expectLostServer()
@@ -114,7 +152,10 @@ for (const { agent, running, options, no, told, asksToEdit } of agents) {
     await shell.isConnected()
     await expect(chat.ends).toHaveCount(2)
     await expect(chat.ends.last()).toContainText("The turn was interrupted")
-    await expect(chat.own.locator(".rendered")).toHaveText(["Remember the apple. FAKE:TEXT I will.", "FAKE:STALL half an answer"])
+    await expect(chat.own.locator(".rendered")).toHaveText([
+      "Remember the apple. FAKE:TEXT I will.",
+      "FAKE:STALL half an answer",
+    ])
     await expect(chat.words).toHaveText(["I will.", "half an answer"])
     await chat.askAndWait("FAKE:TEXT Here again.")
     await expect(chat.words.last()).toHaveText("Here again.")
@@ -123,14 +164,18 @@ for (const { agent, running, options, no, told, asksToEdit } of agents) {
   })
 }
 
-test("Claude Code and Codex side by side: each tab keeps its own conversation, also when it is closed and opened again", async ({ begin, shell, page }) => {
+test("Claude Code and Codex side by side: each tab keeps its conversation, even after closing and reopening", async ({
+  begin,
+  shell,
+  page,
+}) => {
   const claude = await begin("Claude Code")
   await claude.askAndWait("FAKE:TEXT Claude was here.")
   const codex = await begin("Codex")
   await codex.askAndWait("FAKE:TEXT Codex was here.")
   const tabs = shell.page.getByRole("tab")
   await expect(tabs).toHaveCount(2)
-  // One goes on while the other is in front.
+  // One continues while the other is in front.
   await codex.say("FAKE:LONG 60 30")
   await tabs.first().click()
   await expect(claude.words).toHaveText(["Claude was here."])
@@ -143,7 +188,7 @@ test("Claude Code and Codex side by side: each tab keeps its own conversation, a
 
   await page.locator(".tab-close").first().click()
   await page.locator(".tab-close").first().click()
-  await expect(page.locator("iframe")).toHaveCount(0)
+  await expect(page.locator("iframe.portlet")).toHaveCount(0)
   await shell.session("FAKE:TEXT Claude was here.").locator(".session-open").click()
   await expect(claude.words).toHaveText(["Claude was here.", "Claude again."])
   await shell.session("FAKE:TEXT Codex was here.").locator(".session-open").click()

@@ -5,33 +5,70 @@ test("a new session: the agents with their state, one click, its tab and row", a
   await shell.hasProject("web")
   await expect(shell.project("web").getByText("No sessions yet")).toBeVisible()
   await page.getByRole("button", { name: "New session in web" }).click()
-  const menu = page.getByRole("menu", { name: "New session in web" })
-  await expect(menu.getByRole("menuitem", { name: /^Helper/ })).toContainText("ready")
-  for (const agent of ["Claude Code", "Codex", "OpenCode", "Demo"]) await expect(menu.getByRole("menuitem", { name: new RegExp(`^${agent}`) })).toHaveCount(1)
-  await expect(menu.getByRole("menuitem", { name: /^Gemini/ })).toContainText("not installed")
-  await expect(menu.getByRole("menuitem", { name: /^Gemini/ }).locator(".menu-note")).not.toBeEmpty()
-  await menu.getByRole("menuitem", { name: /^Helper/ }).click()
+  await expect(shell.starting.getByLabel("Project")).toContainText("web")
+  for (const agent of ["Helper", "Claude Code", "Codex", "OpenCode", "Demo"])
+    await expect(shell.agentChoice(agent)).toHaveCount(1)
+  await expect(shell.agentChoice("Gemini")).toContainText("not installed")
+  await shell.agentChoice("Gemini").click()
+  await expect(shell.starting.getByRole("status")).toContainText("Gemini is not installed. Run npm install")
+  await expect(shell.starting.getByRole("button", { name: /^Start/ })).toBeDisabled()
+  await expect(shell.agentChoice("Qwen")).toHaveCount(0)
+  await shell.starting.getByRole("button", { name: "More agents" }).click()
+  await expect(shell.agentChoice("Qwen Code")).toContainText("not installed")
+  await shell.start("Helper")
   await expect(shell.tabs).toHaveText(["New Session"])
   await expect(shell.sessions("web")).toHaveText(["New Session"])
   await expect(shell.session("New Session").locator(".session-open")).toHaveAttribute("aria-current", "true")
   await expect(shell.session("New Session").locator(".session-age")).toHaveText("now")
 })
 
-test("the agents are chosen with the arrows; Escape creates nothing; the last used comes first", async ({ shell, page }) => {
+test("the agents are chosen with the arrows; Escape creates nothing; the last used comes first", async ({
+  shell,
+  page,
+}) => {
+  /** @type {string[]} */
+  const created = []
+  page.on("websocket", (socket) =>
+    socket.on("framesent", ({ payload }) => {
+      if (JSON.parse(String(payload)).type === "session:create") created.push(String(payload))
+    }),
+  )
+  await page.reload()
+  await shell.isConnected()
   await shell.hasProject("web")
   const add = page.getByRole("button", { name: "New session in web" })
   await add.click()
-  await expect(page.getByRole("menuitem").first()).toBeFocused()
+  await expect(shell.starting.getByLabel("What should be done?")).toBeFocused()
+  await page.keyboard.press("Tab")
   await page.keyboard.press("ArrowDown")
-  await expect(page.getByRole("menuitem").nth(1)).toBeFocused()
+  await expect(shell.starting.locator(".start-agent").nth(1).getByRole("radio")).toBeChecked()
   await page.keyboard.press("Escape")
-  await expect(page.getByRole("menu")).toHaveCount(0)
+  await expect(shell.starting).toHaveCount(0)
   await expect(add).toBeFocused()
   await expect(shell.tabs).toHaveCount(0)
+  expect(created, "nothing is sent on cancel").toEqual([])
   await shell.newSession("web", "Other")
   await expect(shell.sessions("web")).toHaveCount(1)
+  expect(created).toHaveLength(1)
   await add.click()
-  await expect(page.getByRole("menuitem").first()).toContainText("Other")
+  await expect(shell.starting.locator(".start-agent").first()).toContainText("Other")
+  await expect(shell.starting.getByRole("radio").first()).toBeChecked()
+})
+
+test("a session starts with its first message, and a start that fails keeps the words", async ({ shell, page }) => {
+  await shell.hasProject("web")
+  await page.keyboard.press("Alt+n")
+  await shell.start("Refusing", "Find the leak")
+  await expect(shell.activePane.getByRole("alert")).toContainText("Not on a Monday.")
+  await expect(shell.activePane).toContainText("Find the leak")
+  await shell.activePane.getByRole("button", { name: "Close" }).click()
+  await page.keyboard.press("Alt+n")
+  await expect(shell.starting.getByLabel("What should be done?")).toHaveValue("Find the leak")
+  await shell.start("Helper", "Find the other leak")
+  await expect(shell.portlet.getByText("You said: Find the other leak")).toBeVisible()
+  await expect(shell.activeTab).toHaveText("Find the other leak")
+  await page.keyboard.press("Alt+n")
+  await expect(shell.starting.getByLabel("What should be done?")).toHaveValue("")
 })
 
 test("creating shows progress in its tab at once", async ({ shell, liminal }) => {
@@ -64,7 +101,7 @@ test("an agent that wants a login says what to do, and the choice of agents reme
   await shell.activePane.getByRole("button", { name: "Close" }).click()
   await expect(shell.tabs).toHaveCount(0)
   await page.getByRole("button", { name: "New session in web" }).click()
-  await expect(page.getByRole("menuitem", { name: /^Locked Out/ })).toContainText("needs login")
+  await expect(shell.agentChoice("Locked Out")).toContainText("needs login")
 })
 
 test("sessions stand newest first, and a message brings one to the top", async ({ shell, liminal }) => {
@@ -90,7 +127,11 @@ test("the age of a session keeps itself current", async ({ shell, page }) => {
   await expect(age).toHaveText("3h")
 })
 
-test("working, waiting, failed and unread are seen at the row, the tab and the page's title", async ({ shell, page, liminal }) => {
+test("working, waiting, failed and unread are seen at the row, the tab and the page's title", async ({
+  shell,
+  page,
+  liminal,
+}) => {
   const path = await shell.hasProject("web")
   await shell.hasSession(path, "In front")
   const works = await shell.hasSession(path, "Works")
@@ -100,15 +141,18 @@ test("working, waiting, failed and unread are seen at the row, the tab and the p
   await liminal.say(works, "hold one")
   await liminal.say(asks, "ask me")
   await liminal.say(fails, "fail now")
-  for (const [title, mood] of [["Works", "running"], ["Asks", "waiting"], ["Fails", "failed"]]) {
+  for (const [title, mood] of [
+    ["Works", "running"],
+    ["Asks", "waiting"],
+    ["Fails", "failed"],
+  ]) {
     await expect(shell.session(title)).toHaveAttribute("data-mood", mood)
     await expect(shell.tab(title)).toHaveAttribute("data-mood", mood)
   }
-  await expect(page).toHaveTitle("(2) ● In front · Liminal Builder")
+  await expect(page).toHaveTitle("(1) In front · Liminal Builder")
   await expect(page.locator("link[rel=icon]")).toHaveAttribute("href", "/icons/waiting.svg")
   await liminal.release("one")
   await expect(shell.session("Works")).toHaveAttribute("data-mood", "unread")
-  await expect(page).toHaveTitle("(3) In front · Liminal Builder")
   await shell.open("Works")
   await expect(shell.session("Works")).toHaveAttribute("data-mood", "idle")
   await expect(shell.tab("Works")).toHaveAttribute("data-mood", "idle")
@@ -150,7 +194,7 @@ test("archived sessions are listed and restored", async ({ shell, page }) => {
   const dialog = page.getByRole("dialog", { name: "Archived in web" })
   await expect(dialog).toContainText("Old work")
   await dialog.getByRole("button", { name: "Restore Old work" }).click()
-  await expect(dialog).toContainText("Nothing is archived here.")
+  await expect(dialog).toContainText("No archived sessions.")
   await page.keyboard.press("Escape")
   await expect(shell.sessions("web")).toHaveText(["Old work"])
 })
@@ -160,7 +204,7 @@ test("a session is renamed in place, and its tab follows", async ({ shell, page 
   await shell.hasSession(path, "First name")
   await shell.open("First name")
   await shell.sessionMenu("First name", "Rename")
-  const field = page.getByLabel("Title of the session")
+  const field = page.getByLabel("Session title")
   await expect(field).toBeFocused()
   await field.fill("never mind")
   await page.keyboard.press("Escape")
@@ -187,13 +231,16 @@ test("deleting asks first, then the session is gone for good", async ({ shell, p
   await expect(shell.sessions("web")).toHaveCount(0)
   await expect(shell.tabs).toHaveCount(0)
   await shell.projectMenu("web", "Archived sessions…")
-  await expect(page.getByRole("dialog")).toContainText("Nothing is archived here.")
+  await expect(page.getByRole("dialog")).toContainText("No archived sessions.")
 })
 
 test("a session is exported as Markdown and as JSON", async ({ shell, page }) => {
   const path = await shell.hasProject("web")
   await shell.hasSession(path, "Take me out")
-  for (const [item, extension] of [["Export as Markdown", "md"], ["Export as JSON", "json"]]) {
+  for (const [item, extension] of [
+    ["Export as Markdown", "md"],
+    ["Export as JSON", "json"],
+  ]) {
     const downloading = page.waitForEvent("download")
     await shell.sessionMenu("Take me out", item)
     const download = await downloading
@@ -209,7 +256,7 @@ test("removing a project closes its tabs and keeps its sessions", async ({ shell
   await shell.hasSession(api, "Api work")
   await shell.open("Web work")
   await shell.open("Api work")
-  await shell.projectMenu("web", "Remove from the list…")
+  await shell.projectMenu("web", "Remove from list…")
   await page.getByRole("alertdialog").getByRole("button", { name: "Remove" }).click()
   await expect(shell.tabs).toHaveText(["Api work"])
   await shell.addProject(web)

@@ -1,7 +1,7 @@
 import { expect, test } from "../support/story.js"
 import { Shell } from "../support/shell.js"
 
-/** Three sessions, a tab for each, the last in front. */
+/** Three sessions with a tab each, the last one active. */
 async function threeTabs(shell) {
   const path = await shell.hasProject("web")
   for (const title of ["Alpha", "Beta", "Gamma"]) await shell.hasSession(path, title)
@@ -10,24 +10,30 @@ async function threeTabs(shell) {
   return path
 }
 
-test("each open session has one tab with its agent's mark; opening again brings it to the front", async ({ shell, page }) => {
+test("each open session has one tab with its agent's mark; opening again brings it to the front", async ({
+  shell,
+  page,
+}) => {
   await threeTabs(shell)
   await expect(shell.activeTab).toHaveText("Gamma")
   await expect(shell.tab("Alpha").locator(".agent-mark")).toHaveText("HE")
   await shell.open("Alpha")
   await expect(shell.tabs).toHaveText(["Alpha", "Beta", "Gamma"])
-  await expect(page.locator("iframe")).toHaveCount(3)
+  await expect(page.locator("iframe.portlet")).toHaveCount(3)
   await expect(shell.activePane).toHaveCount(1)
 })
 
-test("the cross closes a tab and its right neighbour comes to the front; the session stays in the sidebar", async ({ shell, page }) => {
+test("the cross closes a tab and its right neighbour comes to the front; the session stays in the sidebar", async ({
+  shell,
+  page,
+}) => {
   await threeTabs(shell)
   await shell.open("Beta")
   await shell.tab("Beta").hover()
   await shell.tab("Beta").locator(".tab-close").click()
   await expect(shell.tabs).toHaveText(["Alpha", "Gamma"])
   await expect(shell.activeTab).toHaveText("Gamma")
-  await expect(page.locator("iframe")).toHaveCount(2)
+  await expect(page.locator("iframe.portlet")).toHaveCount(2)
   await expect(shell.sessions("web")).toHaveCount(3)
 })
 
@@ -35,7 +41,7 @@ test("the middle button closes a tab; with the last one gone the page says what 
   await threeTabs(shell)
   for (const title of ["Gamma", "Beta", "Alpha"]) await shell.tab(title).click({ button: "middle" })
   await expect(shell.tabs).toHaveCount(0)
-  await expect(page.getByText("No session is open")).toBeVisible()
+  await expect(shell.now.getByText("Nothing needs you")).toBeVisible()
 })
 
 test("tabs are dragged to another place, and the order is remembered", async ({ shell, page }) => {
@@ -64,15 +70,18 @@ test("tabs are moved, switched and closed with the keyboard", async ({ shell, pa
   await expect(shell.tab("Gamma").getByRole("tab")).toBeFocused()
 })
 
-test("tabs come back after a reload; only the one in front is loaded until another is shown", async ({ shell, page }) => {
+test("tabs come back after a reload; only the one in front is loaded until another is shown", async ({
+  shell,
+  page,
+}) => {
   await threeTabs(shell)
   await shell.open("Beta")
   await page.reload()
   await expect(shell.tabs).toHaveText(["Alpha", "Beta", "Gamma"])
   await expect(shell.activeTab).toHaveText("Beta")
-  await expect(page.locator("iframe")).toHaveCount(1)
+  await expect(page.locator("iframe.portlet")).toHaveCount(1)
   await shell.tab("Alpha").getByRole("tab").click()
-  await expect(page.locator("iframe")).toHaveCount(2)
+  await expect(page.locator("iframe.portlet")).toHaveCount(2)
 })
 
 test("tabs come back after the server was restarted", async ({ shell, page, liminal, complaints }) => {
@@ -100,7 +109,10 @@ test("a tab of a session that is gone does not come back", async ({ shell, page 
   await expect(shell.tabs).toHaveText(["Alpha", "Beta", "Gamma"])
 })
 
-test("a session is as it was left while another was in front: scroll, draft, selection, opened blocks", async ({ shell, liminal }) => {
+test("a session is as it was left while another was in front: scroll, draft, selection, opened blocks", async ({
+  shell,
+  liminal,
+}) => {
   const path = await shell.hasProject("web")
   const id = await shell.hasSession(path, "Please be long")
   await liminal.say(id, "think first")
@@ -114,7 +126,8 @@ test("a session is as it was left while another was in front: scroll, draft, sel
   await shell.portlet.getByText("Some words to select.").dblclick({ position: { x: 8, y: 8 } })
   const scroller = shell.portlet.locator(".scroller")
   await shell.portlet.getByText("Paragraph 110 of a long answer.").scrollIntoViewIfNeeded()
-  const left = () => scroller.evaluate((box) => ({ top: Math.round(box.scrollTop), selected: String(document.getSelection()) }))
+  const left = () =>
+    scroller.evaluate((box) => ({ top: Math.round(box.scrollTop), selected: String(document.getSelection()) }))
   const before = await left()
   expect(before.top).toBeGreaterThan(0)
   expect(before.selected).toBe("Some")
@@ -142,4 +155,97 @@ test("two windows keep their own tabs, and a third begins with the newest", asyn
   await expect(shell.tabs).toHaveText(["Alpha", "Beta", "Gamma"])
   await second.page.reload()
   await expect(second.tabs).toHaveText(["Alpha", "Gamma"])
+})
+
+test("one click previews a session, and the next one replaces it, until one writes in it or clicks twice", async ({
+  shell,
+}) => {
+  const path = await shell.hasProject("web")
+  for (const title of ["Alpha", "Beta", "Gamma"]) await shell.hasSession(path, title)
+  const preview = async (title) => {
+    await shell.session(title).locator(".session-open").click()
+    await expect(shell.activeTab).toHaveText(title)
+    await expect(shell.composer).toBeFocused()
+  }
+  await preview("Alpha")
+  await expect(shell.tab("Alpha")).toHaveAttribute("data-preview", "")
+  await preview("Beta")
+  await expect(shell.tabs).toHaveText(["Beta"])
+  await shell.composer.pressSequentially("a")
+  await expect(shell.tab("Beta")).not.toHaveAttribute("data-preview")
+  await preview("Gamma")
+  await expect(shell.tabs).toHaveText(["Beta", "Gamma"])
+  await shell.tab("Gamma").getByRole("tab").dblclick()
+  await preview("Alpha")
+  await expect(shell.tabs).toHaveText(["Beta", "Gamma", "Alpha"])
+})
+
+test("a closed tab can be reopened, and all others closed, by its menu, by keys and from the palette", async ({
+  shell,
+  page,
+}) => {
+  test.slow()
+  await threeTabs(shell)
+  await shell.tab("Beta").click({ button: "middle" })
+  await expect(shell.tabs).toHaveText(["Alpha", "Gamma"])
+  await page.keyboard.press("Alt+Shift+W")
+  await expect(shell.tabs).toHaveText(["Alpha", "Gamma", "Beta"])
+  await shell.tab("Gamma").click({ button: "right" })
+  await page.getByRole("menuitem", { name: "Close others" }).click()
+  await expect(shell.tabs).toHaveText(["Gamma"])
+  const command = async (name) => {
+    await page.getByRole("button", { name: "Search everything" }).click()
+    await page.keyboard.type(name)
+    await page.getByRole("option", { name, exact: false }).first().click()
+  }
+  await command("Reopen closed tab")
+  await expect(shell.tabs).toHaveCount(2)
+  await command("Rename this session")
+  await page.getByLabel("Session title").fill("Delta")
+  await page.keyboard.press("Enter")
+  await expect(shell.activeTab).toHaveText("Delta")
+  await command("Archive this session")
+  await expect(shell.tabs).toHaveText(["Gamma"])
+})
+
+test("where there is no room, the menu of all tabs names project and state", async ({ shell, page, liminal }) => {
+  await threeTabs(shell)
+  await page.setViewportSize({ width: 390, height: 700 })
+  await page.getByRole("button", { name: "All open sessions" }).click()
+  await expect(page.getByRole("menuitem", { name: /^Alpha/ })).toContainText("web")
+  await page.keyboard.press("Escape")
+  await page.setViewportSize({ width: 1024, height: 768 })
+  await liminal.say(await shell.hasSession(liminal.home + "/web", "Asks"), "ask me")
+  await expect(shell.session("Asks")).toHaveAttribute("data-mood", "waiting")
+  await page.getByRole("button", { name: "Search everything" }).click()
+  const option = page.getByRole("option", { name: /Asks/ })
+  await expect(option).toContainText("waiting for your permission")
+  await expect(option).toContainText("web")
+})
+
+test("a session that a restart interrupted is marked until the user looks at it", async ({
+  shell,
+  page,
+  liminal,
+  complaints,
+}) => {
+  complaints.expectLostServer()
+  const path = await shell.hasProject("web")
+  const works = await shell.hasSession(path, "Works")
+  await shell.hasSession(path, "Rests")
+  await shell.open("Works")
+  await shell.open("Rests")
+  await liminal.say(works, "hold one")
+  await expect(shell.session("Works")).toHaveAttribute("data-mood", "running")
+  await liminal.stop()
+  await liminal.up()
+  await shell.isConnected()
+  await expect(shell.session("Works")).toHaveAttribute("data-mood", "interrupted")
+  await page.reload()
+  await expect(shell.session("Works")).toHaveAttribute("data-mood", "interrupted")
+  await shell.open("Works")
+  await expect(shell.session("Works")).toHaveAttribute("data-mood", "idle")
+  await page.reload()
+  await shell.isConnected()
+  await expect(shell.session("Works")).toHaveAttribute("data-mood", "idle")
 })

@@ -1,79 +1,151 @@
-/** What a person does in a session, in their words, and stories whose agent follows a script. */
+/** What users do in a session, and the fixtures of stories whose agent follows a script. */
 
 import { expect, test as base } from "./story.js"
 import { Liminal } from "./liminal.js"
 import { Shell } from "./shell.js"
 
-/** The session that is in front. */
+/** The active session. */
 export class Chat {
   constructor(shell) {
     this.shell = shell
     this.page = shell.page
   }
 
-  get frame() { return this.page.frameLocator(".pane[data-active] iframe") }
-  get composer() { return this.frame.getByRole("textbox", { name: "Message", exact: true }) }
-  get sendButton() { return this.frame.getByRole("button", { name: "Send", exact: true }) }
-  get stopButton() { return this.frame.getByRole("button", { name: "Stop", exact: true }) }
-  get working() { return this.frame.locator(".composer-work") }
-  get own() { return this.frame.locator('.message[data-origin="user"]') }
-  get said() { return this.frame.locator('.message[data-origin="agent"]') }
-  /** What the agent's messages say, without what stands beside them. */
-  get words() { return this.said.locator(".rendered") }
-  get thoughts() { return this.frame.locator(".thinking") }
-  get tools() { return this.frame.locator(".tool") }
-  tool(title) { return this.frame.locator(".tool").filter({ has: this.frame.locator(".line", { hasText: title }) }).last() }
-  get ask() { return this.frame.locator(".ask") }
-  get answered() { return this.frame.locator(".answered") }
-  get notices() { return this.frame.locator(".notice") }
-  get trouble() { return this.frame.locator(".trouble") }
-  get launching() { return this.frame.locator(".launching") }
-  get plan() { return this.frame.locator(".plan") }
-  get ends() { return this.frame.locator(".turn-end") }
-  get status() { return this.frame.locator(".status-word") }
-  get toEnd() { return this.frame.locator(".to-end") }
-  get scroller() { return this.frame.locator(".scroller") }
+  get frame() {
+    return this.page.frameLocator(".pane[data-active] iframe")
+  }
+  get composer() {
+    return this.frame.getByRole("textbox", { name: "Message", exact: true })
+  }
+  get sendButton() {
+    return this.frame.getByRole("button", { name: "Send", exact: true })
+  }
+  get stopButton() {
+    return this.frame.getByRole("button", { name: "Stop", exact: true })
+  }
+  get working() {
+    return this.frame.locator(".composer-work")
+  }
+  get own() {
+    return this.frame.locator('.message[data-origin="user"]')
+  }
+  get said() {
+    return this.frame.locator('.message[data-origin="agent"]')
+  }
+  /** The text of the agent's messages, without times and buttons. */
+  get words() {
+    return this.said.locator(".rendered")
+  }
+  get thoughts() {
+    return this.frame.locator(".thinking")
+  }
+  get tools() {
+    return this.frame.locator(".tool")
+  }
+  tool(title) {
+    return this.frame
+      .locator(".tool")
+      .filter({ has: this.frame.locator(".line", { hasText: title }) })
+      .last()
+  }
+  get ask() {
+    return this.frame.locator(".ask")
+  }
+  get answered() {
+    return this.frame.locator(".answered")
+  }
+  get notices() {
+    return this.frame.locator(".notice")
+  }
+  get trouble() {
+    return this.frame.locator(".trouble")
+  }
+  get launching() {
+    return this.frame.locator(".launching")
+  }
+  get plan() {
+    return this.frame.locator(".plan")
+  }
+  get ends() {
+    return this.frame.locator(".turn-end")
+  }
+  get status() {
+    return this.frame.locator(".status-word")
+  }
+  get decides() {
+    return this.frame.getByRole("button", { name: "Acts without asking" })
+  }
+  get toEnd() {
+    return this.frame.locator(".to-end")
+  }
+  get scroller() {
+    return this.frame.locator(".scroller")
+  }
+
+  id() {
+    return this.page
+      .locator(".pane[data-active] iframe")
+      .evaluate((frame) => decodeURIComponent(frame.src.split("#")[1]))
+  }
 
   async say(text) {
     await this.composer.fill(text)
     await this.composer.press("Enter")
   }
 
-  /** Says something and waits until the agent is done with it. */
+  /** Picks an entry of the menu of permissions. */
+  async permits(name) {
+    await this.frame.locator(".permission").click()
+    await this.frame.getByRole("menuitemradio", { name }).click()
+  }
+
+  /** Picks a value of one of the agent's options. */
+  async chooses(option, value) {
+    await this.frame.getByRole("button", { name: new RegExp(`^${option}: `) }).click()
+    await this.frame.getByRole("menuitemradio", { name: value }).click()
+  }
+
+  /** Sends a message and waits until its turn ends. */
   async askAndWait(text) {
     const before = await this.ends.count()
     await this.say(text)
     await expect(this.ends).toHaveCount(before + 1)
   }
 
-  /** The element that scrolls, to measure it. */
-  measure(what) { return this.scroller.evaluate(what) }
-  isAtEnd() { return this.measure((box) => box.scrollHeight - box.clientHeight - box.scrollTop <= 4) }
+  /** Runs `what` with the scrolling element. */
+  measure(what) {
+    return this.scroller.evaluate(what)
+  }
+  isAtEnd() {
+    return this.measure((box) => box.scrollHeight - box.clientHeight - box.scrollTop <= 4)
+  }
 }
 
 export const test = base.extend({
-  /** What the agent of the story does; stories set it with `test.use`. */
+  /** The agent's script; stories set it with `test.use`. */
   script: [{ rules: [] }, { option: true }],
-  /** Environment and entry of the agent, likewise. */
+  /** Further fields of the agent's entry in `agents.json`; also set with `test.use`. */
   agent: [{}, { option: true }],
-  /** Which agent plays the script: `Scripted` over ACP, or `Claude Code` in its own tongue. */
+  /** Which agent plays the script: `Scripted` over ACP, or `Claude Code` in its own protocol. */
   player: ["Scripted", { option: true }],
 
   liminal: async ({ env, script, agent, player }, use) => {
-    const app = await Liminal.start(env, (fresh) => player === "Scripted" ? fresh.hasAgent(player, script, agent) : fresh.isClaude(script))
+    const app = await Liminal.start(env, (fresh) =>
+      player === "Scripted" ? fresh.hasAgent(player, script, agent) : fresh.isClaude(script),
+    )
     await use(app)
     await app.remove()
   },
 
-  /** A session with that agent, in front and ready. */
+  /** A session with that agent, active and ready. */
   chat: async ({ shell, player }, use) => {
     await shell.hasProject("work")
     await newChat(shell, "work", player)
     await use(new Chat(shell))
   },
 
-  /** The page's line to the server, which the story can cut: `line.cutAt(type)` drops the next request of that type and all after it
-   * with the connection; the page then comes back by itself. */
+  /** The page's connection, which the story can cut: `line.cutAt(type)` drops the connection instead of passing on the
+   * next request of that type; the page then reconnects automatically. */
   line: async ({ page }, use) => {
     let cutting = ""
     await page.routeWebSocket(/\/ws$/, (socket) => {
@@ -85,7 +157,11 @@ export const test = base.extend({
         socket.close()
       })
     })
-    await use({ cutAt: (type) => { cutting = type } })
+    await use({
+      cutAt: (type) => {
+        cutting = type
+      },
+    })
   },
 
   /** The same session in a second browser. */
@@ -107,14 +183,16 @@ export const test = base.extend({
 /** Starts a session with the scripted agent. */
 export async function newChat(shell, project = "work", agent = "Scripted") {
   await shell.page.getByRole("button", { name: `New session in ${project}` }).click()
-  await shell.page.getByRole("menuitem", { name: new RegExp(agent) }).click()
+  await shell.start(agent)
   await expect(new Chat(shell).composer).toBeEditable()
 }
 
-/** A rule of a script: this prompt, these steps. */
+/** A rule of a script: these steps answer this prompt. */
 export const on = (prompt, ...steps) => ({ on: prompt === "any" ? "any" : { contains: prompt }, steps })
 export const script = (...rules) => ({ rules: [...rules, { on: "any", steps: [{ say: "All right." }] }] })
-export const tool = (id, title, kind, more = {}) => ({ tool: { id, name: kind, title, kind, input: {}, locations: [], ...more } })
+export const tool = (id, title, kind, more = {}) => ({
+  tool: { id, name: kind, title, kind, input: {}, locations: [], ...more },
+})
 export const done = (id, output, more = {}) => ({ tool_end: { id, output, ...more } })
 
 export { expect }

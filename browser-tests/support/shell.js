@@ -1,4 +1,4 @@
-/** What a person does with the shell, in their words. */
+/** What users do in the shell. */
 
 import { expect } from "@playwright/test"
 
@@ -18,17 +18,45 @@ export class Shell {
     await expect(this.page.locator(".sidebar-connection")).toHaveAttribute("data-connection", "open")
   }
 
-  get sidebar() { return this.page.locator("#sidebar") }
-  get projects() { return this.page.locator(".project-name") }
-  project(name) { return this.page.locator(".project").filter({ has: this.page.locator(".project-name", { hasText: new RegExp(`^${name}$`) }) }) }
-  sessions(project) { return this.project(project).locator(".session-title") }
-  session(title) { return this.page.locator(".session").filter({ has: this.page.locator(".session-title", { hasText: title }) }) }
-  get tabs() { return this.page.locator(".tab-title") }
-  tab(title) { return this.page.locator(".tab").filter({ has: this.page.locator(".tab-title", { hasText: title }) }) }
-  get activeTab() { return this.page.locator(".tab[data-active] .tab-title") }
-  get activePane() { return this.page.locator(".pane[data-active]") }
-  get portlet() { return this.page.frameLocator(".pane[data-active] iframe") }
-  get toast() { return this.page.locator(".toast") }
+  get sidebar() {
+    return this.page.locator("#sidebar")
+  }
+  get projects() {
+    return this.page.locator(".project-name")
+  }
+  project(name) {
+    return this.page
+      .locator(".project")
+      .filter({ has: this.page.locator(".project-name", { hasText: new RegExp(`^${name}$`) }) })
+  }
+  sessions(project) {
+    return this.project(project).locator(".session-title")
+  }
+  session(title) {
+    return this.page.locator(".session").filter({ has: this.page.locator(".session-title", { hasText: title }) })
+  }
+  get tabs() {
+    return this.page.locator(".tab-title")
+  }
+  tab(title) {
+    return this.page.locator(".tab").filter({ has: this.page.locator(".tab-title", { hasText: title }) })
+  }
+  get activeTab() {
+    return this.page.locator(".tab[data-active] .tab-title")
+  }
+  get activePane() {
+    return this.page.locator(".pane[data-active]")
+  }
+  get portlet() {
+    return this.page.frameLocator(".pane[data-active] iframe")
+  }
+  /** The frame of Now. */
+  get now() {
+    return this.page.frameLocator("#pane-now iframe")
+  }
+  get toast() {
+    return this.page.locator(".toast")
+  }
 
   /** Adds a project by typing its path. */
   async addProject(path) {
@@ -37,7 +65,9 @@ export class Shell {
     await this.page.getByRole("button", { name: "Add", exact: true }).click()
     await expect(this.pathField).toHaveCount(0)
   }
-  get pathField() { return this.page.getByLabel("Directory of the project") }
+  get pathField() {
+    return this.page.getByLabel("Project directory")
+  }
 
   /** Makes a directory and adds it. */
   async hasProject(name) {
@@ -49,10 +79,25 @@ export class Shell {
 
   async newSession(project, agent = "Helper") {
     await this.page.getByRole("button", { name: `New session in ${project}`, exact: true }).click()
-    await this.page.getByRole("menuitem", { name: new RegExp(`^${agent}`) }).click()
+    await this.start(agent)
   }
 
-  /** A session of this title that is there and at rest, made without the page. */
+  /** The dialog that starts a session. */
+  get starting() {
+    return this.page.getByRole("dialog", { name: "New session" })
+  }
+  agentChoice(agent) {
+    return this.starting.locator(".start-agent").filter({ hasText: new RegExp(`^\\w\\w${agent}`) })
+  }
+  /** Chooses an agent in the open dialog and starts, with a first message or without. */
+  async start(agent, prompt = "") {
+    await this.agentChoice(agent).click()
+    await this.starting.getByLabel("What should be done?").fill(prompt)
+    await this.page.keyboard.press("Enter")
+    await expect(this.starting).toHaveCount(0)
+  }
+
+  /** Creates an idle session with this title, without the page. */
   async hasSession(path, title, cliType = "helper") {
     const id = await this.liminal.session(path, title, cliType)
     await expect(this.session(title)).toHaveCount(1)
@@ -60,29 +105,31 @@ export class Shell {
     return id
   }
 
-  /** Waits until every turn of a session has ended: in the journal first, because the sidebar may not show yet that one began. */
+  /** Waits until every turn of a session has ended: first in the journal, because the sidebar may not yet show that one
+   * began. */
   async rests(id, title) {
-    const turns = async () => (await this.liminal.api(`/api/session/${encodeURIComponent(id)}/export?format=json`)).turns
-    await expect.poll(async () => (await turns()).every(({ endedAt }) => endedAt !== undefined)).toBe(true)
+    await this.liminal.rests(id)
     await expect(this.session(title)).not.toHaveAttribute("data-mood", "running")
   }
 
-  /** Opens a session from the sidebar. */
+  /** Opens a session from the sidebar, in a tab of its own. */
   async open(title) {
-    await this.session(title).locator(".session-open").click()
+    await this.session(title).locator(".session-open").dblclick()
     await expect(this.activeTab).toHaveText(title)
-    // The caret goes to the composer once the session is there; what a story does next must not be overtaken by that.
+    // The composer gets the focus once the session has loaded; the story's next step must come after that.
     await expect(this.composer).toBeFocused()
   }
 
-  get composer() { return this.portlet.locator("textarea") }
+  get composer() {
+    return this.portlet.locator("textarea")
+  }
 
   async say(text) {
     await this.composer.fill(text)
     await this.composer.press("Enter")
   }
 
-  /** Opens what a row's or a project's menu offers. */
+  /** Chooses an item in a session's or a project's menu. */
   async sessionMenu(title, item) {
     await this.session(title).hover()
     await this.page.getByRole("button", { name: `Actions for ${title}`, exact: true }).click()
@@ -94,5 +141,11 @@ export class Shell {
     await this.page.getByRole("menuitem", { name: item }).click()
   }
 
-  stored(key) { return this.page.evaluate((name) => JSON.parse(localStorage.getItem(name) ?? "null"), key) }
+  /** A stored value, without its seal. */
+  stored(key) {
+    return this.page.evaluate(
+      (name) => JSON.parse((localStorage.getItem(name) ?? "null").replace(/^[0-9a-f]{64}(?=[{["])/, "")),
+      key,
+    )
+  }
 }

@@ -1,18 +1,49 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { iconOf, newsOf, titleOf } from "../../client/shell/attention.js"
-import { applyFrame, emptyModel, moodOf, sessionsByProject, visitsFrom, withArchived, withLogin, withStatus, withVisit, withVisitsOf } from "../../client/shell/model.js"
-import { isUnread, look, notice, seenFrom } from "../../client/shell/seen.js"
+import { newsOf, requestOf, titleOf } from "../../client/shell/attention.js"
+import {
+  applyFrame,
+  emptyModel,
+  moodOf,
+  sessionsByProject,
+  visitsFrom,
+  withArchived,
+  withLogin,
+  withStatus,
+  withVisit,
+  withVisitsOf,
+} from "../../client/shell/model.js"
 
 const at = (minute) => `2026-01-01T00:${String(minute).padStart(2, "0")}:00Z`
 const project = (id) => ({ id, name: id, path: `/${id}`, addedAt: at(0) })
-const session = (id, projectId, minute = 0, more = {}) => ({ id, projectId, title: id, cliType: "demo", archived: false, state: "idle", createdAt: at(0), lastActiveAt: at(minute), ...more })
+const session = (id, projectId, minute = 0, more = {}) => ({
+  id,
+  projectId,
+  title: id,
+  cliType: "demo",
+  archived: false,
+  state: "idle",
+  unread: false,
+  createdAt: at(0),
+  lastActiveAt: at(minute),
+  ...more,
+})
 const after = (...frames) => frames.reduce(applyFrame, emptyModel)
-const two = [{ type: "project:list", projects: [project("p"), project("q")] }, { type: "session:list", projectId: "p", sessions: [session("a", "p", 1), session("b", "p", 2)] }, { type: "session:list", projectId: "q", sessions: [session("c", "q")] }]
+const two = [
+  { type: "project:list", projects: [project("p"), project("q")] },
+  { type: "session:list", projectId: "p", sessions: [session("a", "p", 1), session("b", "p", 2)] },
+  { type: "session:list", projectId: "q", sessions: [session("c", "q")] },
+]
 
 test("sessions stand under their project, newest first", () => {
   const groups = sessionsByProject(after(...two))
-  assert.deepEqual([...groups].map(([id, list]) => [id, list.map((each) => each.id)]), [["p", ["b", "a"]], ["q", ["c"]]])
+  assert.deepEqual(
+    [...groups].map(([id, list]) => [id, list.map((each) => each.id)]),
+    [
+      ["p", ["b", "a"]],
+      ["q", ["c"]],
+    ],
+  )
 })
 test("a list replaces what was known of its project and nothing else", () => {
   const model = after(...two, { type: "session:list", projectId: "p", sessions: [session("d", "p")] })
@@ -20,7 +51,10 @@ test("a list replaces what was known of its project and nothing else", () => {
 })
 test("a removed project takes its sessions from view", () => {
   const model = after(...two, { type: "project:removed", projectId: "p" })
-  assert.deepEqual([model.projects.map(({ id }) => id), [...model.sessions.keys()], [...model.listed]], [["q"], ["c"], ["q"]])
+  assert.deepEqual(
+    [model.projects.map(({ id }) => id), [...model.sessions.keys()], [...model.listed]],
+    [["q"], ["c"], ["q"]],
+  )
 })
 test("what a lost server said of its agents is void when one is there again", () => {
   const before = after({ type: "agent:status", cliType: "demo", status: "connected" })
@@ -30,64 +64,133 @@ test("what a lost server said of its agents is void when one is there again", ()
 test("archived and deleted sessions leave, restored ones return", () => {
   const gone = after(...two, { type: "session:archived", sessionId: "a" }, { type: "session:deleted", sessionId: "c" })
   assert.deepEqual([...gone.sessions.keys()], ["b"])
-  assert.ok(applyFrame(gone, { type: "session:unarchived", sessionId: "a", session: session("a", "p") }).sessions.has("a"))
+  assert.ok(
+    applyFrame(gone, { type: "session:unarchived", sessionId: "a", session: session("a", "p") }).sessions.has("a"),
+  )
 })
 test("state and title of a session change in place", () => {
-  const model = after(...two, { type: "session:state", sessionId: "a", projectId: "p", state: "running", lastActiveAt: at(9) }, { type: "session:title-updated", sessionId: "a", title: "T" })
-  assert.deepEqual([model.sessions.get("a").state, model.sessions.get("a").title, sessionsByProject(model).get("p")[0].id], ["running", "T", "a"])
+  const model = after(
+    ...two,
+    { type: "session:state", sessionId: "a", projectId: "p", state: "running", lastActiveAt: at(9) },
+    { type: "session:title-updated", sessionId: "a", title: "T" },
+  )
+  assert.deepEqual(
+    [model.sessions.get("a").state, model.sessions.get("a").title, sessionsByProject(model).get("p")[0].id],
+    ["running", "T", "a"],
+  )
 })
 test("news of a session that is not listed changes nothing", () => {
   const model = after(...two)
   assert.equal(applyFrame(model, { type: "session:title-updated", sessionId: "x", title: "T" }), model)
 })
 test("a visited session is as its project's archive has it, and gone when that has it no more", () => {
-  const visiting = ["x", "y"].reduce((model, id) => withVisit(model, session(id, "p", 0, { archived: true })), after(...two))
+  const visiting = ["x", "y"].reduce(
+    (model, id) => withVisit(model, session(id, "p", 0, { archived: true })),
+    after(...two),
+  )
   const fresh = withArchived(visiting, "p", [session("x", "p", 5, { archived: true, title: "Newer" })])
-  assert.deepEqual([...fresh.visited.values()].map(({ id, title }) => [id, title]), [["x", "Newer"]])
-  assert.equal(applyFrame(fresh, { type: "session:title-updated", sessionId: "x", title: "Newest" }).visited.get("x").title, "Newest")
+  assert.deepEqual(
+    [...fresh.visited.values()].map(({ id, title }) => [id, title]),
+    [["x", "Newer"]],
+  )
+  assert.equal(
+    applyFrame(fresh, { type: "session:title-updated", sessionId: "x", title: "Newest" }).visited.get("x").title,
+    "Newest",
+  )
   assert.deepEqual([...withArchived(visiting, "q", []).visited.keys()], ["x", "y"])
 })
 test("a visit ends when the session is restored or deleted, or its tab closes; a listed session is none", () => {
   const visiting = withVisit(after(...two), session("x", "p"))
-  assert.equal(applyFrame(visiting, { type: "session:unarchived", sessionId: "x", session: session("x", "p") }).visited.size, 0)
+  assert.equal(
+    applyFrame(visiting, { type: "session:unarchived", sessionId: "x", session: session("x", "p") }).visited.size,
+    0,
+  )
   assert.equal(applyFrame(visiting, { type: "session:deleted", sessionId: "x" }).visited.size, 0)
   assert.equal(withVisitsOf(visiting, () => false).visited.size, 0)
-  assert.equal(withVisitsOf(visiting, () => true), visiting)
+  assert.equal(
+    withVisitsOf(visiting, () => true),
+    visiting,
+  )
   assert.equal(withVisit(after(...two), session("a", "p")).visited.size, 0)
 })
 test("stored visits come back at rest, and odd ones are passed over", () => {
-  const stored = JSON.parse(JSON.stringify([session("x", "p", 0, { archived: true, state: "running" }), { id: 7 }, null, "x"]))
+  const stored = JSON.parse(
+    JSON.stringify([session("x", "p", 0, { archived: true, state: "running" }), { id: 7 }, null, "x"]),
+  )
   assert.deepEqual([...visitsFrom(stored).values()], [session("x", "p", 0, { archived: true })])
   assert.equal(visitsFrom("nonsense").size, 0)
 })
 test("the status of an agent is kept by agent or by session, and a connected one needs no login", () => {
-  const agents = { type: "agents:list", agents: [{ cliType: "demo", name: "Demo", status: "idle", ready: "ready", builtin: true }] }
-  const model = withLogin(after(agents, { type: "agent:status", cliType: "demo", status: "starting" }, { type: "agent:status", cliType: "demo", status: "disconnected", sessionId: "a" }), "demo", { code: "AUTH_REQUIRED", message: "", retryable: true })
-  assert.deepEqual([model.agents[0].status, model.agentStates.get("demo").status, model.agentStates.get("a").status, model.logins.size], ["starting", "starting", "disconnected", 1])
+  const agents = {
+    type: "agents:list",
+    agents: [{ cliType: "demo", name: "Demo", status: "idle", ready: "ready", builtin: true, offered: true }],
+  }
+  const model = withLogin(
+    after(
+      agents,
+      { type: "agent:status", cliType: "demo", status: "starting" },
+      { type: "agent:status", cliType: "demo", status: "disconnected", sessionId: "a" },
+    ),
+    "demo",
+    { code: "AUTH_REQUIRED", message: "", retryable: true },
+  )
+  assert.deepEqual(
+    [
+      model.agents[0].status,
+      model.agentStates.get("demo").status,
+      model.agentStates.get("a").status,
+      model.logins.size,
+    ],
+    ["starting", "starting", "disconnected", 1],
+  )
   assert.equal(applyFrame(model, { type: "agent:status", cliType: "demo", status: "connected" }).logins.size, 0)
 })
 test("the mood is the most urgent thing about a session", () => {
-  assert.deepEqual(["waiting", "starting", "running", "failed", "idle"].map((state) => moodOf(session("a", "p", 0, { state }), true)), ["waiting", "running", "running", "failed", "unread"])
-  assert.equal(moodOf(session("a", "p"), false), "idle")
+  assert.deepEqual(
+    ["waiting", "starting", "running", "failed", "interrupted", "idle"].map((state) =>
+      moodOf(session("a", "p", 0, { state, unread: true })),
+    ),
+    ["waiting", "running", "running", "failed", "interrupted", "unread"],
+  )
+  assert.equal(moodOf(session("a", "p")), "idle")
 })
-test("a session is unread once it moved on since it was looked at", () => {
-  const seen = look({}, session("a", "p", 1))
-  assert.equal(isUnread(seen, session("a", "p", 1)), false)
-  assert.equal(isUnread(seen, session("a", "p", 2)), true)
-  assert.equal(isUnread(look(seen, session("a", "p", 2)), session("a", "p", 2)), false)
-  assert.equal(isUnread({}, session("a", "p", 2)), false, "never seen here: not news")
-  assert.equal(isUnread(notice({}, session("a", "p", 1)), session("a", "p", 2)), true)
-  assert.equal(look(seen, session("a", "p", 1)), seen)
-  assert.deepEqual(seenFrom({ a: "x", b: 3 }), { a: "x" })
+test("a session is unread from the end of a turn until the user looks at it, in whichever browser", () => {
+  const ended = {
+    type: "session:state",
+    sessionId: "a",
+    projectId: "p",
+    state: "idle",
+    lastActiveAt: at(3),
+    unread: true,
+  }
+  const model = after(...two, ended)
+  assert.equal(moodOf(model.sessions.get("a")), "unread")
+  const looked = applyFrame(model, { type: "session:looked", sessionId: "a" })
+  assert.equal(moodOf(looked.sessions.get("a")), "idle")
+  assert.equal(applyFrame(looked, { type: "session:looked", sessionId: "a" }), looked)
 })
-test("title and icon say what wants the user", () => {
-  assert.equal(titleOf({ title: null, moods: [] }), "Liminal Builder")
-  assert.equal(titleOf({ title: "Fix it", moods: ["running", "idle"] }), "● Fix it · Liminal Builder")
-  assert.equal(titleOf({ title: "Fix it", moods: ["waiting", "unread", "running"] }), "(2) ● Fix it · Liminal Builder")
-  assert.deepEqual([["waiting", "unread"], ["failed"], ["running"], ["idle"]].map(iconOf), ["waiting", "unread", "running", "idle"])
+test("the title counts what waits for the user, and nothing else", () => {
+  assert.equal(titleOf({ title: null, waiting: 0 }), "Liminal Builder")
+  assert.equal(titleOf({ title: "Fix it", waiting: 0 }), "Fix it · Liminal Builder")
+  assert.equal(titleOf({ title: "Fix it", waiting: 2 }), "(2) Fix it · Liminal Builder")
 })
-test("a turn's end and a permission are news, a start is not", () => {
+test("a turn's end is news, a start is not", () => {
   const to = (from, state) => newsOf(session("a", "p", 0, { state: from }), session("a", "p", 1, { state }))
-  assert.deepEqual([to("running", "idle"), to("running", "waiting"), to("running", "failed"), to("idle", "running"), to("idle", "idle"), newsOf(undefined, session("a", "p"))],
-    ["Finished", "Waiting for your permission", "Failed", null, null, null])
+  assert.deepEqual(
+    [
+      to("running", "idle"),
+      to("running", "waiting"),
+      to("running", "failed"),
+      to("idle", "running"),
+      to("idle", "idle"),
+      newsOf(undefined, session("a", "p")),
+    ],
+    ["Finished", null, "Failed", null, null, null],
+  )
+})
+test("a notification says what a session asks for", () => {
+  const row = (card) => requestOf({ ...session("a", "p"), card })
+  const asks = { type: "permission", title: "npm test", questions: [] }
+  assert.equal(row(asks), "Asks for permission: npm test")
+  assert.equal(row({ ...asks, title: "Which one?", questions: [{ question: "Which one?" }] }), "Asks: Which one?")
 })

@@ -1,63 +1,131 @@
 /**
- * Where messages are written. Grows with its text, Enter sends, Shift+Enter breaks, keys of an input method are its own.
- * While a turn runs it says so and stops it; what is typed meanwhile stays.
+ * The composer: the text, a bar with the session's controls, and behind both a tray that shows what the agent is doing.
+ * The text grows; Enter sends, Shift+Enter starts a new line. Keys that belong to an input method are left to it.
  */
 
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
+import { mountAttach } from "./attach.js"
+import { attachmentOf, isLong, refsOf } from "./attachments.js"
+import { mountPopup } from "./popup.js"
 import { clock } from "./words.js"
+
+/** @import { Attachment, AttachmentRef, SlashCommand } from "../contract.js" */
+/** @import { ChipDeps } from "./chips.js" */
+/** @import { Draft } from "./drafts.js" */
 
 /** @typedef {object} ComposerState
  * @property {string} agent
  * @property {"idle" | "sending" | "working" | "stopping"} work
  * @property {string | null} since  When the work began.
- * @property {boolean} waits  The agent waits for an answer.
+ * @property {boolean} waits  A permission is open.
+ * @property {number} queued  How many messages wait for their turn.
  * @property {boolean} connected
- * @property {string[]} own  What the user wrote before, newest first. */
+ * @property {boolean} takesPictures
+ * @property {SlashCommand[]} commands
+ * @property {string[]} own  The user's earlier messages, newest first. */
 
-/** @typedef {object} ComposerDeps
- * @property {string} draft
- * @property {(text: string) => void} keepDraft
- * @property {(text: string) => void} send
+/** @typedef {object} ComposerOwnDeps
+ * @property {(draft: Draft) => void} keepDraft
+ * @property {(text: string, attachments: AttachmentRef[]) => void} send
+ * @property {(bytes: Blob, name: string) => Promise<Attachment>} upload
  * @property {() => void} stop
- * @property {() => void} toQuestion  Puts the focus on what the agent asks.
+ * @property {(query: string) => void} findFiles  For a mention; the answer goes to `found`.
+ * @property {() => void} toQuestion  Moves the focus to the open permission.
  * @property {(pages: number) => void} scroll */
 
-/** How soon a second Escape must follow the first to stop the turn. */
+/** @typedef {ComposerOwnDeps & ChipDeps} ComposerDeps */
+
+/** A second Escape within this time stops the turn (milliseconds). */
 const TWICE = 1500
 
 /** @param {HTMLElement} root @param {ComposerDeps} deps */
 export function mountComposer(root, deps) {
   const ending = new AbortController()
   const { signal } = ending
-  const input = el("textarea", { class: "composer-input", rows: 1, "aria-label": "Message", autocomplete: "off", spellcheck: "true" })
-  const pulse = el("span", { class: "composer-work", hidden: true }, el("i", { class: "pulse" }), el("span"))
+  const input = el("textarea", {
+    class: "composer-input",
+    rows: 1,
+    "aria-label": "Message",
+    autocomplete: "off",
+    spellcheck: "true",
+  })
+  const pulse = el("span", { class: "composer-work" }, el("i", { class: "pulse" }), el("span"))
   const words = /** @type {HTMLElement} */ (pulse.lastElementChild)
   const hint = el("span", { class: "composer-hint", text: "Enter to send, Shift+Enter for a new line" })
-  const send = el("button", { class: "composer-go", type: "button", "aria-label": "Send", title: "Send (Enter)" }, icon("up"))
-  const stop = el("button", { class: "composer-go", "data-kind": "stop", type: "button", "aria-label": "Stop", title: "Stop (Escape twice)", hidden: true }, icon("stop"))
-  const box = el("div", { class: "composer" }, input, el("div", { class: "composer-bar" }, pulse, hint, send, stop))
-  root.append(box)
+  const send = el(
+    "button",
+    { class: "composer-go", type: "button", "aria-label": "Send", title: "Send (Enter)" },
+    icon("up"),
+  )
+  const stop = el(
+    "button",
+    {
+      class: "composer-go",
+      "data-kind": "stop",
+      type: "button",
+      "aria-label": "Stop",
+      title: "Stop (Escape twice)",
+      hidden: true,
+    },
+    icon("stop"),
+  )
+  const status = el("div", { class: "tray-row" }, pulse)
+  const queue = el("div")
+  const tray = el("div", { class: "tray", hidden: true }, status, queue)
+  const controls = el("div", { class: "composer-controls" })
+  const meter = el("div", { class: "composer-meter" })
+  const attach = mountAttach(
+    {
+      upload: deps.upload,
+      show: deps,
+      agent: () => state.agent,
+      takesPictures: () => state.takesPictures,
+      changed: () => put(input.value),
+      insert: (text) => replace(input.selectionStart, input.selectionEnd, text),
+    },
+    signal,
+  )
+  const bar = el("div", { class: "composer-bar" }, attach.button, controls, hint, meter, stop, send)
+  const box = el("div", { class: "composer" }, attach.element, input, bar)
+  root.append(tray, box)
+  const popup = mountPopup(box, input, { findFiles: deps.findFiles, replace, send: submit }, signal)
 
   /** @type {ComposerState} */
-  let state = { agent: "the agent", work: "idle", since: null, waits: false, connected: false, own: [] }
-  /** Which of the user's earlier messages is shown; -1 is none. */
+  let state = {
+    agent: "the agent",
+    work: "idle",
+    since: null,
+    waits: false,
+    queued: 0,
+    connected: false,
+    takesPictures: true,
+    commands: [],
+    own: [],
+  }
+  /** The index in `own` of the earlier message that is shown; -1 is none. */
   let recalled = -1
   let escapedAt = -Infinity
-  /** When an Escape was last meant for a question of the agent. */
+  /** Until when the work has been counted. */
+  let countedTo = Date.now()
+  /** When an Escape last answered a permission. */
   let answeredAt = -Infinity
 
-  const canSend = () => state.work === "idle" && input.value.trim() !== ""
+  const isEmpty = () => input.value.trim() === "" && attach.isEmpty()
+  const canSend = () => state.work !== "sending" && !isEmpty() && !attach.isUploading()
 
   function show() {
     const isBusy = state.work !== "idle"
-    pulse.hidden = !isBusy
+    status.hidden = !isBusy
+    tray.hidden = !isBusy && state.queued === 0
     send.disabled = !canSend()
-    send.hidden = isBusy && state.work !== "sending"
+    const isQueueing = isBusy && state.work !== "sending"
+    setAttribute(send, "aria-label", isQueueing ? "Queue" : "Send")
+    setAttribute(send, "title", isQueueing ? "Queue (Enter)" : "Send (Enter)")
     stop.hidden = !isBusy || state.work === "sending"
     stop.disabled = state.work === "stopping"
     setAttribute(box, "data-work", state.work)
-    setAttribute(box, "data-waits", isBusy && state.waits)
+    setAttribute(tray, "data-waits", isBusy && state.waits)
     setAttribute(input, "placeholder", `Message ${state.agent}…`)
     setText(hint, hintOf(performance.now() - escapedAt < TWICE))
     tick()
@@ -65,24 +133,46 @@ export function mountComposer(root, deps) {
 
   /** @param {boolean} escaped */
   function hintOf(escaped) {
-    if (!state.connected) return state.work === "idle" || state.work === "sending" ? "No connection; what you send goes out when it is back" : "No connection"
+    if (!state.connected)
+      return state.work === "idle" || state.work === "sending"
+        ? "Offline. Messages are sent when you reconnect."
+        : "Offline"
     if (state.work === "idle" || state.work === "sending") return "Enter to send, Shift+Enter for a new line"
-    return state.work === "stopping" || state.waits ? "" : escaped ? "Escape again to stop" : "Escape twice to stop"
+    if (state.work === "stopping" || state.waits) return ""
+    if (attach.isUploading()) return "Uploading"
+    if (!isEmpty()) return "Enter to queue: it is sent when the agent has finished"
+    return escaped ? "Escape again to stop" : "Escape twice to stop"
   }
 
-  /** Also called by the clock. */
+  /** Called every second too. */
   function tick() {
     if (state.work === "idle") return
-    const elapsed = state.since === null ? "" : ` ${clock(Date.now() - Date.parse(state.since))}`
-    setText(words, state.work === "sending" ? "Sending" : state.work === "stopping" ? "Stopping" : `${state.waits ? "Waiting for you" : "Working"}${elapsed}`)
+    // Offline nobody knows whether it still works.
+    if (state.connected) countedTo = Date.now()
+    const elapsed = state.since === null ? "" : ` ${clock(countedTo - Date.parse(state.since))}`
+    setText(
+      words,
+      state.work === "sending"
+        ? "Sending"
+        : state.work === "stopping"
+          ? "Stopping"
+          : `${state.waits ? "Waiting for you" : "Working"}${elapsed}`,
+    )
   }
 
   /** @param {string} text */
   function put(text) {
     input.value = text
     grow()
-    deps.keepDraft(text)
+    deps.keepDraft({ text, attachments: attach.list() })
     show()
+  }
+
+  /** Typed for the user, so that undo takes it back. @param {number} start @param {number} end @param {string} text */
+  function replace(start, end, text) {
+    input.focus()
+    input.setSelectionRange(start, end)
+    document.execCommand("insertText", false, text)
   }
 
   function grow() {
@@ -92,14 +182,16 @@ export function mountComposer(root, deps) {
 
   function submit() {
     if (!canSend()) return
-    const text = input.value
+    const [text, attachments] = [input.value, refsOf(attach.list())]
     recalled = -1
-    put("")
-    deps.send(text)
+    input.value = ""
+    attach.put([])
+    deps.send(text, attachments)
     input.focus()
   }
 
-  /** Walks through what the user wrote before, from an empty box. @param {KeyboardEvent} event @param {number} step */
+  /** Steps through the user's earlier messages, starting from an empty box.
+   * @param {KeyboardEvent} event @param {number} step */
   function recall(event, step) {
     const isRecalled = recalled >= 0 && input.value === state.own[recalled]
     if (input.value !== "" && !isRecalled) return
@@ -107,67 +199,120 @@ export function mountComposer(root, deps) {
     if (next < -1 || next >= state.own.length) return
     event.preventDefault()
     recalled = next
-    put(next < 0 ? "" : state.own[next] ?? "")
+    put(next < 0 ? "" : (state.own[next] ?? ""))
     input.setSelectionRange(input.value.length, input.value.length)
   }
 
-  input.addEventListener("input", () => put(input.value), { signal })
-  input.addEventListener("keydown", (event) => {
-    // 229 is what some browsers send for the Enter that ends a composition.
-    if (event.isComposing || event.keyCode === 229) return
-    const isBare = !event.ctrlKey && !event.altKey && !event.metaKey && !event.shiftKey
-    if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
-      event.preventDefault()
-      submit()
-    } else if (event.key === "ArrowUp" && isBare) recall(event, 1)
-    else if (event.key === "ArrowDown" && isBare) recall(event, -1)
-    else if ((event.key === "PageUp" || event.key === "PageDown") && isBare) {
-      event.preventDefault()
-      deps.scroll(event.key === "PageUp" ? -1 : 1)
-    }
-  }, { signal })
-  document.addEventListener("keydown", (event) => {
-    // A key held down is pressed once.
-    if (event.key !== "Escape" || event.isComposing || event.repeat || state.work !== "working") return
-    if (state.waits) {
-      // With a question open, Escape is an answer and never half of a stop: not this one, nor one more in the same breath.
-      answeredAt = event.timeStamp
-      escapedAt = -Infinity
-      if (event.target === input) deps.toQuestion()
-    } else if (event.timeStamp - answeredAt >= TWICE) {
-      if (event.timeStamp - escapedAt < TWICE) deps.stop()
-      escapedAt = event.timeStamp
-    }
-    show()
-  }, { signal })
+  input.addEventListener(
+    "input",
+    () => {
+      put(input.value)
+      popup.look()
+    },
+    { signal },
+  )
+  input.addEventListener(
+    "paste",
+    async (event) => {
+      const files = [...(event.clipboardData?.files ?? [])]
+      const text = event.clipboardData?.getData("text/plain") ?? ""
+      // A table or a page on the clipboard comes with a picture of itself: its words are wanted.
+      if (files.length > 0 && text === "") {
+        event.preventDefault()
+        files.forEach(attach.addFile)
+      } else if (isLong(text)) {
+        event.preventDefault()
+        if ((await attach.addText(text)) !== true) replace(input.selectionStart, input.selectionEnd, text)
+      }
+    },
+    { signal },
+  )
+  input.addEventListener(
+    "keydown",
+    (event) => {
+      // Some browsers send 229 for the Enter that ends a composition.
+      if (event.isComposing || event.keyCode === 229 || popup.key(event)) return
+      const isBare = !event.ctrlKey && !event.altKey && !event.metaKey && !event.shiftKey
+      if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
+        event.preventDefault()
+        submit()
+      } else if (event.key === "ArrowUp" && isBare) recall(event, 1)
+      else if (event.key === "ArrowDown" && isBare) recall(event, -1)
+      else if ((event.key === "PageUp" || event.key === "PageDown") && isBare) {
+        event.preventDefault()
+        deps.scroll(event.key === "PageUp" ? -1 : 1)
+      }
+    },
+    { signal },
+  )
+  document.addEventListener(
+    "keydown",
+    (event) => {
+      // Holding a key down counts as one press.
+      if (event.key !== "Escape" || event.isComposing || event.repeat || state.work !== "working") return
+      if (state.waits) {
+        // While a permission is open, Escape answers it and never counts towards stopping the turn. Neither does
+        // another Escape right after it.
+        answeredAt = event.timeStamp
+        escapedAt = -Infinity
+        if (event.target === input) deps.toQuestion()
+      } else if (event.timeStamp - answeredAt >= TWICE) {
+        if (event.timeStamp - escapedAt < TWICE) deps.stop()
+        escapedAt = event.timeStamp
+      }
+      show()
+    },
+    { signal },
+  )
   send.addEventListener("click", submit, { signal })
   stop.addEventListener("click", deps.stop, { signal })
-  // A click anywhere in the box is meant for the text.
-  box.addEventListener("pointerdown", (event) => {
-    if (event.target === input || (event.target instanceof Element && event.target.closest("button"))) return
-    event.preventDefault()
-    input.focus()
-  }, { signal })
+  // A click anywhere in the box focuses the text.
+  box.addEventListener(
+    "pointerdown",
+    (event) => {
+      if (event.target === input || (event.target instanceof Element && event.target.closest("button"))) return
+      event.preventDefault()
+      input.focus()
+    },
+    { signal },
+  )
   new ResizeObserver(grow).observe(root)
 
-  input.value = deps.draft
   grow()
   show()
   return {
+    /** Where the session's controls and its context meter are mounted. */
+    controls,
+    meter,
+    /** Where the messages that wait are mounted. */
+    queue,
     /** @param {ComposerState} next */
     update(next) {
-      // What was pressed before a question came was not about what comes after it.
+      // An Escape before the permission opened must not count towards a stop after it.
       if (next.waits) escapedAt = -Infinity
       state = next
+      popup.offer(next.agent, next.commands)
       show()
     },
     tick: show,
+    found: popup.found,
     focus: () => input.focus({ preventScroll: true }),
-    /** Whether nobody is writing in it. */
-    isIdle: () => input.value === "" && (document.activeElement === input || document.activeElement === document.body),
-    /** Puts a text back, before what is there. @param {string} text */
-    restore(text) {
-      put(input.value === "" ? text : `${text}\n\n${input.value}`)
+    /** Whether the user is not writing, here or elsewhere on the page. */
+    isIdle: () =>
+      input.value === "" &&
+      attach.isEmpty() &&
+      (document.activeElement === input || document.activeElement === document.body),
+    /** Shows the draft of an earlier page, unless the user is already writing. @param {Draft} draft */
+    continue({ text, attachments }) {
+      if (input.value === "") input.value = text
+      if (attach.isEmpty() && attachments.length > 0) attach.put(attachments)
+      grow()
+      show()
+    },
+    /** Puts a message back, before the current one. @param {string} text @param {AttachmentRef[]} [attachments] */
+    restore(text, attachments = []) {
+      put(input.value === "" ? text : text === "" ? input.value : `${text}\n\n${input.value}`)
+      if (attachments.length > 0) attach.put([...attachments.map(attachmentOf), ...attach.list()])
       input.focus()
     },
     destroy() {

@@ -1,6 +1,6 @@
 /**
- * The transcript on the page. Rows stand in segments; only segments near the view have their rows in the DOM, the others
- * are empty boxes of the height they had, so a history of any length costs what the screen shows.
+ * The transcript on the page. Rows are grouped into segments; only segments near the view have their rows in the DOM.
+ * The others are empty boxes of their last height, so a history of any length costs only what the screen shows.
  */
 
 import { el, keyed, setText } from "../shared/dom.js"
@@ -16,51 +16,63 @@ import { counted } from "./words.js"
 /** @import { Send } from "./sends.js" */
 /** @import { Transcript } from "./transcript.js" */
 
-/** Rows are made this far outside the view (pixels), and taken away again beyond that. */
+/** Segments nearer to the view than `NEAR` are filled, those further than `FAR` are emptied (pixels). */
 const NEAR = 1200
 const FAR = 5000
 
-/** The height of a row nobody has measured yet. */
+/** The assumed height of a row that was never on the page (pixels). */
 const GUESS = 64
 
-/** Rows to make in one go, so that no task is long: what a screen shows at first, the others frame by frame. */
+/** Rows to build in one frame, about a screenful, so that no task is long. */
 const AT_ONCE = 16
 
-/** @typedef {Omit<RowDeps, "change" | "mountRow"> & { loadOlder(before: number): void, loadNewer(after: number): void, reopen(): void }} ConversationDeps */
+/** @typedef {Omit<RowDeps, "change" | "keepPlace" | "mountRow"> & {
+ *   loadOlder(before: number): void, loadNewer(after: number): void, reopen(): void
+ * }} ConversationDeps */
 
 /** @param {HTMLElement} root @param {ConversationDeps} deps */
 export function mountConversation(root, deps) {
   const ending = new AbortController()
   const { signal } = ending
-  const above = el("div", { class: "above", role: "status", hidden: true }, el("span", { class: "spinner" }), "Loading earlier messages")
+  const above = el(
+    "div",
+    { class: "above", role: "status", hidden: true },
+    el("span", { class: "spinner" }),
+    "Loading earlier messages",
+  )
   const column = el("div", { class: "column" })
   const below = el("div", { class: "below" })
   const content = el("div", { class: "conversation-content" }, above, column, below)
   const scroller = el("div", { class: "scroller", role: "region", "aria-label": "Conversation", tabindex: 0 }, content)
-  const newWords = el("span", { text: "To the end" })
-  const endButton = el("button", { class: "to-end", type: "button", hidden: true }, icon("down"), newWords)
+  const endLabel = el("span", { text: "To the end" })
+  const endButton = el("button", { class: "to-end", type: "button", hidden: true }, icon("down"), endLabel)
   root.append(scroller, endButton)
 
   const segmentsOf = createSegmenter()
   /** @type {Map<string, SegmentView>} */
   const views = new Map()
-  /** The views as they stand on the page; the map has them in the order they came. @type {SegmentView[]} */
+  /** The views in page order; the map has them in order of creation. @type {SegmentView[]} */
   let ordered = []
   /** @type {Transcript | null} */
   let shown = null
-  /** The last item the reader was at the end for. */
+  /** The index of the last item when the reader was last at the end. */
   let seen = -1
-  let asked = -1
-  let askedBelow = -1
-  /** The user wants the end, and it is on its way. */
+  let requestedBefore = -1
+  let requestedAfter = -1
+  /** The user asked for the end, and it is still loading. */
   let wantsEnd = false
   let scheduled = false
 
   const place = keepPlace(scroller, content, { candidates, onScroll, hasEnd: () => shown?.newer !== true }, signal)
   /** @type {RowDeps} */
-  const rowDeps = { ...deps, change: place.changeAt, mountRow: (row) => mountRow(row, rowDeps) }
+  const rowDeps = {
+    ...deps,
+    change: place.changeAt,
+    keepPlace: place.change,
+    mountRow: (row) => mountRow(row, rowDeps),
+  }
 
-  /** The elements at the top of the view: the block that is read, its row, and those after it. */
+  /** The elements at the top of the view: the block being read, its row, and the rows after it. */
   function candidates() {
     const edge = scroller.getBoundingClientRect().top
     /** @type {Element[]} */
@@ -69,7 +81,7 @@ export function mountConversation(root, deps) {
       if (!isFilled() || element.getBoundingClientRect().bottom <= edge) continue
       for (const row of element.children) {
         if (row.getBoundingClientRect().bottom <= edge) continue
-        if (found.length === 0) found.push(...[...row.querySelectorAll(".block, .entry")].filter((inner) => inner.getBoundingClientRect().bottom > edge).slice(0, 2))
+        if (found.length === 0) found.push(...firstBelow(row.querySelectorAll(".rendered > *, .entry"), edge))
         found.push(row)
         if (found.length >= 8) return found
       }
@@ -77,7 +89,7 @@ export function mountConversation(root, deps) {
     return found
   }
 
-  /** Fills what is near the view and empties what is far. Returns whether more is to be done. */
+  /** Fills segments near the view and empties distant ones. Returns whether there is more to do. */
   function fill() {
     const { top, bottom } = scroller.getBoundingClientRect()
     /** @type {SegmentView[]} */
@@ -92,7 +104,7 @@ export function mountConversation(root, deps) {
     return fillSome(wanted)
   }
 
-  /** Returns whether some are left. @param {SegmentView[]} wanted those that matter most first */
+  /** Returns whether some are left. @param {SegmentView[]} wanted the most important ones first */
   function fillSome(wanted) {
     let made = 0
     for (const view of wanted) {
@@ -110,7 +122,9 @@ export function mountConversation(root, deps) {
       scheduled = false
       if (signal.aborted) return
       let more = false
-      place.change(() => { more = fill() })
+      place.change(() => {
+        more = fill()
+      })
       if (more) fillSoon()
       else {
         loadOlder()
@@ -124,20 +138,27 @@ export function mountConversation(root, deps) {
     fillSoon()
   }
 
-  function loadOlder() {
+  /** @param {number} [within] of the view (pixels) */
+  function loadOlder(within = 2 * NEAR) {
     const first = shown && firstIndex(shown)
-    if (!shown?.older || first === null || asked === first || scroller.scrollTop > 2 * NEAR) return
-    asked = first
+    if (!shown?.older || first === null || requestedBefore === first || scroller.scrollTop > within) return
+    requestedBefore = first
     deps.loadOlder(first)
   }
 
-  function loadNewer() {
-    if (!shown?.newer || askedBelow === lastIndex(shown) || scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop > 2 * NEAR) return
-    askedBelow = lastIndex(shown)
-    deps.loadNewer(askedBelow)
+  /** @param {number} [within] of the view (pixels) */
+  function loadNewer(within = 2 * NEAR) {
+    if (
+      !shown?.newer ||
+      requestedAfter === lastIndex(shown) ||
+      scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop > within
+    )
+      return
+    requestedAfter = lastIndex(shown)
+    deps.loadNewer(requestedAfter)
   }
 
-  /** The end may be far below what is here: then it is opened anew. */
+  /** If the end is not loaded, the session is opened again at its end. */
   function toEnd() {
     wantsEnd = shown?.newer === true
     if (wantsEnd) deps.reopen()
@@ -149,29 +170,39 @@ export function mountConversation(root, deps) {
     if (following && shown) seen = lastIndex(shown)
     const count = shown && !following ? countAfter(shown, seen) : 0
     endButton.hidden = following
-    setText(newWords, count === 0 ? "To the end" : `${count} new`)
+    setText(endLabel, count === 0 ? "To the end" : `${count} new`)
     endButton.setAttribute("aria-label", count === 0 ? "Go to the end" : `Go to the end, ${counted(count, "new item")}`)
     endButton.toggleAttribute("data-new", count > 0)
   }
 
-  endButton.addEventListener("click", () => {
-    toEnd()
-    deps.focusComposer()
-  }, { signal })
+  endButton.addEventListener(
+    "click",
+    () => {
+      toEnd()
+      deps.focusComposer()
+    },
+    { signal },
+  )
 
   return {
-    /** What stands below everything: that an agent starts, or nothing yet. */
+    /** The area below the last row, for `standing.js`. */
     below,
     /** @param {Transcript} transcript @param {Send[]} sends */
     update(transcript, sends) {
       const isFirst = !shown?.known && transcript.known
       const isOther = shown !== null && shown.stream !== transcript.stream
       shown = transcript
-      if (isOther) asked = askedBelow = -1
+      if (isOther) requestedBefore = requestedAfter = -1
       const segments = segmentsOf(transcript, sends, new Date().toDateString())
       place.change(() => {
         above.hidden = !transcript.older
-        keyed(column, views, segments, ({ key }) => String(key), (segment) => mountSegment(segment, rowDeps))
+        keyed(
+          column,
+          views,
+          segments,
+          ({ key }) => String(key),
+          (segment) => mountSegment(segment, rowDeps),
+        )
         ordered = segments.flatMap(({ key }) => views.get(String(key)) ?? [])
         if (place.isFollowing()) fillSome(ordered.slice(-AT_ONCE).reverse())
       })
@@ -179,12 +210,29 @@ export function mountConversation(root, deps) {
       showNew()
       fillSoon()
     },
-    /** The page before or after did not come; it may be asked for again. */
-    olderFailed() { asked = askedBelow = -1 },
-    /** Scrolls to an item, opens what hides it, and marks it. @param {string} itemId @param {number} index */
+    /** Loading earlier or later items failed; they may be requested again. */
+    olderFailed() {
+      requestedBefore = requestedAfter = -1
+    },
+    /** Asks for the next part of the history that is not loaded, wherever the reader is. */
+    loadRest() {
+      loadOlder(Infinity)
+      loadNewer(Infinity)
+    },
+    /** The index of the row in the upper third of the view, where `reveal` puts it; infinite at the end. */
+    indexInView() {
+      if (place.isFollowing()) return Infinity
+      const edge = scroller.getBoundingClientRect().top + scroller.clientHeight / 3 + 1
+      const view = ordered.findLast(({ element }) => element.getBoundingClientRect().top <= edge)
+      const at = view ? [...view.element.children].findLastIndex((row) => row.getBoundingClientRect().top <= edge) : -1
+      return view?.rows()[at]?.index ?? view?.first() ?? 0
+    },
+    position: () => scroller.scrollTop,
+    /** Scrolls to an item, opens the folds and calls around it, and marks it. Returns its element.
+     * @param {string} itemId @param {number} index */
     reveal(itemId, index) {
       const view = ordered.findLast((each) => each.first() <= index)
-      if (!view) return
+      if (!view) return null
       const keys = keysTo(view.rows(), itemId) ?? []
       place.change(() => {
         if (keys.some((key) => deps.open.get(key) !== true)) view.empty()
@@ -192,14 +240,15 @@ export function mountConversation(root, deps) {
         view.fill()
       })
       const target = column.querySelector(`[data-item="${CSS.escape(itemId)}"]`)
-      if (!target) return
+      if (!target) return null
       place.show(target)
       target.classList.remove("revealed")
       void target.getBoundingClientRect()
       target.classList.add("revealed")
+      return target
     },
     toEnd,
-    /** Scrolls by pages, for keys pressed elsewhere. @param {number} pages */
+    /** Scrolls by pages, for keys pressed in the composer. @param {number} pages */
     page: (pages) => scroller.scrollBy({ top: pages * scroller.clientHeight * 0.85 }),
     destroy() {
       ending.abort()
@@ -208,10 +257,22 @@ export function mountConversation(root, deps) {
   }
 }
 
-/** Whether the user has focus or a selection in there. @param {Element} element */
+/** The first two blocks or entries that end below an edge. Looks into a portion only when it is in view.
+ * @param {Iterable<Element>} elements @param {number} edge @returns {Element[]} */
+function firstBelow(elements, edge) {
+  const below = [...elements].filter((element) => element.getBoundingClientRect().bottom > edge).slice(0, 2)
+  return below
+    .flatMap((element) => (element.matches(".portion") ? firstBelow(element.children, edge) : [element]))
+    .slice(0, 2)
+}
+
+/** Whether the element contains the focus or a selection. @param {Element} element */
 function holdsUser(element) {
   const selection = document.getSelection()
-  return element.contains(document.activeElement) || (selection !== null && !selection.isCollapsed && selection.containsNode(element, true))
+  return (
+    element.contains(document.activeElement) ||
+    (selection !== null && !selection.isCollapsed && selection.containsNode(element, true))
+  )
 }
 
 /** @typedef {ReturnType<typeof mountSegment>} SegmentView */
@@ -224,7 +285,14 @@ function mountSegment(first, deps) {
   /** @type {Map<string, ReturnType<typeof mountRow>>} */
   const rows = new Map()
 
-  const show = () => keyed(element, rows, segment.rows, (row) => row.key, (/** @type {Row} */ row) => mountRow(row, deps))
+  const show = () =>
+    keyed(
+      element,
+      rows,
+      segment.rows,
+      (row) => row.key,
+      (/** @type {Row} */ row) => mountRow(row, deps),
+    )
   const box = (/** @type {number} */ height) => element.style.setProperty("block-size", `${height}px`)
   box(first.rows.length * GUESS)
 

@@ -7,6 +7,14 @@ import { dayName } from "./words.js"
 
 /** @param {Extract<Row, {kind: "day"}>} row */
 export function mountDay({ at }) {
-  const element = el("div", { class: "day" }, el("time", { datetime: at, text: dayName(at, Date.now()), title: new Date(at).toLocaleDateString(undefined, { dateStyle: "full" }) }))
+  const element = el(
+    "div",
+    { class: "day" },
+    el("time", {
+      datetime: at,
+      text: dayName(at, Date.now()),
+      title: new Date(at).toLocaleDateString(undefined, { dateStyle: "full" }),
+    }),
+  )
   return { element, update() {} }
 }

@@ -5,5 +5,14 @@
 
 /** @type {Record<ToolKind, IconName>} */
 export const kindIcons = {
-  read: "read", edit: "edit", delete: "trash", move: "export", search: "search", execute: "terminal", think: "think", fetch: "globe", switch_mode: "settings", other: "command",
+  read: "read",
+  edit: "edit",
+  delete: "trash",
+  move: "export",
+  search: "search",
+  execute: "terminal",
+  think: "think",
+  fetch: "globe",
+  switch_mode: "settings",
+  other: "command",
 }

@@ -1,11 +1,11 @@
-/** A line of work that opens. What the user opened or closed stays so, also when its row leaves the page and comes back. */
+/** A line of work that can be opened. It stays as the user left it, even if its row leaves the page and returns. */
 
 import { el, setAttribute } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 
 /** @import { RowDeps } from "./row.js" */
 
-/** The button of a line that opens: icon, words, and what stands at its end.
+/** The button of the line: icon, text, and details at the end.
  * @param {string} key @param {RowDeps} deps @param {boolean} byDefault @param {(isOpen: boolean) => void} show */
 export function mountLine(key, deps, byDefault, show) {
   const mark = el("span", { class: "line-icon" })
@@ -26,13 +26,18 @@ export function mountLine(key, deps, byDefault, show) {
     deps.change(line, apply)
   })
   return {
-    line, mark, what, end, isOpen, apply,
+    line,
+    mark,
+    what,
+    end,
+    isOpen,
+    apply,
     /** Whether there is anything to open. @param {boolean} can */
     setOpens(can) {
       setAttribute(line, "aria-disabled", can ? null : "true")
       setAttribute(line, "aria-expanded", can ? String(isOpen()) : null)
     },
-    /** How it is until the user says otherwise. @param {boolean} open */
+    /** Whether it is open until the user opens or closes it. @param {boolean} open */
     setPreset(open) {
       if (open === preset) return
       preset = open

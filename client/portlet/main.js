@@ -1,27 +1,54 @@
-/** One session in its portlet: frames of the shell in, state, views, requests of the user out. */
+/** One session in its portlet: frames from the shell in, requests of the user out, state and views in between. */
 
 import { agentName, agentOf } from "../shared/agents.js"
 import { connectShell, sessionOfAddress } from "../shared/bridge.js"
 import { need } from "../shared/dom.js"
-import { api } from "../shared/door.js"
+import { createApi } from "../shared/door.js"
+import { copied } from "../shared/failure.js"
 import { uuid } from "../shared/ids.js"
-import { shortcutOf } from "../shared/keys.js"
+import { linkTo } from "../shared/link.js"
+import { followReading } from "../shared/reading.js"
+import { sealed } from "../shared/storage.js"
 import { resolveTheme, showTheme, themeChoice } from "../shared/theme.js"
 import { createAnnouncer } from "./announcer.js"
+import { refsOf } from "./attachments.js"
+import { createChangesReading } from "./changes-reading.js"
+import { mountChanges } from "./changes.js"
 import { copyOnClick } from "./code-block.js"
 import { mountComposer } from "./composer.js"
+import { mountControls } from "./controls.js"
 import { mountConversation } from "./conversation.js"
+import { mountCommands } from "./demo.js"
 import { draftOf, keepDraft } from "./drafts.js"
+import { mountFindBar } from "./find-bar.js"
 import { mountHeader } from "./header.js"
+import { mountMeter } from "./meter.js"
+import { whetherItAsks } from "./options.js"
+import { createOwnJumps } from "./own-jumps.js"
 import { createPictures } from "./pictures.js"
-import { isSending, stillUnderWay, withoutSend, withRefusal, withSend } from "./sends.js"
-import { mountStanding } from "./standing.js"
-import { isLaunching, statusOf, troubleOf } from "./status.js"
-import { applyFrame, itemById, lastFailure, lastModel, nothingYet, openAsks, ownMessages, runningTurn } from "./transcript.js"
+import { mountQueue } from "./queue.js"
+import { workingSince } from "./rows.js"
+import { isSending, isWaiting, stillUnderWay, withoutSend, withRefusal, withSend } from "./sends.js"
+import { mountSessionCommands } from "./session-commands.js"
+import { isLate, mountStanding } from "./standing.js"
+import { launchWords, statusOf, troubleOf } from "./status.js"
+import {
+  applyFrame,
+  itemById,
+  lastFailure,
+  lastOwnMessage,
+  lastModel,
+  lastUsage,
+  nothingYet,
+  openPermissions,
+  ownMessages,
+  runningTurn,
+} from "./transcript.js"
 import { exactTime, timeOfDay } from "./words.js"
 
-/** @import { ErrorBody, Frame } from "../contract.js" */
+/** @import { AttachmentRef, ErrorBody, Frame } from "../contract.js" */
 /** @import { ShellState, ToPortlet } from "../shared/bridge.js" */
+/** @import { Entry } from "../shared/door.js" */
 /** @import { Send } from "./sends.js" */
 
 const sessionId = sessionOfAddress(location.hash)
@@ -33,55 +60,128 @@ let transcript = nothingYet
 let sends = []
 /** @type {ShellState | null} */
 let shell = null
-/** Why the session could not be opened, and why the last thing asked for did not work. @type {{ open: ErrorBody | null, last: ErrorBody | null }} */
+/** Why the session could not be opened, and why the last request failed.
+ * @type {{ open: ErrorBody | null, last: ErrorBody | null }} */
 let failures = { open: null, last: null }
+/** The user opened this session, and its history has not arrived yet. */
+let isOpening = false
 /** The turn the user asked to stop. */
 let stopping = ""
-/** What is asked of the server, and what a refusal of it undoes. @type {Map<string, { what: "older" | "other", undo(): void }>} */
-const asked = new Map()
+/** Requests without a reply, by `requestId`; `undo` runs if one fails, and may return that it took care of the error.
+ * @type {Map<string, { what: "quiet" | "other", undo(error: ErrorBody): boolean | void }>} */
+const pending = new Map()
 
-const bridge = connectShell(receive, signal)
-const pictures = createPictures((url) => api(url), signal)
+/** Resolved when the shell sends a ticket. @type {((entry: Entry) => void)[]} */
+let entering = []
+
+const bridge = connectShell(sessionId, receive, signal)
+const api = createApi(
+  () =>
+    new Promise((resolve) => {
+      entering.push(resolve)
+      bridge.post({ type: "portlet:enter" })
+    }),
+)
+const pictures = createPictures(api, signal)
 const agent = () => shell?.agent?.name ?? agentName(agentOf(sessionId))
 const isBusy = () => isSending(sends) || runningTurn(transcript) !== null
 
-/** @param {"older" | "other"} what @param {() => void} [undo] so that what was asked for may be asked for again */
-function ask(what, undo = () => {}) {
+/** @param {"quiet" | "other"} what
+ * @param {(error: ErrorBody) => boolean | void} [undo] so that the user can try again */
+function newRequest(what, undo = () => {}) {
   const requestId = uuid()
-  asked.set(requestId, { what, undo })
+  pending.set(requestId, { what, undo })
   return requestId
 }
 
-/** @param {string} content */
-function send(content) {
+/** @param {string} content @param {AttachmentRef[]} [attachments] */
+function send(content, attachments = []) {
   const requestId = uuid()
-  sends = withSend(sends, { requestId, content }, new Date().toISOString())
+  const waits = runningTurn(transcript) !== null
+  sends = withSend(sends, { requestId, content, attachments }, new Date().toISOString(), waits)
   failures = { ...failures, last: null }
-  bridge.post({ type: "session:send", content, requestId })
+  bridge.post({ type: "session:send", sessionId, content, attachments, requestId })
   show()
-  conversation.toEnd()
+  if (!waits) conversation.toEnd()
 }
 
 function stop() {
   const turn = runningTurn(transcript)
   if (!turn || stopping === turn.turnId) return
   stopping = turn.turnId
-  bridge.post({ type: "session:cancel", requestId: ask("other", () => { stopping = "" }) })
+  bridge.post({
+    type: "session:cancel",
+    sessionId,
+    requestId: newRequest("other", () => {
+      stopping = ""
+    }),
+  })
   show()
 }
 
-const reconnect = () => bridge.post({ type: "session:reconnect", requestId: ask("other") })
+/** @param {string | null} at */
+function continueAt(at) {
+  bridge.post({
+    type: "session:continue-at",
+    sessionId,
+    ...(at === null ? {} : { at }),
+    requestId: newRequest("other"),
+  })
+}
 
-const header = mountHeader(need(document, "#header", HTMLElement), {
-  setPolicy: (policy) => bridge.post({ type: "session:policy", policy, requestId: ask("other") }),
+function reconnect() {
+  const cliType = shell?.session?.cliType
+  if (cliType === undefined) return
+  bridge.post({ type: "session:reconnect", sessionId, cliType, requestId: newRequest("other") })
+}
+
+const header = mountHeader(need(document, "#header", HTMLElement))
+const changes = mountChanges(need(document, "#changes", HTMLElement), need(document, "#header", HTMLElement), {
+  sessionId,
+  storage: localStorage,
+  request(message) {
+    const requestId = newRequest("quiet", (error) => changes.failed(error))
+    bridge.post({ ...message, sessionId, requestId })
+  },
+  toggled: (open) => document.body.toggleAttribute("data-panel", open),
+  focusComposer: () => composer.focus(),
 })
+const changesReading = createChangesReading({ ...changes, isSeen: () => shell?.visible !== false })
 const composer = mountComposer(need(document, "#composer", HTMLElement), {
-  draft: draftOf(localStorage, sessionId),
-  keepDraft: (text) => keepDraft(localStorage, sessionId, text),
+  keepDraft(draft) {
+    if (shell) keepDraft(sealed(localStorage, shell.storageKey), sessionId, draft)
+    if (draft.text !== "" || draft.attachments.length > 0) bridge.post({ type: "portlet:kept" })
+  },
   send,
   stop,
+  ...pictures,
+  findFiles: (query) =>
+    bridge.post({ type: "files:find", sessionId, query, limit: 50, requestId: newRequest("quiet") }),
   toQuestion: () => /** @type {HTMLElement | null} */ (document.querySelector(".ask:not([aria-busy])"))?.focus(),
   scroll: (pages) => conversation.page(pages),
+})
+const controls = mountControls(composer.controls, {
+  request: (message, onFailure) => bridge.post({ ...message, sessionId, requestId: newRequest("other", onFailure) }),
+})
+const meter = mountMeter(composer.meter, {
+  compact() {
+    if (!isBusy()) send("/compact")
+  },
+})
+const queue = mountQueue(composer.queue, {
+  ...pictures,
+  // Words that come too late for their row go into the composer.
+  act: (message, act) =>
+    bridge.post({
+      type: "session:queue",
+      sessionId,
+      message,
+      ...act,
+      requestId: newRequest("other", () => act.act === "edit" && composer.restore(act.content)),
+    }),
+  resume: () => bridge.post({ type: "session:queue-resume", sessionId, requestId: newRequest("other") }),
+  restore: composer.restore,
+  leave: composer.focus,
 })
 const conversation = mountConversation(need(document, "#conversation", HTMLElement), {
   open: new Map(),
@@ -89,17 +189,27 @@ const conversation = mountConversation(need(document, "#conversation", HTMLEleme
   remedy(errorCode) {
     if (errorCode !== "AUTH_REQUIRED") return null
     const command = shell?.agent?.login
-    return { hint: `Log in to ${agent()} in a terminal, then try again.`, ...(command === undefined ? {} : { command }) }
+    return {
+      hint: `Log in to ${agent()} in a terminal, then try again.`,
+      ...(command === undefined ? {} : { command }),
+    }
   },
-  answer(itemId, optionId, answers, onFailure) {
-    bridge.post({ type: "session:permission", itemId, ...(optionId === undefined ? {} : { optionId }), ...(answers === undefined ? {} : { answers }), requestId: ask("other", onFailure) })
+  answer(itemId, answer, onFailure) {
+    bridge.post({
+      type: "session:permission",
+      sessionId,
+      itemId,
+      ...answer,
+      requestId: newRequest("other", onFailure),
+    })
   },
+  continueAt,
   act(action) {
     if (action === "cancel") stop()
     else if (action === "restart") reconnect()
     else {
-      const last = ownMessages(transcript)[0]
-      if (last !== undefined && !isBusy()) send(last)
+      const last = lastOwnMessage(transcript)
+      if (last !== undefined && !isBusy()) send(last.content, refsOf(last.attachments ?? []))
     }
   },
   resend: send,
@@ -107,22 +217,66 @@ const conversation = mountConversation(need(document, "#conversation", HTMLEleme
     const found = sends.find((each) => each.requestId === requestId)
     sends = withoutSend(sends, requestId)
     show()
-    if (found) composer.restore(found.content)
+    if (found) composer.restore(found.content, found.attachments)
   },
-  forget: (requestId) => { sends = withoutSend(sends, requestId) },
+  forget: (requestId) => {
+    sends = withoutSend(sends, requestId)
+  },
   canSend: () => !isBusy(),
   isVisible: () => shell?.visible === true,
-  // Only as much as this card stands for: an output of any length may go on in the next.
-  wholeOutput: async (itemId, bytes) => (await api(`/api/session/${encodeURIComponent(sessionId)}/item/${encodeURIComponent(itemId)}/output`, { headers: { range: `bytes=0-${bytes - 1}` } })).text(),
-  picture: pictures.address,
+  // Only the bytes that belong to this card: a long output may continue in the next one.
+  wholeOutput: async (itemId, bytes) =>
+    (
+      await api(`/api/session/${encodeURIComponent(sessionId)}/item/${encodeURIComponent(itemId)}/output`, {
+        headers: { range: `bytes=0-${bytes - 1}` },
+      })
+    ).text(),
+  ...pictures,
+  copyLink: (itemId) => copied(linkTo(location.origin, sessionId, itemId)),
   focusComposer: composer.focus,
   composerIsIdle: composer.isIdle,
-  loadOlder: (before) => bridge.post({ type: "session:older", before, requestId: ask("older", () => conversation.olderFailed()) }),
-  loadNewer: (after) => bridge.post({ type: "session:newer", after, requestId: ask("older", () => conversation.olderFailed()) }),
+  loadOlder: (before) =>
+    bridge.post({
+      type: "session:older",
+      sessionId,
+      before,
+      requestId: newRequest("quiet", () => conversation.olderFailed()),
+    }),
+  loadNewer: (after) =>
+    bridge.post({
+      type: "session:newer",
+      sessionId,
+      after,
+      requestId: newRequest("quiet", () => conversation.olderFailed()),
+    }),
   reopen: () => bridge.post({ type: "portlet:retry-open" }),
 })
+const findBar = mountFindBar(need(document, "#conversation", HTMLElement), {
+  ...conversation,
+  focusComposer: composer.focus,
+})
+const ownJumps = createOwnJumps({ ...conversation, transcript: () => transcript })
+const sessionCommands = mountSessionCommands(
+  {
+    byKey: {
+      find: findBar.open,
+      "own-above": () => ownJumps.jump(-1),
+      "own-below": () => ownJumps.jump(1),
+      changes: changes.toggle,
+      "focus-composer": composer.focus,
+    },
+    toShell: (name) => bridge.post({ type: "portlet:shortcut", name }),
+    isFinding: findBar.hasFocus,
+    offer: (commands) => bridge.post({ type: "portlet:commands", commands }),
+  },
+  signal,
+)
 const standing = mountStanding(conversation.below, {
   reconnect,
+  continueNow(content) {
+    if (!isBusy()) send(content)
+  },
+  dontContinue: () => continueAt(null),
   reopen() {
     failures = { ...failures, open: null }
     bridge.post({ type: "portlet:retry-open" })
@@ -133,20 +287,40 @@ const standing = mountStanding(conversation.below, {
     show()
   },
 })
+const commands =
+  agentOf(sessionId) === "demo"
+    ? mountCommands(need(document, "#conversation", HTMLElement), (text) => isBusy() || send(text), signal)
+    : null
 const announcer = createAnnouncer(need(document, "#announcer", HTMLElement))
 
 /** @param {ToPortlet} message */
 function receive(message) {
-  // What is said of another session is not for this one.
-  if ("sessionId" in message && message.sessionId !== undefined && message.sessionId !== sessionId) return
   switch (message.type) {
-    case "session:history": case "session:older": case "session:newer": case "session:upsert": case "session:turn": case "session:policy":
-      if (message.requestId !== undefined) asked.delete(message.requestId)
-      transcript = applyFrame(transcript, message, new Date().toISOString())
+    case "session:history":
+    case "session:older":
+    case "session:newer":
+    case "session:upsert":
+    case "session:tail":
+    case "session:turn":
+    case "session:policy":
+    case "session:facts": {
+      if (message.requestId !== undefined) pending.delete(message.requestId)
+      const next = applyFrame(transcript, message)
+      if (!next) return bridge.post({ type: "portlet:retry-open" })
+      transcript = next
       sends = stillUnderWay(sends, transcript)
       if (message.type === "session:history") failures = { ...failures, open: null }
+      changesReading.follow(message)
       return showSoon()
+    }
+    case "changes:list":
+    case "changes:file":
+      if (message.requestId !== undefined) pending.delete(message.requestId)
+      if (message.type === "changes:list") changes.listed(message)
+      else changes.filed(message)
+      return
     case "shell:state":
+      if (!shell) composer.continue(draftOf(sealed(localStorage, message.storageKey), sessionId))
       shell = message
       showTheme(document, message.theme)
       return showSoon()
@@ -157,28 +331,54 @@ function receive(message) {
       for (const each of message.sends) sends = withSend(sends, each, new Date().toISOString())
       sends = stillUnderWay(sends, transcript)
       return showSoon()
-    // A question that has the focus keeps it.
-    case "shell:focus": return document.querySelector(".ask:focus-within") ? undefined : composer.focus()
-    case "shell:reveal": return reveal(message.itemId)
-    case "error": return fail(message)
-    case "ok":
-      if (message.requestId !== undefined) asked.delete(message.requestId)
+    case "shell:focus":
+      isOpening = message.on !== "composer" && !transcript.known
+      return message.on === "composer" || isOpening ? composer.focus() : focusOpened()
+    case "shell:reveal":
+      return reveal(message.itemId)
+    case "shell:command":
+      return sessionCommands.run(message.name)
+    case "shell:entry":
+      for (const resolve of entering) resolve(message.entry)
+      entering = []
       return
-    case "session:accepted": return
+    case "error":
+      return fail(message)
+    case "ok":
+      if (message.requestId !== undefined) pending.delete(message.requestId)
+      return
+    case "files:found":
+      if (message.requestId !== undefined) pending.delete(message.requestId)
+      return composer.found(message)
+    case "session:accepted":
+      return
+    case "session:queued":
+      sends = withoutSend(sends, message.requestId ?? "")
+      return showSoon()
   }
 }
 
-/** Each failure is shown where it belongs. @param {Extract<Frame, {type: "error"}>} error */
+/** The user opened this session: a card that waits gets the focus, and its keys work at once. */
+function focusOpened() {
+  isOpening = false
+  const card = document.querySelector(".ask:not([aria-busy])")
+  // A selection would be lost: the session stays as it was left.
+  if (!(card instanceof HTMLElement)) return document.getSelection()?.isCollapsed === false || composer.focus()
+  card.dataset.opened = ""
+  if (!card.contains(document.activeElement)) card.focus({ preventScroll: true })
+}
+
+/** Shows each failure next to what failed. @param {Extract<Frame, {type: "error"}>} error */
 function fail(error) {
   const { requestId = "" } = error
-  const request = asked.get(requestId)
-  asked.delete(requestId)
-  request?.undo()
+  const request = pending.get(requestId)
+  pending.delete(requestId)
+  if (request?.undo(error) === true) return
   if (sends.some((each) => each.requestId === requestId)) sends = withRefusal(sends, requestId, error)
-  else if (request?.what === "older") return
+  else if (request?.what === "quiet") return
   else if (request === undefined && !transcript.known) failures = { ...failures, open: error }
   else failures = { ...failures, last: error }
-  // A stop that failed may be asked for again.
+  // The user can try to stop again.
   if (error.code === "INTERRUPT_FAILED") stopping = ""
   showSoon()
 }
@@ -192,7 +392,7 @@ function reveal(itemId) {
 }
 
 let isDue = false
-/** However many frames come, the page changes once a frame of the screen. */
+/** Updates the page at most once per animation frame, however many messages arrive. */
 function showSoon() {
   if (isDue) return
   isDue = true
@@ -205,52 +405,70 @@ function showSoon() {
 function show() {
   const running = runningTurn(transcript)
   if (running?.turnId !== stopping) stopping = ""
-  const waits = openAsks(transcript).length > 0
-  conversation.update(transcript, sends)
+  const waits = openPermissions(transcript).length > 0
+  const waiting = sends.filter(isWaiting)
+  conversation.update(
+    transcript,
+    sends.filter((send) => !isWaiting(send)),
+  )
+  const sendsBy = running === null ? "idle" : waits ? "refuse" : transcript.facts.steers
+  queue.update(transcript.facts.queue, waiting, sendsBy)
+  commands?.update()
+  if (isOpening && transcript.known && composer.isIdle()) focusOpened()
   showStatus()
   standing.update({
-    launching: isLaunching(shell),
+    launching: launchWords(shell, agent()),
     trouble: troubleOf(shell, failures.open, agent(), lastFailure(transcript) === "AUTH_REQUIRED"),
     failure: failures.last,
+    planned: transcript.facts.continueAt ?? null,
+    late: isLate(transcript.facts.continueAt ?? null, Date.now()),
     transcript: !transcript.known ? "loading" : transcript.runs.length === 0 && sends.length === 0 ? "empty" : "some",
     agent: agent(),
     project: shell?.project?.name ?? "",
-    policy: transcript.policy,
+    asks: whetherItAsks(transcript.facts, transcript.policy),
   })
+  controls.update({ facts: transcript.facts, policy: transcript.known ? transcript.policy : null })
   composer.update({
     agent: agent(),
     work: stopping !== "" ? "stopping" : running ? "working" : isSending(sends) ? "sending" : "idle",
-    since: running?.startedAt ?? null,
+    since: running ? workingSince(transcript, running) : null,
     waits,
+    queued: transcript.facts.queue.messages.length + waiting.length,
     connected: shell?.connection === "open",
+    takesPictures: transcript.facts.takesPictures !== false,
+    commands: transcript.facts.commands,
     own: ownMessages(transcript),
   })
+  const canCompact = running === null && transcript.facts.commands.some(({ name }) => name === "compact")
+  meter.update({ usage: transcript.facts.usage, turn: lastUsage(transcript), canCompact })
   announcer.update(transcript, agent())
+  findBar.update(transcript)
+  ownJumps.update()
+  sessionCommands.update([
+    ...(running ? [{ label: "Stop", run: stop }] : []),
+    ...(canCompact ? [{ label: "Compact", run: () => send("/compact") }] : []),
+    ...controls.commands(),
+  ])
 }
 
 function showStatus() {
   header.update({
     agent: agent(),
     status: statusOf(shell, Date.now()),
-    model: lastModel(transcript),
+    // The control below shows it already.
+    model: transcript.facts.options.some(({ category }) => category === "model") ? "" : lastModel(transcript),
     project: shell?.project?.name ?? "",
-    path: shell?.project?.path ?? "",
-    policy: transcript.known ? transcript.policy : null,
+    path: shell?.session?.worktree?.path ?? shell?.project?.path ?? "",
+    branch: shell?.session?.worktree?.branch ?? "",
   })
 }
 
 showTheme(document, resolveTheme(themeChoice(localStorage), matchMedia("(prefers-color-scheme: light)").matches))
+followReading(document, localStorage)
 copyOnClick(need(document, "#conversation", HTMLElement), signal)
-document.addEventListener("keydown", (event) => {
-  const name = shortcutOf(event)
-  if (name === null) return
-  event.preventDefault()
-  if (name === "focus-composer") composer.focus()
-  else bridge.post({ type: "portlet:shortcut", name })
-}, { signal })
 window.addEventListener("focus", () => bridge.post({ type: "portlet:focus" }), { signal })
 document.addEventListener("pointerdown", () => bridge.post({ type: "portlet:focus" }), { signal })
-// The clock of what is under way; nothing else on the page is moved by time.
+// Updates the clock of the running turn and the countdown to a reconnect. Nothing else on the page depends on time.
 const clock = setInterval(() => {
   composer.tick()
   if (shell?.agentState?.status === "reconnecting") showStatus()
@@ -260,5 +478,5 @@ window.addEventListener("pagehide", () => ending.abort(), { signal })
 
 show()
 bridge.post({ type: "portlet:ready" })
-// The first time a browser writes a time takes it tens of milliseconds: they are spent while the history is on its way.
+// A browser's first time formatting takes tens of milliseconds: do it while the history is on its way.
 setTimeout(() => [timeOfDay, exactTime].forEach((format) => format(new Date().toISOString())))

@@ -1,9 +1,10 @@
-/** Something that was said: by the user in a bubble, by the agent as text, by the system in a line. */
+/** A message: the user's in a bubble, the agent's as text, the system's on one line. */
 
 import { el, setAttribute } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { copied } from "../shared/failure.js"
 import { mountBlocks } from "./blocks.js"
+import { mountChips } from "./chips.js"
 import { exactTime, timeOfDay } from "./words.js"
 
 /** @import { Row } from "./rows.js" */
@@ -13,17 +14,24 @@ import { exactTime, timeOfDay } from "./words.js"
 export function mountMessage(first, deps) {
   let { item } = first
   const text = el("div", { class: "rendered" })
-  const blocks = mountBlocks(text)
-  const time = el("time", { datetime: item.startedAt, text: timeOfDay(item.startedAt), title: exactTime(item.startedAt) })
-  const copy = el("button", { class: "icon-button", type: "button", "aria-label": "Copy the message", title: "Copy the message" }, icon("copy"))
-  const aside = el("div", { class: "message-aside" }, time, copy)
-  const problem = el("p", { class: "message-problem", hidden: true })
-  const element = el("article", { class: "message", "data-item": item.itemId, "data-origin": item.origin }, text, problem, aside)
-
-  copy.addEventListener("click", async () => {
-    copy.replaceChildren(icon(await copied(item.content) ? "check" : "alert"))
-    copy.addEventListener("pointerleave", () => copy.replaceChildren(icon("copy")), { once: true })
+  const blocks = mountBlocks(text, deps.keepPlace)
+  const time = el("time", {
+    datetime: item.startedAt,
+    text: timeOfDay(item.startedAt),
+    title: exactTime(item.startedAt),
   })
+  const copy = copyButton("Copy message", "copy", () => copied(item.content))
+  const link = copyButton("Copy link", "link", () => deps.copyLink(item.itemId))
+  const aside = el("div", { class: "message-aside" }, time, copy, link)
+  const problem = el("p", { class: "message-problem", hidden: true })
+  const element = el(
+    "article",
+    { class: "message", "data-item": item.itemId, "data-origin": item.origin },
+    text,
+    mountChips(item.attachments ?? [], deps),
+    problem,
+    aside,
+  )
 
   /** @param {Extract<Row, {kind: "message"}>} row */
   function update(row) {
@@ -32,11 +40,27 @@ export function mountMessage(first, deps) {
     const grows = row.live && (item.status === "create" || item.status === "update")
     setAttribute(element, "data-grows", grows)
     setAttribute(element, "aria-busy", grows ? "true" : null)
-    setAttribute(element, "aria-label", item.origin === "user" ? "You" : item.origin === "agent" ? deps.agentName() : "Note")
-    element.hidden = item.blocks.length === 0 && !item.errorMessage
+    setAttribute(
+      element,
+      "aria-label",
+      item.origin === "user" ? "You" : item.origin === "agent" ? deps.agentName() : "Note",
+    )
+    text.hidden = item.blocks.length === 0
+    element.hidden = text.hidden && !item.errorMessage && !item.attachments?.length
     problem.hidden = !item.errorMessage
     problem.textContent = item.errorMessage ?? ""
   }
   update(first)
   return { element, update }
+}
+
+/** A button that says whether it copied. @param {string} label @param {"copy" | "link"} sign
+ * @param {() => Promise<boolean>} copy */
+function copyButton(label, sign, copy) {
+  const button = el("button", { class: "icon-button", type: "button", "aria-label": label, title: label }, icon(sign))
+  button.addEventListener("click", async () => {
+    button.replaceChildren(icon((await copy()) ? "check" : "alert"))
+    button.addEventListener("pointerleave", () => button.replaceChildren(icon(sign)), { once: true })
+  })
+  return button
 }

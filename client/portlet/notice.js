@@ -1,4 +1,4 @@
-/** Something the server has to say about the turn, with what can be done. */
+/** A notice from the server about the turn, with buttons for what the user can do. */
 
 import { el, setAttribute } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
@@ -14,7 +14,12 @@ const labels = { cancel: "Stop the turn", restart: "Restart the agent", retry: "
 /** @param {Extract<Row, {kind: "notice"}>} first @param {RowDeps} deps */
 export function mountNotice(first, deps) {
   const text = el("div", { class: "notice-text" })
-  const element = el("section", { class: "notice", "data-item": first.item.itemId, "aria-label": "Notice" }, icon(first.item.severity === "info" ? "message" : "alert"), text)
+  const element = el(
+    "section",
+    { class: "notice", "data-item": first.item.itemId, "aria-label": "Notice" },
+    icon(first.item.severity === "info" ? "message" : "alert"),
+    text,
+  )
   /** @type {unknown} */
   let shown = null
   let wasOpen = false
@@ -27,15 +32,21 @@ export function mountNotice(first, deps) {
     if (item === shown && isOpen === wasOpen) return
     shown = item
     wasOpen = isOpen
-    // What can be done about something that is over is nothing.
+    // Only a retry still makes sense once the notice is over.
     const actions = isOpen || item.actions.includes("retry") ? item.actions : []
     text.replaceChildren(...failureParts({ message: item.text, ...(item.details ? { details: item.details } : {}) }))
     if (actions.length === 0) return
-    text.append(el("div", { class: "actions" }, ...actions.map((action) => {
-      const button = el("button", { class: "button", type: "button", text: labels[action] })
-      button.addEventListener("click", () => deps.act(action))
-      return button
-    })))
+    text.append(
+      el(
+        "div",
+        { class: "actions" },
+        ...actions.map((action) => {
+          const button = el("button", { class: "button", type: "button", text: labels[action] })
+          button.addEventListener("click", () => deps.act(action))
+          return button
+        }),
+      ),
+    )
   }
   update(first)
   return { element, update }

@@ -1,32 +1,69 @@
 /**
- * The agent asks. Shows all of what it wants to do, and its own options as buttons, with keys: 1 to 9, and Escape for no.
- * Keys count only where nothing is being typed, and not in the instant the card appears.
+ * The card of a permission. Shows everything the agent wants to do, and the agent's options as buttons with keys: each
+ * digit means the same on every card, and Escape means no. Nothing can be allowed before the user could read all of it.
+ * Keys are ignored while the user types, and just after the card appears, unless the user just opened the session.
  */
 
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { showParts } from "./parts.js"
 import { mountQuestions } from "./questions.js"
+import { mountWhole } from "./whole.js"
+import { exactTime, timeOfDay } from "./words.js"
 
-/** @import { AskOption, Outcome, Part } from "../contract.js" */
+/** @import { AnswerValue, AskOption, Part } from "../contract.js" */
 /** @import { Item, Row, WorkEntry } from "./rows.js" */
-/** @import { RowDeps } from "./row.js" */
+/** @import { PermissionDeps } from "./row.js" */
 
-/** A key pressed sooner than this after the card took the focus was meant for what had it before. */
+/** A key pressed this soon after the card took the focus was meant for something else (milliseconds). */
 const GRACE = 350
 
-/** @param {Extract<Row, {kind: "ask"}>} first @param {RowDeps} deps */
+/** @param {Pick<Extract<Row, {kind: "ask"}>, "item">} first @param {PermissionDeps} deps */
 export function mountPermission(first, deps) {
   const { item } = first
   const titleId = `ask-${item.index}`
   const title = el("span")
   const parts = el("div", { class: "parts" })
-  const questions = item.questions && item.questions.length > 0
-    ? mountQuestions(item.questions, item.title, item.itemId, (answers) => settle(acceptingOption(item.options), answers))
-    : null
+  const questions =
+    item.questions && item.questions.length > 0
+      ? mountQuestions(item.questions, item.title, item.itemId, (answers) =>
+          settle(acceptingOption(item.options), answers),
+        )
+      : null
+  const page = item.url !== undefined && /^https?:/i.test(item.url) ? item.url : null
   const buttons = questions?.actions ?? el("div", { class: "actions" })
-  const element = el("section", { class: "ask", "data-item": item.itemId, role: "group", "aria-labelledby": titleId, tabindex: -1 },
-    el("h3", { class: "ask-title", id: titleId }, icon(questions ? "help" : "lock"), title), parts, questions?.element ?? buttons)
+  const seenKey = `whole:${item.itemId}`
+  /** @type {HTMLButtonElement[]} */
+  const allowing = []
+  const whole = mountWhole(parts, deps.open.get(seenKey) ?? false, (isSeen) => {
+    if (isSeen) deps.open.set(seenKey, true)
+    for (const button of allowing) button.disabled = !isSeen
+  })
+  const refusal = item.options.find(({ kind }) => kind === "reject_once")
+  const words =
+    item.takesWords && refusal
+      ? el("textarea", {
+          class: "ask-words",
+          rows: 1,
+          "aria-label": `Words with “${refusal.name}”`,
+          placeholder: `What to do instead (sent with “${refusal.name}”)`,
+        })
+      : null
+  words?.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || words.value.trim() === "") return
+    event.preventDefault()
+    settle(refusal ?? null)
+  })
+  const element = el(
+    "section",
+    { class: "ask", "data-item": item.itemId, role: "group", "aria-labelledby": titleId, tabindex: -1 },
+    el("h3", { class: "ask-title", id: titleId }, icon(item.questions ? "help" : "lock"), title),
+    parts,
+    page === null ? null : el("p", { class: "ask-url", dir: "ltr", text: page }),
+    whole.element,
+    questions?.element ?? buttons,
+    words,
+  )
   /** @type {Part[]} */
   let held = []
   let settled = false
@@ -39,58 +76,119 @@ export function mountPermission(first, deps) {
     element.inert = isSettled
   }
 
-  /** @param {AskOption | null} option @param {Record<string, string>} [answers] */
+  /** @param {AskOption | null} option @param {Record<string, AnswerValue>} [answers] */
   function settle(option, answers) {
     if (settled) return
     setSettled(true)
-    deps.answer(item.itemId, option?.optionId, answers, () => setSettled(false))
+    const message = option === null || isRefusal(option) ? (words?.value.trim() ?? "") : ""
+    deps.answer(
+      item.itemId,
+      {
+        ...(option === null ? {} : { optionId: option.optionId }),
+        ...(answers === undefined ? {} : { answers }),
+        ...(message === "" ? {} : { message }),
+      },
+      () => setSettled(false),
+    )
     deps.focusComposer()
   }
 
   const shown = questions ? item.options.filter(({ kind }) => kind.startsWith("reject")) : item.options
+  const keys = keysOf(shown)
   shown.forEach((option, at) => {
-    const button = el("button", { class: "button", type: "button", "data-kind": at === 0 && option.kind.startsWith("allow") ? "main" : null, "data-answer": option.kind },
-      option.name, questions ? el("kbd", { text: "Esc" }) : at < 9 ? el("kbd", { text: String(at + 1) }) : null)
-    button.addEventListener("click", () => settle(option))
+    const key = item.dismissible ? "" : questions ? "Esc" : keys[at]
+    const opens = page !== null && !isRefusal(option)
+    const button = el(
+      "button",
+      {
+        class: "button",
+        type: "button",
+        "data-kind": option.kind === "allow_once" ? "main" : null,
+        "data-answer": option.kind,
+      },
+      option.name,
+      key ? el("kbd", { text: key }) : null,
+    )
+    button.addEventListener("click", () => {
+      if (opens) window.open(page, "_blank", "noopener,noreferrer")
+      settle(option)
+    })
+    if (!isRefusal(option)) {
+      button.disabled = !whole.isSeen()
+      allowing.push(button)
+    }
     buttons.append(button)
   })
-  if (shown.every(({ kind }) => !kind.startsWith("reject"))) {
-    const no = el("button", { class: "button", type: "button", "data-kind": "quiet" }, questions ? "Do not answer" : "Cancel", el("kbd", { text: "Esc" }))
+  if (item.dismissible || shown.every(({ kind }) => !kind.startsWith("reject"))) {
+    const no = el(
+      "button",
+      { class: "button", type: "button", "data-kind": "quiet" },
+      questions && !item.dismissible ? "Don't answer" : "Cancel",
+      el("kbd", { text: "Esc" }),
+    )
     no.addEventListener("click", () => settle(null))
     buttons.append(no)
   }
 
   const ending = new AbortController()
-  document.addEventListener("keydown", (event) => {
-    if (settled || event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.timeStamp - shownAt < GRACE) return
-    const isWithin = element.contains(/** @type {Node} */ (event.target))
-    if (!isWithin && (isTyping(event.target) || document.querySelector(".ask:not([aria-busy])") !== element)) return
-    const option = event.key === "Escape" ? item.options.find(({ kind }) => kind === "reject_once") ?? null
-      : questions || isTyping(event.target) || !/^[1-9]$/.test(event.key) ? undefined : item.options[Number(event.key) - 1]
-    if (option === undefined) return
-    event.preventDefault()
-    event.stopPropagation()
-    settle(option)
-  }, { signal: ending.signal })
+  document.addEventListener(
+    "keydown",
+    (event) => {
+      if (
+        settled ||
+        event.ctrlKey ||
+        event.altKey ||
+        event.metaKey ||
+        event.isComposing ||
+        (event.timeStamp - shownAt < GRACE && !("opened" in element.dataset))
+      )
+        return
+      const isWithin = element.contains(/** @type {Node} */ (event.target))
+      if (!isWithin && (isTyping(event.target) || document.querySelector(".ask:not([aria-busy])") !== element)) return
+      const option =
+        event.key === "Escape"
+          ? (item.options.find(({ kind }) => kind === "reject_once" && !item.dismissible) ?? null)
+          : item.questions || isTyping(event.target) || !/^[1-9]$/.test(event.key)
+            ? undefined
+            : shown[keys.indexOf(event.key)]
+      if (option === undefined) return
+      event.preventDefault()
+      // One key answers one card, although the next one that waits listens too.
+      event.stopImmediatePropagation()
+      if (option && !isRefusal(option) && !whole.isSeen()) whole.focus()
+      else settle(option)
+    },
+    { signal: ending.signal },
+  )
 
-  element.addEventListener("focus", () => { shownAt = performance.now() }, { signal: ending.signal })
-  // The card takes the focus from an empty composer, never from someone who types, and only when it is in front.
+  element.addEventListener(
+    "focus",
+    () => {
+      shownAt = performance.now()
+    },
+    { signal: ending.signal },
+  )
+  // The card takes the focus only from an empty composer, never while the user types, and only when it is visible.
   queueMicrotask(() => {
-    if (element.isConnected && deps.isVisible() && document.hasFocus() && deps.composerIsIdle()) element.focus({ preventScroll: true })
+    if (element.isConnected && deps.isVisible() && document.hasFocus() && deps.composerIsIdle())
+      element.focus({ preventScroll: true })
   })
 
   const view = {
     element,
-    /** @param {Extract<Row, {kind: "ask"}>} row */
+    /** @param {Pick<Extract<Row, {kind: "ask"}>, "item">} row */
     update(row) {
       showParts(parts, held, row.item.parts, deps)
+      if (held !== row.item.parts) whole.update()
       held = row.item.parts
-      // A command that stands there in full is not said twice.
-      const command = row.item.toolKind === "execute" ? parts.querySelector(".code pre")?.textContent?.trim() : undefined
+      // A command that is shown in full is not repeated in the title.
+      const command =
+        row.item.toolKind === "execute" ? parts.querySelector(".code pre")?.textContent?.trim() : undefined
       setText(title, command?.startsWith(row.item.title.replace(/…$/, "")) ? "Run this command?" : row.item.title)
     },
     destroy() {
       ending.abort()
+      whole.destroy()
       if (element.contains(document.activeElement)) deps.focusComposer()
     },
   }
@@ -99,16 +197,49 @@ export function mountPermission(first, deps) {
 }
 
 /** @param {EventTarget | null} target */
-const isTyping = (target) => target instanceof Element && target.matches("textarea, input:not([type=radio], [type=checkbox]), select")
+const isTyping = (target) =>
+  target instanceof Element && target.matches("textarea, input:not([type=radio], [type=checkbox]), select")
 
-/** The option that lets the agent go on, for questions answered in a form. @param {AskOption[]} options */
-const acceptingOption = (options) => options.find(({ kind }) => kind === "allow_once") ?? options.find(({ kind }) => kind === "allow_always") ?? null
+/** @param {AskOption} option */
+const isRefusal = ({ kind }) => kind.startsWith("reject")
 
-/** A question that is over, on a line of its own: that about no call of this page. @param {Extract<WorkEntry, {kind: "answered"}>} first */
+/** @type {Partial<Record<AskOption["kind"], string>>} */
+const digits = { allow_once: "1", allow_always: "2", reject_once: "3", reject_always: "4" }
+
+/** The key of each option: one per kind, the same on every card. Further options of a kind get 5 to 9.
+ * @param {AskOption[]} options @returns {string[]} */
+export function keysOf(options) {
+  const left = ["5", "6", "7", "8", "9"]
+  /** @type {Set<string>} */
+  const taken = new Set()
+  return options.map(({ kind }) => {
+    const digit = digits[kind]
+    if (digit === undefined || taken.has(digit)) return left.shift() ?? ""
+    taken.add(digit)
+    return digit
+  })
+}
+
+/** The option that lets the agent continue, for questions answered in a form. @param {AskOption[]} options */
+const acceptingOption = (options) =>
+  options.find(({ kind }) => kind === "allow_once") ?? options.find(({ kind }) => kind === "allow_always") ?? null
+
+/** A closed permission on its own line, because the page has no call that it belongs to.
+ * @param {Extract<WorkEntry, {kind: "answered"}>} first */
 export function mountAnswered(first) {
   const what = el("span", { class: "line-what" })
   const answer = mountAnswer()
-  const element = el("div", { class: "asked" }, el("div", { class: "line" }, el("span", { class: "line-icon" }, icon("help")), what, el("span", { class: "line-end" }, answer.element)))
+  const element = el(
+    "div",
+    { class: "asked" },
+    el(
+      "div",
+      { class: "line" },
+      el("span", { class: "line-icon" }, icon("help")),
+      what,
+      el("span", { class: "line-end" }, answer.element),
+    ),
+  )
   /** @param {Extract<WorkEntry, {kind: "answered"}>} entry */
   function update({ item }) {
     what.textContent = item.title
@@ -118,31 +249,49 @@ export function mountAnswered(first) {
   return { element, update }
 }
 
-/** How a question was answered, in a word. */
+/** The answer to a permission, as a fact. */
 export function mountAnswer() {
   const mark = el("span", { class: "answered-mark" })
-  const word = el("span", { class: "answered-word" })
-  const element = el("span", { class: "answered" }, mark, word)
+  const what = el("span")
+  const who = el("span", { class: "answered-aside" })
+  const time = el("time", { class: "answered-aside" })
+  const words = el("span")
+  const element = el(
+    "span",
+    { class: "answered" },
+    mark,
+    el("span", { class: "answered-word" }, what, who, time, words),
+  )
   return {
     element,
     /** @param {Item<"permission">} item */
     update(item) {
-      const [tone, text] = outcomeWords(item, item.outcome)
+      const [tone, fact, by = ""] = answerOf(item)
+      const option = item.options.find(({ optionId }) => optionId === item.outcome?.optionId)
       setAttribute(element, "data-item", item.itemId)
       setAttribute(element, "data-outcome", tone)
-      setAttribute(element, "title", `${item.title}: ${text}`)
-      mark.replaceChildren(icon(item.questions?.length ? "help" : "lock"))
-      setText(word, text)
+      setAttribute(element, "title", `${item.title}: ${option?.name ?? fact} (${exactTime(item.emittedAt)})`)
+      mark.replaceChildren(icon(item.questions ? "help" : "lock"))
+      setText(what, fact)
+      setText(words, item.outcome?.message === undefined ? "" : `: ${item.outcome.message}`)
+      setText(who, by)
+      setAttribute(time, "datetime", item.emittedAt)
+      setText(time, item.outcome ? `, ${timeOfDay(item.emittedAt)}` : "")
     },
   }
 }
 
-/** @param {Item<"permission">} item @param {Outcome | undefined} outcome @returns {["yes" | "no" | "void", string]} */
-function outcomeWords(item, outcome) {
-  if (!outcome) return ["void", "not answered"]
-  if (outcome.by === "agent-left") return ["void", "the agent left before an answer"]
-  const option = item.options.find(({ optionId }) => optionId === outcome.optionId)
-  if (outcome.by === "cancel" || !option) return ["no", outcome.by === "user" && item.questions?.length ? "answered" : "cancelled"]
-  const name = item.questions?.length && option.kind.startsWith("allow") ? "answered" : option.name
-  return [option.kind.startsWith("reject") ? "no" : "yes", outcome.by === "policy" ? `${name}, by your setting` : name]
+/** What was decided, and by whom.
+ * @param {Item<"permission">} item @returns {[tone: "yes" | "no" | "void", what: string, who?: string]} */
+function answerOf({ outcome, options, questions, url, dismissible }) {
+  if (!outcome) return ["void", "Not answered"]
+  if (outcome.by === "agent-left") return ["void", "The agent stopped before you answered"]
+  const option = options.find(({ optionId }) => optionId === outcome.optionId)
+  if (outcome.by === "user" && !option && dismissible) return ["no", "Cancelled", " by you"]
+  if (outcome.by === "cancel" || !option)
+    return outcome.by === "user" && questions?.length ? ["yes", "Answered", " by you"] : ["no", "Cancelled"]
+  const who = outcome.by === "policy" ? " automatically" : " by you"
+  if (option.kind === "other") return ["yes", `“${option.name}” chosen`, who]
+  if (isRefusal(option)) return ["no", dismissible ? "Declined" : "Denied", who]
+  return ["yes", url ? "Page opened" : questions ? "Answered" : "Allowed", who]
 }

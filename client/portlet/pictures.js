@@ -1,21 +1,33 @@
-/** Pictures of the session. They need the credential, so each is fetched once and shown from memory. */
+/** The session's pictures and attachments. They need the credential, so pictures are fetched once and shown from
+ * memory. */
 
-/** @param {(url: string) => Promise<Response>} fetchOurs @param {AbortSignal} signal */
-export function createPictures(fetchOurs, signal) {
+/** @import { Attachment } from "../contract.js" */
+/** @import { Api } from "../shared/door.js" */
+
+/** @param {Api} api @param {AbortSignal} signal */
+export function createPictures(api, signal) {
   /** @type {Map<string, Promise<string>>} */
   const addresses = new Map()
   signal.addEventListener("abort", () => addresses.forEach((address) => address.then(URL.revokeObjectURL, () => {})))
 
   return {
     /** A `blob:` address. @param {string} url @returns {Promise<string>} */
-    address(url) {
+    picture(url) {
       const known = addresses.get(url)
       if (known) return known
-      if (!url.startsWith("/api/session/")) return Promise.reject({ message: "It is not one of ours." })
-      const address = fetchOurs(url).then((answer) => answer.blob()).then((blob) => URL.createObjectURL(blob))
+      if (!/^\/api\/(session|attachment)\//.test(url))
+        return Promise.reject({ message: "It isn't stored on this server." })
+      const address = api(url)
+        .then((answer) => answer.blob())
+        .then((blob) => URL.createObjectURL(blob))
       address.catch(() => addresses.delete(url))
       addresses.set(url, address)
       return address
     },
+    /** @param {string} url of an attached text */
+    text: async (url) => (await api(url)).text(),
+    /** @param {Blob} body @param {string} name @returns {Promise<Attachment>} */
+    upload: async (body, name) =>
+      (await api(`/api/attachment?name=${encodeURIComponent(name)}`, { method: "POST", body })).json(),
   }
 }

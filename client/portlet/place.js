@@ -1,37 +1,37 @@
 /**
- * Where the reader is. At the end the view follows the end; anywhere else what is being read stays where it is on the
- * screen, whatever grows below, loads above or changes its height. Owns the scroll position and nothing else: every change
- * of what is in the view goes through `change`.
+ * The reader's position. At the end, the view follows the end. Anywhere else, the text being read stays where it is on
+ * the screen, whatever grows below, loads above or changes its height. Owns only the scroll position: every change of
+ * the content goes through `change`.
  */
 
-/** Further from the end than this is not the end. Fractions of a pixel and a line's descender are. */
+/** Within this distance the reader is at the end (pixels): allows for fractions of a pixel and descenders. */
 const NEAR = 4
 
-/** What the view keeps in place: an element, and how far below the top of the view it should stand.
+/** An element to keep in place, and its distance from the top of the view (pixels).
  * @typedef {{ element: Element, top: number }} Anchor */
 
 /** @typedef {object} PlaceDeps
- * @property {() => Element[]} candidates  Elements that may be kept in place, those in view first, finest first.
+ * @property {() => Element[]} candidates  Elements that may be kept in place: those in view first, smallest first.
  * @property {() => void} onScroll  The position changed, or may have.
- * @property {() => boolean} hasEnd  Whether the end of what is here is the end of it all; only that is followed. */
+ * @property {() => boolean} hasEnd  Whether the end of the transcript is loaded; only that is followed. */
 
 /** @param {HTMLElement} scroller @param {HTMLElement} content @param {PlaceDeps} deps @param {AbortSignal} signal */
 export function keepPlace(scroller, content, { candidates, onScroll, hasEnd }, signal) {
   let following = true
   /** @type {Anchor[]} */
   let anchors = []
-  /** What we scrolled to ourselves: the event that follows says nothing about the reader. */
-  let ours = -1
+  /** The position we scrolled to ourselves; its scroll event says nothing about the reader. */
+  let ownScrollTop = -1
 
   const isAtEnd = () => scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop <= NEAR
 
   /** @param {number} top */
   function scrollTo(top) {
     scroller.scrollTop = top
-    ours = scroller.scrollTop
+    ownScrollTop = scroller.scrollTop
   }
 
-  function note() {
+  function noteAnchors() {
     const edge = scroller.getBoundingClientRect().top
     anchors = candidates().map((element) => ({ element, top: element.getBoundingClientRect().top - edge }))
   }
@@ -39,21 +39,25 @@ export function keepPlace(scroller, content, { candidates, onScroll, hasEnd }, s
   function restore() {
     if (following && hasEnd()) return scrollTo(scroller.scrollHeight)
     const anchor = anchors.find(({ element }) => element.isConnected && element.getClientRects().length > 0)
-    if (!anchor) return note()
+    if (!anchor) return noteAnchors()
     const moved = anchor.element.getBoundingClientRect().top - scroller.getBoundingClientRect().top - anchor.top
-    // Less than a pixel can't be scrolled; the wanted place is kept, so that such errors never add up.
+    // Scrolling by less than a pixel is impossible. The anchor keeps the exact position, so errors never add up.
     if (Math.abs(moved) >= 0.5) scrollTo(scroller.scrollTop + moved)
   }
 
-  scroller.addEventListener("scroll", () => {
-    if (Math.abs(scroller.scrollTop - ours) < 1) return onScroll()
-    ours = -1
-    following = isAtEnd() && hasEnd()
-    note()
-    onScroll()
-  }, { signal, passive: true })
+  scroller.addEventListener(
+    "scroll",
+    () => {
+      if (Math.abs(scroller.scrollTop - ownScrollTop) < 1) return onScroll()
+      ownScrollTop = -1
+      following = isAtEnd() && hasEnd()
+      noteAnchors()
+      onScroll()
+    },
+    { signal, passive: true },
+  )
 
-  // Pictures that arrive, fonts, a window that changes: heights that no change of ours announced.
+  // Pictures, fonts and the window change heights without a call of `change`.
   const sizes = new ResizeObserver(() => {
     restore()
     onScroll()
@@ -66,11 +70,12 @@ export function keepPlace(scroller, content, { candidates, onScroll, hasEnd }, s
     isFollowing: () => following && hasEnd(),
     /** Changes what is in the view without moving the reader. @param {() => void} mutate */
     change(mutate) {
-      if (!(following && hasEnd()) && anchors.length === 0) note()
+      if (!(following && hasEnd()) && anchors.length === 0) noteAnchors()
       mutate()
       restore()
     },
-    /** A change that the user asked for at `element`: it stays under the pointer, also at the end. @param {Element} element @param {() => void} mutate */
+    /** A change that the user asked for at `element`, which stays under the pointer, even at the end.
+     * @param {Element} element @param {() => void} mutate */
     changeAt(element, mutate) {
       const top = element.getBoundingClientRect().top - scroller.getBoundingClientRect().top
       mutate()
@@ -78,7 +83,7 @@ export function keepPlace(scroller, content, { candidates, onScroll, hasEnd }, s
       anchors = [{ element, top }]
       restore()
       following = isAtEnd() && hasEnd()
-      note()
+      noteAnchors()
       onScroll()
     },
     /** Goes to the end and follows it. */

@@ -1,36 +1,98 @@
-/** Questions of the agent, as a form: choices, or words of one's own. */
+/** The agent's questions: choices or a free-text answer, or the fields of a form. */
 
 import { el } from "../shared/dom.js"
+import { mountField } from "./field.js"
 
-/** @import { Question } from "../contract.js" */
+/** @import { AnswerValue, Question } from "../contract.js" */
 
-/** @param {Question[]} questions @param {string} title of the card @param {string} name unique to it @param {(answers: Record<string, string>) => void} answer */
+/** @typedef {object} Asked
+ * @property {HTMLElement} element
+ * @property {string} key  of its answer
+ * @property {() => AnswerValue} value
+ * @property {() => boolean} isRight  Says what is wrong, if anything is, and moves the focus there. */
+
+/** @param {Question[]} questions @param {string} title of the card @param {string} name unique to the card
+ * @param {(answers: Record<string, AnswerValue>) => void} answer */
 export function mountQuestions(questions, title, name, answer) {
-  const fields = questions.map((question, at) => mountQuestion(question, `${name}-${at}`, question.question === title))
-  const send = el("button", { class: "button", "data-kind": "main", type: "submit", text: "Answer", disabled: true })
+  const isForm = questions.some(({ field }) => field !== undefined)
+  const fields = questions.map((question, at) => {
+    const isTitle = question.question === title
+    return question.field
+      ? mountField(question, question.field, `${name}-${at}`, isTitle)
+      : mountQuestion(question, `${name}-${at}`, isTitle)
+  })
+  const text = isForm ? "Send" : "Answer"
+  const send = el("button", { class: "button", "data-kind": "main", type: "submit", text, disabled: !isForm })
   const actions = el("div", { class: "actions" }, send)
-  const element = el("form", { class: "questions" }, ...fields.map((field) => field.element), actions)
-  element.addEventListener("input", () => { send.disabled = fields.some((field) => field.value() === "") })
+  const list = el("div", { class: "question-list" }, ...fields.map((field) => field.element))
+  const element = el("form", { class: "questions", novalidate: true }, list, actions)
+  if (!isForm)
+    element.addEventListener("input", () => {
+      send.disabled = fields.some((field) => !field.isRight())
+    })
   element.addEventListener("submit", (event) => {
     event.preventDefault()
-    if (!send.disabled) answer(Object.fromEntries(fields.map((field) => [field.question, field.value()])))
+    if (!send.disabled && fields.every((field) => field.isRight()))
+      answer(Object.fromEntries(fields.map((field) => [field.key, field.value()])))
   })
   return { element, actions }
 }
 
-/** @param {Question} asked @param {string} name @param {boolean} isTitle  The card says it already. */
+/** @param {Question} asked @param {string} name @param {boolean} isTitle  The title of the card already asks it.
+ * @returns {Asked} */
 function mountQuestion({ question, header, options, multiple }, name, isTitle) {
-  const own = el("input", { class: "field", type: "text", placeholder: options.length > 0 ? "Something else" : "Your answer", "aria-label": `${header ?? question}: your own words` })
+  const own = el("input", {
+    class: "field",
+    type: "text",
+    placeholder: options.length > 0 ? "Something else" : "Your answer",
+    "aria-label": `${header ?? question}: your own answer`,
+  })
   const choices = options.map(({ label, description }) => {
     const input = el("input", { type: multiple ? "checkbox" : "radio", name, value: label })
-    return { input, element: el("label", { class: "choice" }, input, el("span", {}, el("strong", { text: label }), description ? el("span", { class: "choice-about", text: description }) : null)) }
+    return {
+      input,
+      element: el(
+        "label",
+        { class: "choice" },
+        input,
+        el(
+          "span",
+          {},
+          el("strong", { text: label }),
+          description ? el("span", { class: "choice-about", text: description }) : null,
+        ),
+      ),
+    }
   })
-  // One answer: words of one's own replace the choice, and the other way round.
+  // Only one answer: free text replaces the choice, and the other way round.
   if (!multiple) {
-    own.addEventListener("input", () => { if (own.value !== "") choices.forEach(({ input }) => { input.checked = false }) })
-    choices.forEach(({ input }) => input.addEventListener("input", () => { own.value = "" }))
+    own.addEventListener("input", () => {
+      if (own.value !== "")
+        choices.forEach(({ input }) => {
+          input.checked = false
+        })
+    })
+    choices.forEach(({ input }) =>
+      input.addEventListener("input", () => {
+        own.value = ""
+      }),
+    )
   }
-  const element = el("fieldset", { class: "question" }, el("legend", { class: isTitle ? "visually-hidden" : null }, header ? el("span", { class: "question-header", text: header }) : null, question), ...choices.map((choice) => choice.element), own)
-  const value = () => [...choices.filter(({ input }) => input.checked).map(({ input }) => input.value), own.value.trim()].filter((word) => word !== "").join(", ")
-  return { element, question, value }
+  const element = el(
+    "fieldset",
+    { class: "question" },
+    el(
+      "legend",
+      { class: isTitle ? "visually-hidden" : null },
+      header ? el("span", { class: "question-header", text: header }) : null,
+      question,
+    ),
+    ...choices.map((choice) => choice.element),
+    own,
+  )
+  const value = () =>
+    [...choices.filter(({ input }) => input.checked).map(({ input }) => input.value), own.value.trim()]
+      .filter((word) => word !== "")
+      .join(", ")
+  return { element, key: question, value, isRight: () => value() !== "" }
 }

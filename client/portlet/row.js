@@ -1,6 +1,7 @@
-/** One row of the conversation, by its kind. Also what all rows may ask of their surroundings. */
+/** One row of the conversation, by its kind, and the functions that rows may call. */
 
 import { mountDay } from "./day.js"
+import { mountInterlude } from "./interlude.js"
 import { mountMessage } from "./message.js"
 import { mountNotice } from "./notice.js"
 import { mountPermission } from "./permission.js"
@@ -9,26 +10,38 @@ import { mountSend } from "./send.js"
 import { mountTurnEnd } from "./turn-end.js"
 import { mountWork } from "./work.js"
 
-/** @import { Details, NoticeAction } from "../contract.js" */
+/** @import { AnswerValue, AttachmentRef, Details, NoticeAction } from "../contract.js" */
 /** @import { Row } from "./rows.js" */
+
+/** @typedef {{ optionId?: string, answers?: Record<string, AnswerValue>, message?: string }} PermissionAnswer */
+
+/** @typedef {(itemId: string, answer: PermissionAnswer, onFailure: () => void) => void} AnswerPermission */
 
 /** @typedef {object} RowDeps
  * @property {(element: Element, mutate: () => void) => void} change  A change the user asked for at an element.
+ * @property {(mutate: () => void) => void} keepPlace  Any other change: the reader stays where they are.
  * @property {(row: Row) => RowView} mountRow  For rows within rows.
- * @property {Map<string, boolean>} open  What the user opened and closed, by key; outlives the rows.
+ * @property {Map<string, boolean>} open  What the user opened (true) or closed, by key; outlives the rows.
  * @property {() => string} agentName
- * @property {(errorCode: string | undefined) => Details | null} remedy  What there is to do about such a failure.
- * @property {(itemId: string, optionId: string | undefined, answers: Record<string, string> | undefined, onFailure: () => void) => void} answer
+ * @property {(errorCode: string | undefined) => Details | null} remedy  What the user can do about such a failure.
+ * @property {AnswerPermission} answer
  * @property {(action: NoticeAction) => void} act
- * @property {(content: string) => void} resend  Sends a message again, as a new one.
+ * @property {(content: string, attachments: AttachmentRef[]) => void} resend  Sends a message again, as a new one.
  * @property {(requestId: string) => void} takeBack  Puts a message that was refused back into the composer.
  * @property {(requestId: string) => void} forget  Drops a message that was refused.
  * @property {() => boolean} canSend
+ * @property {(at: string) => void} continueAt  Sends "Continue." then.
  * @property {() => boolean} isVisible  Whether the user can be looking at this portlet.
  * @property {(itemId: string, bytes: number) => Promise<string>} wholeOutput
- * @property {(url: string) => Promise<string>} picture  A `blob:` address for a picture of ours.
+ * @property {(url: string) => Promise<string>} picture  A `blob:` address for a picture of the session.
+ * @property {(url: string) => Promise<string>} text  Of an attachment.
+ * @property {(itemId: string) => Promise<boolean>} copyLink  False if the browser refuses.
  * @property {() => void} focusComposer
- * @property {() => boolean} composerIsIdle  Nothing is being typed there. */
+ * @property {() => boolean} composerIsIdle  The user is not typing. */
+
+/** What a permission's card may call; Now has no more than this.
+ * @typedef {Pick<RowDeps, "change" | "open" | "answer" | "isVisible" | "picture" | "focusComposer" | "composerIsIdle"
+ * >} PermissionDeps */
 
 /** @typedef {{ element: HTMLElement, update(row: Row): void, destroy?(): void }} RowView */
 
@@ -39,16 +52,26 @@ export function mountRow(row, deps) {
   return view
 }
 
-/** A row never changes its kind: the key of each says it. @param {Row} row @param {RowDeps} deps */
+/** A row never changes its kind, because the key implies the kind. @param {Row} row @param {RowDeps} deps */
 function mountKind(row, deps) {
   switch (row.kind) {
-    case "day": return mountDay(row)
-    case "message": return mountMessage(row, deps)
-    case "work": return mountWork(row, deps)
-    case "plan": return mountPlan(row)
-    case "ask": return mountPermission(row, deps)
-    case "notice": return mountNotice(row, deps)
-    case "end": return mountTurnEnd(row, deps)
-    case "send": return mountSend(row, deps)
+    case "day":
+      return mountDay(row)
+    case "message":
+      return mountMessage(row, deps)
+    case "work":
+      return mountWork(row, deps)
+    case "plan":
+      return mountPlan(row)
+    case "ask":
+      return mountPermission(row, deps)
+    case "notice":
+      return mountNotice(row, deps)
+    case "interlude":
+      return mountInterlude(row, deps)
+    case "end":
+      return mountTurnEnd(row, deps)
+    case "send":
+      return mountSend(row, deps)
   }
 }

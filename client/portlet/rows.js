@@ -1,12 +1,12 @@
 /**
- * From items to what stands on the page: which stand alone, which are one piece of work, what is folded, and in which
- * segment of the page each is. Pure; rows of a run are computed again only when the run changed.
+ * Turns items into rows: which stand alone, which are grouped as work, what is folded, and to which segment of the page
+ * each belongs. Pure; the rows of a run are computed again only when the run changed.
  */
 
 import { counted, dayOf } from "./words.js"
-import { isLive, isOpenAsk } from "./transcript.js"
+import { isLive, isOpenPermission, openPermissions } from "./transcript.js"
 
-/** @import { ToolKind, UpsertObject } from "../contract.js" */
+/** @import { ToolKind, Turn, TurnOutcome, UpsertObject } from "../contract.js" */
 /** @import { Send } from "./sends.js" */
 /** @import { KnownTurn, Run, Transcript } from "./transcript.js" */
 
@@ -14,7 +14,8 @@ import { isLive, isOpenAsk } from "./transcript.js"
 
 /** @typedef {(
  *   | { kind: "thinking", key: string, item: Item<"thinking">, live: boolean }
- *   | { kind: "tool", key: string, item: Item<"tool_call">, live: boolean, ask: Item<"permission"> | null, inner: Row[] }
+ *   | { kind: "tool", key: string, item: Item<"tool_call">, live: boolean, outcome: TurnOutcome | undefined,
+ *       endedAt: string, ask: Item<"permission"> | null, inner: Row[] }
  *   | { kind: "answered", key: string, item: Item<"permission"> }
  *   | { kind: "fold", key: string, entries: WorkEntry[] }
  * )} WorkEntry */
@@ -26,31 +27,33 @@ import { isLive, isOpenAsk } from "./transcript.js"
  *   | { kind: "plan", item: Item<"plan">, live: boolean }
  *   | { kind: "ask", item: Item<"permission"> }
  *   | { kind: "notice", item: Item<"notice">, live: boolean }
- *   | { kind: "end", known: KnownTurn, prompt: string | null }
+ *   | { kind: "interlude", item: Item<"command_output"> | Item<"compaction"> | Item<"cleared">, live: boolean }
+ *   | { kind: "end", known: KnownTurn, prompt: Item<"message"> | null, isSilent: boolean, waited: number }
  *   | { kind: "send", send: Send }
  * )} Row */
 
 /** @typedef {{ key: number, rows: Row[] }} Segment */
 
-/** Items of so many neighbouring indexes share a segment: enough to make few, few enough to show one quickly. */
+/** Consecutive indexes per segment: large enough for few segments, small enough to show one quickly. */
 const SEGMENT = 16
 
-/** So many finished calls in a row become one line. */
+/** This many finished calls in a row become one line. */
 const FOLD = 3
 
-/** Remembers the rows of runs that did not change. @returns {(transcript: Transcript, sends: Send[], today: string) => Segment[]} */
+/** Keeps the rows of runs that did not change.
+ * @returns {(transcript: Transcript, sends: Send[], today: string) => Segment[]} */
 export function createSegmenter() {
-  /** @type {WeakMap<Run, { known: KnownTurn | undefined, live: boolean, rows: Row[] }>} */
+  /** @type {WeakMap<Run, { known: KnownTurn | undefined, live: boolean, isLast: boolean, rows: Row[] }>} */
   const kept = new WeakMap()
 
-  /** @param {Transcript} transcript @param {Run} run */
-  function rowsOfRun(transcript, run) {
+  /** @param {Transcript} transcript @param {Run} run @param {boolean} isLast */
+  function rowsOfRun(transcript, run, isLast) {
     const known = transcript.turns.get(run.turnId)
     const live = isLive(transcript, run)
     const before = kept.get(run)
-    if (before && before.known === known && before.live === live) return before.rows
-    const rows = runRows(run, known, live)
-    kept.set(run, { known, live, rows })
+    if (before && before.known === known && before.live === live && before.isLast === isLast) return before.rows
+    const rows = runRows(run, known, live, isLast)
+    kept.set(run, { known, live, isLast, rows })
     return rows
   }
 
@@ -61,20 +64,21 @@ export function createSegmenter() {
     const put = (row) => {
       const key = Math.floor(row.index / SEGMENT)
       const last = segments.at(-1)
-      // Rows are in order, so a segment never opens again; what would is shown where the reading has come to.
+      // Segments are in order: a row of an earlier segment goes into the last one.
       if (last && key <= last.key) last.rows.push(row)
       else segments.push({ key, rows: [row] })
     }
     let day = ""
+    const last = transcript.newer || sends.length > 0 ? undefined : transcript.runs.at(-1)
     for (const run of transcript.runs) {
       const first = run.items[0]
       if (first && dayOf(first.startedAt) !== day) {
-        // That a conversation is of today goes without saying.
+        // A conversation that begins today needs no heading for the day.
         const isPlain = day === "" && dayOf(first.startedAt) === today
         day = dayOf(first.startedAt)
         if (!isPlain) put({ kind: "day", key: `day:${day}`, index: first.index, at: first.startedAt })
       }
-      for (const row of rowsOfRun(transcript, run)) put(row)
+      for (const row of rowsOfRun(transcript, run, run === last)) put(row)
     }
     const end = transcript.runs.at(-1)?.items.at(-1)?.index ?? 0
     for (const send of sends) put({ kind: "send", key: `send:${send.requestId}`, index: end, send })
@@ -82,9 +86,10 @@ export function createSegmenter() {
   }
 }
 
-/** @param {Run} run @param {KnownTurn | undefined} known @param {boolean} live @returns {Row[]} */
-export function runRows(run, known, live) {
-  const calls = new Set(run.items.flatMap((item) => item.type === "tool_call" ? item.callId : []))
+/** @param {Run} run @param {KnownTurn | undefined} known @param {boolean} live
+ * @param {boolean} [isLast] only the last turn can be retried @returns {Row[]} */
+export function runRows(run, known, live, isLast = true) {
+  const calls = new Set(run.items.flatMap((item) => (item.type === "tool_call" ? item.callId : [])))
   /** @type {Map<string, UpsertObject[]>} */
   const inner = new Map()
   const outer = run.items.filter((item) => {
@@ -94,41 +99,59 @@ export function runRows(run, known, live) {
     else inner.set(item.parentCallId, [item])
     return false
   })
-  const rows = itemRows(outer.map((item) => withoutEcho(item, known)), inner, live)
+  const rows = itemRows(
+    outer.map((item) => withoutEcho(item, known)),
+    inner,
+    live,
+    known?.turn,
+  )
   if (known?.turn.outcome !== undefined && !run.late) {
     const prompt = run.items.find((item) => item.type === "message" && item.origin === "user")
-    rows.push({ kind: "end", key: `end:${run.turnId}`, index: run.items.at(-1)?.index ?? 0, known, prompt: prompt?.type === "message" ? prompt.content : null })
+    rows.push({
+      kind: "end",
+      key: `end:${run.turnId}`,
+      index: run.items.at(-1)?.index ?? 0,
+      known,
+      prompt: isLast && prompt?.type === "message" ? prompt : null,
+      isSilent: prompt !== undefined && run.items.every((item) => item === prompt || item.type === "thinking"),
+      waited: waitedFor(run.items),
+    })
   }
   return rows
 }
 
-/** Why a turn failed is said once, at its end; an item that only says the same says nothing.
+/** The reason of a failed turn is shown once, at its end, and not repeated by an item.
  * @param {UpsertObject} item @param {KnownTurn | undefined} known @returns {UpsertObject} */
 function withoutEcho(item, known) {
   if (item.errorMessage === undefined || item.errorMessage !== known?.turn.errorMessage) return item
-  const { errorMessage: _said, ...rest } = item
+  const { errorMessage: _repeated, ...rest } = item
   return /** @type {UpsertObject} */ (rest)
 }
 
-/** @param {UpsertObject[]} items @param {Map<string, UpsertObject[]>} inner @param {boolean} live @returns {Row[]} */
-function itemRows(items, inner, live) {
+/** @param {UpsertObject[]} items @param {Map<string, UpsertObject[]>} inner @param {boolean} live
+ * @param {Turn | undefined} turn @returns {Row[]} */
+function itemRows(items, inner, live, turn) {
   /** @type {Row[]} */
   const rows = []
-  const calls = new Set(items.map((item) => item.type === "tool_call" ? item.callId : undefined))
-  /** What was last asked about each call. @type {Map<string | undefined, Item<"permission">>} */
-  const asks = new Map(items.flatMap((item) => item.type === "permission" && item.callId !== undefined && calls.has(item.callId) ? [[item.callId, item]] : []))
+  const calls = new Set(items.map((item) => (item.type === "tool_call" ? item.callId : undefined)))
+  /** The last permission of each call. @type {Map<string | undefined, Item<"permission">>} */
+  const asks = new Map(
+    items.flatMap((item) =>
+      item.type === "permission" && item.callId !== undefined && calls.has(item.callId) ? [[item.callId, item]] : [],
+    ),
+  )
   for (const item of items) {
-    const ask = item.type === "tool_call" ? asks.get(item.callId) ?? null : null
-    // A call that is nothing but a question is its card.
-    if (live && ask && isOpenAsk(ask) && ask.questions?.length) continue
-    const row = standing(item, live)
+    const ask = item.type === "tool_call" ? (asks.get(item.callId) ?? null) : null
+    // While a permission is open, its card is shown instead of its call.
+    if (live && ask && isOpenPermission(ask)) continue
+    const row = standaloneRow(item, live)
     if (row) {
       rows.push(row)
       continue
     }
-    // How a question was answered is said by the call it was about.
+    // The call shows how its permission was answered.
     if (item.type === "permission" && asks.get(item.callId) === item) continue
-    const entry = workEntry(item, inner, live, ask)
+    const entry = workEntry(item, inner, live, turn, ask)
     if (!entry) continue
     const last = rows.at(-1)
     if (last?.kind === "work") last.entries.push(entry)
@@ -139,33 +162,69 @@ function itemRows(items, inner, live) {
   return rows
 }
 
-/** What stands alone. @param {UpsertObject} item @param {boolean} live @returns {Row | null} */
-function standing(item, live) {
+/** @param {UpsertObject} item @param {boolean} live @returns {Row | null} */
+function standaloneRow(item, live) {
   const { itemId: key, index } = item
   switch (item.type) {
-    case "message": return { kind: "message", key, index, item, live }
-    case "plan": return { kind: "plan", key, index, item, live }
-    case "notice": return { kind: "notice", key, index, item, live }
-    case "permission": return isOpenAsk(item) ? { kind: "ask", key, index, item } : null
-    case "thinking": case "tool_call": return null
+    case "message":
+      return { kind: "message", key, index, item, live }
+    case "plan":
+      return { kind: "plan", key, index, item, live }
+    case "notice":
+      return { kind: "notice", key, index, item, live }
+    case "command_output":
+    case "compaction":
+    case "cleared":
+      return { kind: "interlude", key, index, item, live }
+    case "permission":
+      return isOpenPermission(item) ? { kind: "ask", key, index, item } : null
+    case "thinking":
+    case "tool_call":
+      return null
   }
 }
 
-/** @param {UpsertObject} item @param {Map<string, UpsertObject[]>} inner @param {boolean} live @param {Item<"permission"> | null} ask @returns {WorkEntry | null} */
-function workEntry(item, inner, live, ask) {
+/** @param {UpsertObject} item @param {Map<string, UpsertObject[]>} inner @param {boolean} live
+ * @param {Turn | undefined} turn @param {Item<"permission"> | null} ask @returns {WorkEntry | null} */
+function workEntry(item, inner, live, turn, ask) {
   switch (item.type) {
-    case "thinking": return { kind: "thinking", key: item.itemId, item, live }
-    case "permission": return { kind: "answered", key: item.itemId, item }
-    case "tool_call": return { kind: "tool", key: item.itemId, item, live, ask, inner: itemRows(inner.get(item.callId) ?? [], inner, live) }
-    default: return null
+    case "thinking":
+      return { kind: "thinking", key: item.itemId, item, live }
+    case "permission":
+      return { kind: "answered", key: item.itemId, item }
+    case "tool_call":
+      return {
+        kind: "tool",
+        key: item.itemId,
+        item,
+        live,
+        outcome: turn?.outcome,
+        // Nothing is sent when a call is stopped: it ended with its turn.
+        endedAt:
+          toolState(item, live, turn?.outcome) === "stopped"
+            ? (turn?.endedAt ?? item.sourceTimestamp)
+            : item.sourceTimestamp,
+        ask,
+        inner: itemRows(inner.get(item.callId) ?? [], inner, live, turn),
+      }
+    default:
+      return null
   }
 }
 
-/** What must be open for an item to be seen, the outermost first: the folds and calls it stands in, and itself. Null when it is not there.
+/** The keys that must be open for an item to be visible, outermost first: its folds and calls, and itself.
+ * Null when the item is not in these rows.
  * @param {Row[]} rows @param {string} itemId @returns {string[] | null} */
 export function keysTo(rows, itemId) {
   for (const row of rows) {
-    const keys = row.kind === "work" ? keysWithin(row.entries, itemId) : row.key === itemId ? [] : null
+    const keys =
+      row.kind === "work"
+        ? keysWithin(row.entries, itemId)
+        : row.key !== itemId
+          ? null
+          : row.kind === "interlude" // its summary
+            ? [itemId]
+            : []
     if (keys) return keys
   }
   return null
@@ -175,15 +234,20 @@ export function keysTo(rows, itemId) {
 function keysWithin(entries, itemId) {
   for (const entry of entries) {
     if (entry.key === itemId || (entry.kind === "tool" && entry.ask?.itemId === itemId)) return [entry.key]
-    const inner = entry.kind === "fold" ? keysWithin(entry.entries, itemId) : entry.kind === "tool" ? keysTo(entry.inner, itemId) : null
+    const inner =
+      entry.kind === "fold"
+        ? keysWithin(entry.entries, itemId)
+        : entry.kind === "tool"
+          ? keysTo(entry.inner, itemId)
+          : null
     if (inner) return [entry.key, ...inner]
   }
   return null
 }
 
-/** Folds runs of finished calls, with the thoughts between them. The newest work stays as it is while it goes on.
- * @param {WorkEntry[]} entries @param {boolean} goesOn @returns {WorkEntry[]} */
-function folded(entries, goesOn) {
+/** Folds runs of finished calls and the thoughts between them. The newest work is not folded while it continues.
+ * @param {WorkEntry[]} entries @param {boolean} isOngoing @returns {WorkEntry[]} */
+function folded(entries, isOngoing) {
   /** @type {WorkEntry[]} */
   const out = []
   /** @type {WorkEntry[]} */
@@ -194,7 +258,11 @@ function folded(entries, goesOn) {
     const within = firstCall < 0 ? [] : run.slice(firstCall, lastCall + 1)
     const first = within[0]
     if (first && within.filter(({ kind }) => kind === "tool").length >= FOLD) {
-      out.push(...run.slice(0, firstCall), { kind: "fold", key: `fold:${first.key}`, entries: within }, ...run.slice(lastCall + 1))
+      out.push(
+        ...run.slice(0, firstCall),
+        { kind: "fold", key: `fold:${first.key}`, entries: within },
+        ...run.slice(lastCall + 1),
+      )
     } else out.push(...run)
     run = []
   }
@@ -204,21 +272,26 @@ function folded(entries, goesOn) {
       out.push(entry)
     } else run.push(entry)
   }
-  if (goesOn) out.push(...run)
+  if (isOngoing) out.push(...run)
   else close()
   return out
 }
 
 /** @param {Extract<WorkEntry, {kind: "tool"}>} entry */
-const canFold = ({ item, live, inner }) => toolState(item, live) === "done" && inner.length === 0 && !item.parts.some(({ kind }) => kind === "diff" || kind === "image")
+const canFold = ({ item, live, outcome, inner }) =>
+  toolState(item, live, outcome) === "done" &&
+  inner.length === 0 &&
+  !item.parts.some(({ kind }) => kind === "diff" || kind === "image")
 
-/** How a call is. One left open by a turn that ended was stopped.
- * @param {Item<"tool_call">} item @param {boolean} live @returns {"running" | "done" | "failed" | "refused" | "stopped"} */
-export function toolState(item, live) {
+/** The state of a call. One left open by a completed turn ended without a result; by any other, it was stopped.
+ * @param {Item<"tool_call">} item @param {boolean} live @param {TurnOutcome | undefined} outcome of its turn
+ * @returns {"running" | "done" | "failed" | "refused" | "stopped" | "ended"} */
+export function toolState(item, live, outcome) {
   if (item.refused) return "refused"
   if (item.status === "error" || item.toolOutputIsError) return "failed"
   if (item.status === "complete") return "done"
-  return live ? "running" : "stopped"
+  if (live) return "running"
+  return outcome === "completed" ? "ended" : "stopped"
 }
 
 /** @type {Record<ToolKind, (count: number) => string>} */
@@ -231,23 +304,47 @@ const done = {
   execute: (count) => `ran ${counted(count, "command")}`,
   think: (count) => `thought ${count === 1 ? "once" : `${count} times`}`,
   fetch: (count) => `fetched ${counted(count, "page")}`,
-  switch_mode: () => "changed its mode",
+  switch_mode: () => "changed mode",
   other: (count) => `used ${counted(count, "tool")}`,
 }
 
-/** What a fold says: `Read 3 files, ran 2 commands`. @param {WorkEntry[]} entries */
+/** The title of a fold: `Read 3 files, ran 2 commands`. @param {WorkEntry[]} entries */
 export function foldTitle(entries) {
   /** @type {Map<ToolKind, number>} */
   const counts = new Map()
-  for (const entry of entries) if (entry.kind === "tool") counts.set(entry.item.toolKind, (counts.get(entry.item.toolKind) ?? 0) + 1)
+  for (const entry of entries)
+    if (entry.kind === "tool") counts.set(entry.item.toolKind, (counts.get(entry.item.toolKind) ?? 0) + 1)
   const words = [...counts].map(([kind, count]) => done[kind](count)).join(", ")
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 /** How long the calls of a fold took together, in milliseconds. @param {WorkEntry[]} entries */
-export const foldTime = (entries) => entries.reduce((sum, entry) => sum + (entry.kind === "tool" ? Date.parse(entry.item.emittedAt) - Date.parse(entry.item.startedAt) : 0), 0)
+export const foldTime = (entries) =>
+  entries.reduce((sum, entry) => sum + (entry.kind === "tool" ? callTime(entry) : 0), 0)
 
-/** What the call was given, for who opens one that has nothing else to show. @param {Item<"tool_call">} item */
-export function argumentsOf({ toolArguments, parts }) {
-  return parts.length > 0 || Object.keys(toolArguments).length === 0 ? "" : JSON.stringify(toolArguments, null, 2)
+/** How long a call took, without the time in which it waited for the user, in milliseconds.
+ * @param {Extract<WorkEntry, {kind: "tool"}>} entry */
+export const callTime = ({ item, endedAt, ask }) =>
+  Math.max(0, Date.parse(endedAt) - Date.parse(item.startedAt) - waitedFor(ask ? [ask] : []))
+
+/** How long permissions that are closed now had waited for the user, in milliseconds. Several may wait at once.
+ * @param {UpsertObject[]} items in the order of their start */
+export function waitedFor(items) {
+  let [waited, until] = [0, 0]
+  for (const item of items) {
+    if (item.type !== "permission" || isOpenPermission(item)) continue
+    const [from, to] = [Math.max(until, Date.parse(item.startedAt)), Date.parse(item.emittedAt)]
+    waited += Math.max(0, to - from)
+    until = Math.max(until, to)
+  }
+  return waited
+}
+
+/** When the agent began to wait for the user, or to work: without the time in which it had waited.
+ * @param {Transcript} transcript @param {{ turnId: string, startedAt: string }} running */
+export function workingSince(transcript, { turnId, startedAt }) {
+  const [ask] = openPermissions(transcript)
+  if (ask) return ask.startedAt
+  const waited = waitedFor(transcript.runs.flatMap((run) => (run.turnId === turnId ? run.items : [])))
+  return waited === 0 ? startedAt : new Date(Date.parse(startedAt) + waited).toISOString()
 }

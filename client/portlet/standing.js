@@ -1,21 +1,35 @@
-/** What stands below the last row: that the agent starts, that it is in trouble and what to do, or an invitation to begin. */
+/** The area below the last row: the agent is starting, has a problem (and what to do), or waits for a first message. */
 
 import { el } from "../shared/dom.js"
 import { failureParts } from "../shared/failure.js"
+import { until } from "./words.js"
 
-/** @import { ErrorBody, Policy } from "../contract.js" */
+/** @import { Continuation, ErrorBody } from "../contract.js" */
 /** @import { Trouble } from "./status.js" */
 
 /** @typedef {object} Standing
- * @property {boolean} launching
+ * @property {string | null} launching  Set while the agent starts.
  * @property {Trouble | null} trouble
- * @property {ErrorBody | null} failure  Of something the user just asked for.
+ * @property {ErrorBody | null} failure  Why the last request of the user failed.
+ * @property {Continuation | null} planned  A message that is sent by itself.
+ * @property {boolean} late  It is too late for that, so the user decides.
  * @property {"loading" | "empty" | "some"} transcript
  * @property {string} agent
  * @property {string} project
- * @property {Policy} policy */
+ * @property {string} asks  How it asks for permission, as the end of a sentence. */
 
-/** @typedef {{ reconnect(): void, reopen(): void, dismiss(): void }} StandingDeps */
+/** @typedef {object} StandingDeps
+ * @property {() => void} reconnect
+ * @property {() => void} reopen
+ * @property {() => void} dismiss
+ * @property {(content: string) => void} continueNow
+ * @property {() => void} dontContinue */
+
+/** After this the server no longer sends a planned message (milliseconds). */
+const TOO_LATE = 60 * 60 * 1000
+
+/** @param {Continuation | null} planned @param {number} now */
+export const isLate = (planned, now) => planned !== null && now > Date.parse(planned.at) + TOO_LATE
 
 /** @param {HTMLElement} root @param {StandingDeps} deps */
 export function mountStanding(root, deps) {
@@ -24,15 +38,51 @@ export function mountStanding(root, deps) {
   /** @param {Trouble} trouble */
   function troubleCard({ title, text, details, action, label }) {
     const button = el("button", { class: "button", "data-kind": "main", type: "button", text: label })
-    button.addEventListener("click", () => action === "reopen" ? deps.reopen() : deps.reconnect())
-    return el("section", { class: "trouble", role: "alert" }, el("h3", { text: title }), ...failureParts({ message: text, ...(details ? { details } : {}) }), el("div", { class: "actions" }, button))
+    button.addEventListener("click", () => (action === "reopen" ? deps.reopen() : deps.reconnect()))
+    return el(
+      "section",
+      { class: "trouble", role: "alert" },
+      el("h3", { text: title }),
+      ...failureParts({ message: text, ...(details ? { details } : {}) }),
+      el("div", { class: "actions" }, button),
+    )
   }
 
   /** @param {ErrorBody} error */
   function failureCard(error) {
     const button = el("button", { class: "button", type: "button", text: "Dismiss" })
     button.addEventListener("click", deps.dismiss)
-    return el("section", { class: "trouble", role: "alert" }, ...failureParts(error), el("div", { class: "actions" }, button))
+    return el(
+      "section",
+      { class: "trouble", role: "alert" },
+      ...failureParts(error),
+      el("div", { class: "actions" }, button),
+    )
+  }
+
+  /** @param {Continuation} planned @param {boolean} late */
+  function plannedCard({ at, content }, late) {
+    const button = (/** @type {string} */ text, /** @type {() => void} */ act) => {
+      const made = el("button", { class: "button", type: "button", text })
+      made.addEventListener("click", act)
+      return made
+    }
+    const when = until(at, Date.now())
+    return el(
+      "section",
+      { class: "planned", role: "status" },
+      el("span", {
+        text: late
+          ? `“${content}” was to be sent at ${when}, but the server was off. Send it now?`
+          : `“${content}” will be sent at ${when}.`,
+      }),
+      el(
+        "div",
+        { class: "actions" },
+        button(late ? "Send now" : "Send now instead", () => deps.continueNow(content)),
+        button(late ? "Don't send" : "Cancel", deps.dontContinue),
+      ),
+    )
   }
 
   return {
@@ -41,14 +91,38 @@ export function mountStanding(root, deps) {
       const key = JSON.stringify(state)
       if (key === shown) return
       shown = key
-      const { launching, trouble, failure, transcript, agent, project, policy } = state
-      root.replaceChildren(...[
-        transcript === "empty" && !trouble && !launching ? el("div", { class: "invitation" }, el("p", { class: "invitation-title", text: `What should ${agent} do${project === "" ? "" : ` in ${project}`}?` }), el("p", { text: `It can read, change and run things there${policy === "ask" ? "; what needs your leave, it asks for" : ", and does so without asking"}.` })) : null,
-        transcript === "loading" && !trouble ? el("div", { class: "launching", role: "status" }, el("span", { class: "spinner" }), "Loading the conversation") : null,
-        launching ? el("div", { class: "launching", role: "status" }, el("span", { class: "spinner" }), `Starting ${agent}`) : null,
-        trouble ? troubleCard(trouble) : null,
-        failure ? failureCard(failure) : null,
-      ].filter((each) => each !== null))
+      const { launching, trouble, failure, planned, late, transcript, agent, project, asks } = state
+      root.replaceChildren(
+        ...[
+          transcript === "empty" && !trouble && !launching
+            ? el(
+                "div",
+                { class: "invitation" },
+                el("p", {
+                  class: "invitation-title",
+                  text: `What should ${agent} do${project === "" ? "" : ` in ${project}`}?`,
+                }),
+                el("p", {
+                  text: `It can read and change files and run commands there${asks}`,
+                }),
+              )
+            : null,
+          transcript === "loading" && !trouble
+            ? el(
+                "div",
+                { class: "launching", role: "status" },
+                el("span", { class: "spinner" }),
+                "Loading the conversation",
+              )
+            : null,
+          launching
+            ? el("div", { class: "launching", role: "status" }, el("span", { class: "spinner" }), launching)
+            : null,
+          trouble ? troubleCard(trouble) : null,
+          failure ? failureCard(failure) : null,
+          planned ? plannedCard(planned, late) : null,
+        ].filter((each) => each !== null),
+      )
     },
   }
 }

@@ -1,4 +1,4 @@
-/** How the agent is, in a word, and what is to be done about it. Pure. */
+/** The agent's status in a word, and what the user can do about a problem. Pure. */
 
 /** @import { Details, ErrorBody } from "../contract.js" */
 /** @import { AgentState, ShellState } from "../shared/bridge.js" */
@@ -12,59 +12,107 @@
  * @property {"reconnect" | "reopen"} action
  * @property {string} label */
 
-/** The dot and the word of the header. @param {ShellState | null} shell @param {number} now @returns {{ tone: Tone, word: string }} */
+/** The dot and the word in the header.
+ * @param {ShellState | null} shell @param {number} now @returns {{ tone: Tone, word: string }} */
 export function statusOf(shell, now) {
   if (!shell || shell.connection === "connecting") return { tone: "busy", word: "connecting" }
   if (shell.connection === "lost") return { tone: "bad", word: "no connection" }
   const status = shell.agentState?.status ?? shell.agent?.status ?? "idle"
   switch (status) {
-    case "idle": return { tone: "off", word: "ready" }
-    case "starting": return { tone: "busy", word: "starting" }
-    case "connected": return { tone: "ok", word: "connected" }
-    case "disconnected": return { tone: "bad", word: "disconnected" }
-    case "reconnecting": return { tone: "warn", word: reconnecting(shell.agentState, now) }
+    case "idle":
+      return { tone: "off", word: "ready" }
+    case "starting":
+      return { tone: "busy", word: "starting" }
+    case "connected":
+      return { tone: "ok", word: "connected" }
+    case "disconnected":
+      return { tone: "bad", word: "disconnected" }
+    case "reconnecting":
+      return { tone: "warn", word: reconnecting(shell.agentState, now) }
   }
 }
 
 /** @param {AgentState | null} state @param {number} now */
 function reconnecting(state, now) {
   const seconds = state?.retryAt === undefined ? 0 : Math.ceil((Date.parse(state.retryAt) - now) / 1000)
-  return ["reconnecting", state?.attempt === undefined ? "" : `try ${state.attempt}`, seconds > 0 ? `in ${seconds} s` : ""].filter((word) => word !== "").join(" · ")
+  return [
+    "reconnecting",
+    state?.attempt === undefined ? "" : `try ${state.attempt}`,
+    seconds > 0 ? `in ${seconds} s` : "",
+  ]
+    .filter((word) => word !== "")
+    .join(" · ")
 }
 
-/** Whether an agent is being started: the conversation says so. @param {ShellState | null} shell */
-export const isLaunching = (shell) => shell?.connection === "open" && (shell.agentState?.status ?? shell.agent?.status) === "starting"
+/** What to say while the agent is starting, beside a spinner; null if it is not.
+ * @param {ShellState | null} shell @param {string} name of the agent */
+export const launchWords = (shell, name) =>
+  shell?.connection === "open" && (shell.agentState?.status ?? shell.agent?.status) === "starting"
+    ? (shell.agentState?.details?.hint ?? `Starting ${name}`)
+    : null
 
-/** What the user has to do something about, or null.
- * @param {ShellState | null} shell @param {ErrorBody | null} openError why the session could not be opened @param {string} name of the agent
- * @param {boolean} [wantsLogin] its last turn failed for want of one @returns {Trouble | null} */
+/** A problem that the user has to solve, or null.
+ * @param {ShellState | null} shell @param {ErrorBody | null} openError why the session could not be opened
+ * @param {string} name of the agent @param {boolean} [wantsLogin] its last turn failed because it is not logged in
+ * @returns {Trouble | null} */
 export function troubleOf(shell, openError, name, wantsLogin = false) {
-  if (openError) return { title: "This session could not be opened", text: openError.message, details: openError.details ?? null, action: "reopen", label: "Retry" }
+  if (openError)
+    return {
+      title: "This session could not be opened",
+      text: openError.message,
+      details: openError.details ?? null,
+      action: "reopen",
+      label: "Retry",
+    }
   if (!shell || shell.connection !== "open") return null
   const details = shell.agentState?.details ?? null
   if (shell.agentState?.status === "disconnected") {
     if (shell.agent?.ready === "missing") return missing(shell, name)
-    if (wantsLogin || details?.authMethods || (details?.command !== undefined && details.command === shell.agent?.login)) {
+    if (
+      wantsLogin ||
+      details?.authMethods ||
+      (details?.command !== undefined && details.command === shell.agent?.login)
+    ) {
       const login = details?.command ?? shell.agent?.login
-      return { title: `${name} wants you to log in`, text: login === undefined ? "Log in to it in a terminal, then try again." : "Type this in a terminal, then try again:", details: withCommand(details, login), action: "reconnect", label: "Retry" }
+      return {
+        title: `${name} wants you to log in`,
+        text:
+          login === undefined ? "Log in from a terminal, then try again." : "Run this in a terminal, then try again:",
+        details: withCommand(details, login),
+        action: "reconnect",
+        label: "Retry",
+      }
     }
-    return { title: `${name} is disconnected`, text: details?.hint ?? "Its process ended. What was said is kept; the next message starts it again.", details: details && without(details, "hint"), action: "reconnect", label: "Reconnect" }
+    return {
+      title: `${name} is disconnected`,
+      text: details?.hint ?? "Its process ended. The conversation is saved; your next message restarts it.",
+      details: details && without(details, "hint"),
+      action: "reconnect",
+      label: "Reconnect",
+    }
   }
-  // The list of agents may be older than their installation; one that runs is there.
-  return shell.agent?.ready === "missing" && (shell.agentState?.status ?? "idle") === "idle" ? missing(shell, name) : null
+  // The list of agents may be older than an installation: an agent that runs is installed.
+  return shell.agent?.ready === "missing" && (shell.agentState?.status ?? "idle") === "idle"
+    ? missing(shell, name)
+    : null
 }
 
 /** @param {ShellState} shell @param {string} name @returns {Trouble} */
 function missing(shell, name) {
   const install = shell.agent?.install
   return {
-    title: `${name} is not installed`, text: install ? "Type this in a terminal, then try again:" : "Install its program and see that it is on your PATH, then try again.",
-    details: withCommand(shell.agentState?.details ?? null, install), action: "reconnect", label: "Retry",
+    title: `${name} is not installed`,
+    text: install
+      ? "Run this in a terminal, then try again:"
+      : "Install it and make sure it is on your PATH, then try again.",
+    details: withCommand(shell.agentState?.details ?? null, install),
+    action: "reconnect",
+    label: "Retry",
   }
 }
 
 /** @param {Details | null} details @param {string | undefined} command @returns {Details | null} */
-const withCommand = (details, command) => command === undefined ? details : { ...details, command }
+const withCommand = (details, command) => (command === undefined ? details : { ...details, command })
 
 /** @param {Details} details @param {keyof Details} key @returns {Details} */
 const without = (details, key) => Object.fromEntries(Object.entries(details).filter(([name]) => name !== key))

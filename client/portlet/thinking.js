@@ -1,4 +1,4 @@
-/** A thought: its first line and how long it took; the whole of it on demand, also while it goes on. */
+/** A thought: its first line and duration; the full text when opened, even while it grows. */
 
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
@@ -13,7 +13,7 @@ import { between, firstLine } from "./words.js"
 export function mountThinking(first, deps) {
   let { item } = first
   const text = el("div", { class: "rendered thought", hidden: true })
-  const blocks = mountBlocks(text)
+  const blocks = mountBlocks(text, deps.keepPlace)
   const line = mountLine(item.itemId, deps, false, (isOpen) => {
     text.hidden = !isOpen
     if (isOpen) blocks.update(item.blocks)
@@ -28,8 +28,8 @@ export function mountThinking(first, deps) {
     const grows = entry.live && isUnfinished
     setAttribute(element, "data-state", grows ? "running" : "done")
     setText(line.what, firstLine(item.content) || "Thinking")
-    // How long one took that was cut short nobody knows: what it grew by came without a time.
-    setText(line.end, grows ? "thinking" : isUnfinished ? "" : between(item.startedAt, item.emittedAt))
+    // The duration of a thought that was cut short is unknown: its updates carry no time.
+    setText(line.end, grows ? "thinking" : isUnfinished ? "" : between(item.startedAt, item.sourceTimestamp))
     line.setOpens(item.blocks.length > 0)
     if (line.isOpen()) line.apply()
   }

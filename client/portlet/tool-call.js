@@ -1,22 +1,32 @@
-/** A tool call: what it is, how it goes, and its content on demand. Work of a sub-agent stands under its call. */
+/** A tool call: its title and state, and its content when opened. The work of a sub-agent is shown under its call. */
 
 import { el, keyed, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { mountParts } from "./parts.js"
 import { kindIcons } from "./kind-icons.js"
-import { argumentsOf, toolState } from "./rows.js"
+import { callTime, toolState } from "./rows.js"
 import { mountLine } from "./line.js"
 import { mountAnswer } from "./permission.js"
-import { isOpenAsk } from "./transcript.js"
-import { between, counted } from "./words.js"
+import { isOpenPermission } from "./transcript.js"
+import { counted, duration } from "./words.js"
 
 /** @import { Item, WorkEntry } from "./rows.js" */
 /** @import { RowDeps, RowView } from "./row.js" */
 
-const stateWords = { running: "running", done: "done", failed: "failed", refused: "not allowed", stopped: "stopped" }
+const stateWords = {
+  running: "running",
+  done: "done",
+  failed: "failed",
+  refused: "not allowed",
+  stopped: "stopped",
+  ended: "ended without a result",
+}
 
-/** A diff of more bytes of HTML than this is closed until asked for. */
-const SMALL_DIFF = 12_000
+/** @type {Record<Exclude<ReturnType<typeof toolState>, "running">, Parameters<typeof icon>[0]>} */
+const stateIcons = { done: "check", failed: "close", refused: "close", stopped: "stop", ended: "circle" }
+
+/** A diff with more HTML than this starts closed (characters). */
+const SMALL_DIFF = 24_000
 
 /** @param {Extract<WorkEntry, {kind: "tool"}>} first @param {RowDeps} deps */
 export function mountToolCall(first, deps) {
@@ -26,13 +36,27 @@ export function mountToolCall(first, deps) {
   const inner = el("div", { class: "tool-inner" })
   /** @type {Map<string, RowView>} */
   const rows = new Map()
-  const line = mountLine(entry.item.itemId, deps, opensItself(entry), (isOpen) => {
+  const line = mountLine(entry.item.itemId, deps, startsOpen(entry), (isOpen) => {
+    const wasOpen = !body.hidden
     body.hidden = !isOpen
     if (!isOpen) return
-    parts.update(entry.item, toolState(entry.item, entry.live) === "running")
-    keyed(inner, rows, entry.inner, (row) => row.key, (row) => deps.mountRow(row))
+    const runs = toolState(entry.item, entry.live, entry.outcome) === "running"
+    // Until the user opens it, a running command shows only its last lines.
+    setAttribute(body, "data-tail", runs && !deps.open.has(entry.item.itemId))
+    parts.update(entry.item, runs)
+    if (!wasOpen) parts.toEnd()
+    keyed(
+      inner,
+      rows,
+      entry.inner,
+      (row) => row.key,
+      (row) => deps.mountRow(row),
+    )
     inner.hidden = entry.inner.length === 0
   })
+  // A user who reads the output of a running command keeps it when the command ends.
+  for (const name of ["wheel", "pointerdown", "click"])
+    body.addEventListener(name, () => line.isOpen() && deps.open.set(entry.item.itemId, true), { passive: true })
   body.append(inner)
   const title = el("span", { class: "tool-title" })
   const file = el("code", { class: "tool-file" })
@@ -48,16 +72,26 @@ export function mountToolCall(first, deps) {
 
   /** @param {Extract<WorkEntry, {kind: "tool"}>} next */
   function update(next) {
-    const isSame = next.item === entry.item && next.live === entry.live && next.ask === entry.ask && next.inner.length === 0 && shownState !== ""
+    const isSame =
+      next.item === entry.item &&
+      next.live === entry.live &&
+      next.outcome === entry.outcome &&
+      next.ask === entry.ask &&
+      next.inner.length === 0 &&
+      shownState !== ""
     entry = next
     if (isSame) return
-    const { item, live } = entry
-    const now = toolState(item, live)
+    const { item, live, outcome } = entry
+    const now = toolState(item, live, outcome)
     setAttribute(element, "data-state", now)
     setAttribute(element, "data-kind", item.toolKind)
     if (shownKind !== item.toolKind) line.mark.replaceChildren(icon(kindIcons[item.toolKind]))
     shownKind = item.toolKind
-    if (shownState !== now) state.replaceChildren(now === "running" ? el("span", { class: "spinner" }) : icon(now === "done" ? "check" : now === "stopped" ? "stop" : "close"), el("span", { class: "visually-hidden", text: stateWords[now] }))
+    if (shownState !== now)
+      state.replaceChildren(
+        now === "running" ? el("span", { class: "spinner" }) : icon(stateIcons[now]),
+        el("span", { class: "visually-hidden", text: stateWords[now] }),
+      )
     shownState = now
     setText(title, item.title)
     const place = placeOf(item)
@@ -68,52 +102,75 @@ export function mountToolCall(first, deps) {
     answer.element.hidden = answered === null
     if (answered) answer.update(answered)
     setText(word, wordOf(entry, now))
-    line.setPreset(opensItself(entry))
-    line.setOpens(item.parts.length > 0 || entry.inner.length > 0 || Boolean(item.errorMessage) || argumentsOf(item) !== "")
+    line.setPreset(startsOpen(entry))
+    line.setOpens(item.parts.length > 0 || entry.inner.length > 0 || Boolean(item.errorMessage))
     if (line.isOpen()) line.apply()
   }
   update(first)
   if (line.isOpen()) line.apply()
-  return { element, update, destroy: () => { parts.destroy(); rows.forEach((row) => row.destroy?.()) } }
+  return {
+    element,
+    update,
+    destroy: () => {
+      parts.destroy()
+      rows.forEach((row) => row.destroy?.())
+    },
+  }
 }
 
-/** What was asked about the call, once that is over. @param {Extract<WorkEntry, {kind: "tool"}>} entry */
-const answerTo = ({ ask }) => ask && !isOpenAsk(ask) ? ask : null
+/** The permission of the call, once it is answered or void. @param {Extract<WorkEntry, {kind: "tool"}>} entry */
+const answerTo = ({ ask }) => (ask && !isOpenPermission(ask) ? ask : null)
 
-/** Failures, pictures, and edits one can take in at a glance, are open until the user closes them; not while the same is asked about in full.
+/** Failures, running commands, pictures and small edits start open.
  * @param {Extract<WorkEntry, {kind: "tool"}>} entry */
-function opensItself({ item, live, ask }) {
-  const state = toolState(item, live)
+function startsOpen({ item, live, outcome }) {
+  const state = toolState(item, live, outcome)
   if (state === "failed") return true
-  const isAsked = live && ask !== null && isOpenAsk(ask)
-  return !isAsked && state !== "refused" && item.parts.some(({ kind }) => kind === "diff" || kind === "image") && item.parts.every((part) => part.kind === "image" || part.html.length < SMALL_DIFF)
+  if (state === "running" && item.toolKind === "execute") return item.parts.some(({ kind }) => kind === "terminal")
+  return (
+    state !== "refused" &&
+    item.parts.some(({ kind }) => kind === "diff" || kind === "image") &&
+    item.parts.every((part) => part.kind === "image" || part.html.length < SMALL_DIFF)
+  )
 }
 
-/** The file, where the title does not name it already. @param {Item<"tool_call">} item */
+/** The file, unless the title already names it. @param {Item<"tool_call">} item */
 function placeOf({ title, locations }) {
   const [first] = locations
   if (!first) return ""
   const name = first.path.split("/").at(-1) ?? first.path
   if (title.includes(name)) return ""
-  return `${first.path}${first.line === undefined ? "" : `:${first.line}`}${locations.length > 1 ? ` +${locations.length - 1}` : ""}`
+  const line = first.line === undefined ? "" : `:${first.line}`
+  return `${first.path}${line}${locations.length > 1 ? ` +${locations.length - 1}` : ""}`
 }
 
-/** Lines added and removed, as the renderer counted them. @param {Item<"tool_call">} item */
+/** Lines added and removed. @param {Item<"tool_call">} item */
 function countsOf({ parts }) {
   let [plus, minus] = [0, 0]
   for (const part of parts) {
     if (part.kind !== "diff") continue
-    const found = /class="plus">\+(\d+)<.*?class="minus">[^\d<]*(\d+)</.exec(part.html)
-    plus += Number(found?.[1] ?? 0)
-    minus += Number(found?.[2] ?? 0)
+    plus += part.added
+    minus += part.removed
   }
-  return plus + minus === 0 ? [] : [el("span", { class: "plus", text: `+${plus}` }), el("span", { class: "minus", text: `−${minus}` })]
+  return plus + minus === 0
+    ? []
+    : [el("span", { class: "plus", text: `+${plus}` }), el("span", { class: "minus", text: `−${minus}` })]
 }
 
 /** @param {Extract<WorkEntry, {kind: "tool"}>} entry @param {ReturnType<typeof toolState>} state */
 function wordOf(entry, state) {
   const { item, inner } = entry
   const steps = inner.reduce((sum, row) => sum + (row.kind === "work" ? row.entries.length : 1), 0)
-  const took = state === "running" ? "" : state === "refused" ? (answerTo(entry) ? "" : "not allowed") : between(item.startedAt, item.emittedAt)
-  return [steps > 0 ? counted(steps, "step") : "", took].filter((word) => word !== "").join(" · ")
+  const took =
+    state === "running"
+      ? ""
+      : state === "ended"
+        ? "no result"
+        : state === "refused"
+          ? answerTo(entry)
+            ? ""
+            : "not allowed"
+          : duration(callTime(entry))
+  const exit = item.exitCode === undefined || state === "running" ? "" : `exit ${item.exitCode}`
+  return [steps > 0 ? counted(steps, "step") : "", exit, took].filter((word) => word !== "").join(" · ")
 }

@@ -1,11 +1,11 @@
-/** Figures as people read them. Pure. */
+/** Durations, sizes, costs and dates as text. Pure. */
 
 /** @import { Turn, Usage } from "../contract.js" */
 
-/** How long, in the roughest unit that still tells: `0.4 s`, `12 s`, `1 min 12 s`, `2 h 5 min`. @param {number} milliseconds */
+/** At most two units: `0.4 s`, `12 s`, `1 min 12 s`, `2 h 5 min`. @param {number} milliseconds */
 export function duration(milliseconds) {
   if (!Number.isFinite(milliseconds) || milliseconds < 0) return ""
-  if (milliseconds < 9_950) return `${(milliseconds / 1000).toFixed(1)} s`
+  if (milliseconds < 9_950) return `${oneDecimal(milliseconds / 1000)} s`
   const seconds = Math.round(milliseconds / 1000)
   if (seconds < 60) return `${seconds} s`
   const minutes = Math.floor(seconds / 60)
@@ -13,10 +13,13 @@ export function duration(milliseconds) {
   return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
+/** In the user's locale. @param {number} number */
+const oneDecimal = (number) => number.toLocaleString(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+
 /** @param {string} from @param {string} to */
 export const between = (from, to) => duration(Date.parse(to) - Date.parse(from))
 
-/** As a stop-watch shows it. @param {number} milliseconds */
+/** As on a stopwatch: `0:07`, `1:02:07`. @param {number} milliseconds */
 export function clock(milliseconds) {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000))
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
@@ -42,33 +45,44 @@ export function size(bytes) {
 }
 
 /** @param {number} dollars */
-const money = (dollars) => dollars > 0 && dollars < 0.01 ? "<$0.01" : `$${dollars.toFixed(2)}`
+export const money = (dollars) => (dollars > 0 && dollars < 0.01 ? "<$0.01" : `$${dollars.toFixed(2)}`)
 
 /** @param {number} count @param {string} one @param {string} [many] */
 export const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`
 
-/** What a turn took, in short. @param {Turn} turn */
-export function turnFigures({ startedAt, endedAt, usage }) {
+/** Duration, tokens and cost of a turn, in short.
+ * @param {Turn} turn @param {number} waited for the user, in milliseconds: not part of the duration */
+export function turnFigures({ startedAt, endedAt, usage }, waited) {
   return [
-    endedAt === undefined ? "" : between(startedAt, endedAt),
-    usage && usage.inputTokens + usage.outputTokens > 0 ? `${compact(usage.inputTokens + usage.outputTokens)} tokens` : "",
+    endedAt === undefined ? "" : duration(Math.max(0, Date.parse(endedAt) - Date.parse(startedAt) - waited)),
+    usage && usage.inputTokens + usage.outputTokens > 0
+      ? `${compact(usage.inputTokens + usage.outputTokens)} tokens`
+      : "",
     usage?.costUsd ? money(usage.costUsd) : "",
-  ].filter((word) => word !== "").join(" · ")
+  ]
+    .filter((word) => word !== "")
+    .join(" · ")
 }
 
-/** All that is known of what a turn took, for who asks. @param {Usage | undefined} usage @param {string | undefined} model */
+/** Everything known about a turn's usage, for a tooltip.
+ * @param {Usage | undefined} usage @param {string | undefined} model */
 export function usageInFull(usage, model) {
   if (!usage) return model ?? ""
-  const number = (/** @type {number | undefined} */ count) => (count ?? 0).toLocaleString("en-US")
+  const number = (/** @type {number | undefined} */ count) => (count ?? 0).toLocaleString()
   return [
     model ?? "",
-    `${number(usage.inputTokens)} tokens read, ${number(usage.outputTokens)} written`,
-    usage.cacheReadInputTokens || usage.cacheCreationInputTokens ? `${number(usage.cacheReadInputTokens)} from the cache, ${number(usage.cacheCreationInputTokens)} into it` : "",
+    `${number(usage.inputTokens)} input tokens, ${number(usage.outputTokens)} output tokens`,
+    usage.cacheReadInputTokens || usage.cacheCreationInputTokens
+      ? `${number(usage.cacheReadInputTokens)} read from cache, ${number(usage.cacheCreationInputTokens)} written to it`
+      : "",
     usage.contextSize ? `context: ${number(usage.contextUsed)} of ${number(usage.contextSize)}` : "",
-  ].filter((line) => line !== "").join("\n")
+  ]
+    .filter((line) => line !== "")
+    .join("\n")
 }
 
-/** Made once and when first needed: making one takes as long as a thousand uses. @param {Intl.DateTimeFormatOptions} options */
+/** Creates the formatter on first use and keeps it: creating one takes as long as a thousand uses.
+ * @param {Intl.DateTimeFormatOptions} options */
 function formatter(options) {
   /** @type {Intl.DateTimeFormat | undefined} */
   let made
@@ -78,27 +92,48 @@ function formatter(options) {
   }
 }
 
-/** The time of day, as the user's place writes it. @type {(at: string) => string} */
-export const timeOfDay = formatter({ hour: "2-digit", minute: "2-digit" })
+/** The time of day in the user's locale. @type {(at: string) => string} */
+export const timeOfDay = formatter({ timeStyle: "short" })
 
-/** To the second. @type {(at: string) => string} */
+/** Date and time, to the second. @type {(at: string) => string} */
 export const exactTime = formatter({ dateStyle: "full", timeStyle: "medium" })
 
-/** The day, by its nearness. @param {string} at @param {number} now */
+/** A time to come: of day if it is within a day, else with the weekday. @param {string} at @param {number} now */
+export function until(at, now) {
+  const time = timeOfDay(at)
+  if (time === "" || Date.parse(at) - now < 86_400_000) return time
+  return `${new Date(at).toLocaleDateString(undefined, { weekday: "short" })} ${time}`
+}
+
+/** `Today`, `Yesterday`, the weekday within a week, else the date. @param {string} at @param {number} now */
 export function dayName(at, now) {
   const day = new Date(at)
   const days = Math.round((startOfDay(new Date(now)) - startOfDay(day)) / 86_400_000)
   if (days === 0) return "Today"
   if (days === 1) return "Yesterday"
   const sameYear = day.getFullYear() === new Date(now).getFullYear()
-  return day.toLocaleDateString(undefined, { weekday: days < 7 && days > 0 ? "long" : "short", ...(days < 7 && days > 0 ? {} : { day: "numeric", month: "long" }), ...(sameYear ? {} : { year: "numeric" }) })
+  return day.toLocaleDateString(undefined, {
+    weekday: days < 7 && days > 0 ? "long" : "short",
+    ...(days < 7 && days > 0 ? {} : { day: "numeric", month: "long" }),
+    ...(sameYear ? {} : { year: "numeric" }),
+  })
 }
 
 /** @param {Date} date */
 const startOfDay = (date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime()
 
-/** The day a time falls on here, to compare. @param {string} at */
+/** The local day of a time, for comparing. @param {string} at */
 export const dayOf = (at) => new Date(at).toDateString()
 
-/** The first line that says something, without Markdown's marks. @param {string} text */
-export const firstLine = (text) => text.slice(0, 2000).split("\n").map((line) => line.replace(/^[\s#>*-]+/, "").replace(/\*\*|__|`/g, "").trim()).find((line) => line !== "") ?? ""
+/** The first line with text in it, without Markdown marks. @param {string} text */
+export const firstLine = (text) =>
+  text
+    .slice(0, 2000)
+    .split("\n")
+    .map((line) =>
+      line
+        .replace(/^[\s#>*-]+/, "")
+        .replace(/\*\*|__|`/g, "")
+        .trim(),
+    )
+    .find((line) => line !== "") ?? ""

@@ -1,4 +1,4 @@
-/** A stretch of work: thoughts, tool calls and answered permissions, one line each, along a rule. */
+/** A group of thoughts, tool calls and answered permissions, one line each, along a vertical rule. */
 
 import { el, keyed, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
@@ -19,7 +19,14 @@ export function mountWork(first, deps) {
   const element = el("div", { class: "work" })
   /** @type {Map<string, EntryView>} */
   const views = new Map()
-  const update = (/** @type {Extract<Row, {kind: "work"}>} */ row) => keyed(element, views, row.entries, ({ key }) => key, (entry) => mountEntry(entry, deps))
+  const update = (/** @type {Extract<Row, {kind: "work"}>} */ row) =>
+    keyed(
+      element,
+      views,
+      row.entries,
+      ({ key }) => key,
+      (entry) => mountEntry(entry, deps),
+    )
   update(first)
   return { element, update, destroy: () => views.forEach((view) => view.destroy?.()) }
 }
@@ -34,10 +41,14 @@ function mountEntry(entry, deps) {
 /** @param {WorkEntry} entry @param {RowDeps} deps */
 function mountKind(entry, deps) {
   switch (entry.kind) {
-    case "thinking": return mountThinking(entry, deps)
-    case "tool": return mountToolCall(entry, deps)
-    case "answered": return mountAnswered(entry)
-    case "fold": return mountFold(entry, deps)
+    case "thinking":
+      return mountThinking(entry, deps)
+    case "tool":
+      return mountToolCall(entry, deps)
+    case "answered":
+      return mountAnswered(entry)
+    case "fold":
+      return mountFold(entry, deps)
   }
 }
 
@@ -49,7 +60,13 @@ function mountFold(first, deps) {
   const views = new Map()
   const line = mountLine(fold.key, deps, false, (isOpen) => {
     inner.hidden = !isOpen
-    keyed(inner, views, isOpen ? fold.entries : [], ({ key }) => key, (entry) => mountEntry(entry, deps))
+    keyed(
+      inner,
+      views,
+      isOpen ? fold.entries : [],
+      ({ key }) => key,
+      (entry) => mountEntry(entry, deps),
+    )
   })
   line.mark.append(icon("check"))
   const element = el("div", { class: "fold" }, line.line, inner)

@@ -1,175 +1,266 @@
 /**
- * What shell and portlets say to each other, and the only way they say it.
+ * The messages between the shell and its portlets, and the only way they are exchanged.
  *
  * The shell owns the one WebSocket. Each open session is a portlet: an iframe of our own origin at
- * `/portlet/index.html#<sessionId>` (the session id percent-encoded). They talk by `postMessage`; both
- * ends check the window it came from, the exact origin, and the shape. A message that fails a check is
- * dropped without a word: it was not one of ours.
+ * `/portlet/index.html#<sessionId>` (the session id percent-encoded). They use `postMessage`; both ends
+ * check the source window, the exact origin, the type, and that the message is about the portlet's own
+ * session. A message that fails a check is dropped silently: it is not ours.
  *
- * Order of things. The portlet posts `portlet:ready` when it listens. The shell answers with
- * `shell:state`, then `shell:pending` when sends of an earlier page are still under way, and opens the
- * session on the socket, so `session:history` follows. After a lost connection the shell opens again by
- * cursor, and a `session:history` with `mode: "since"` (or a fresh snapshot) arrives; the portlet has
- * nothing to ask for. Frames of the contract are passed on as they are, except that tails were put
- * together: a portlet only ever sees whole upserts.
+ * The order: the portlet posts `portlet:ready` when it listens. The shell answers with `shell:state`, then
+ * `shell:pending` if sends of an earlier page are still unanswered, and opens the session on the socket, so
+ * `session:history` follows. After a lost connection the shell opens it again by cursor, and a
+ * `session:history` with `mode: "since"` (or a fresh snapshot) arrives; the portlet need not ask. Requests
+ * and frames of the contract are passed on unchanged. `requests` and `frames` below list them; a new one only
+ * needs its line there.
+ *
+ * Now is one more frame of this kind, for all sessions; its messages are in `FromNow` and `ToNow`.
  */
 
-/** @import { Agent, Frame, Policy, Project, SessionListItem } from "../contract.js" */
+/** @import { Agent, AttachmentRef, ClientMessage, Frame, Project, SessionListItem } from "../contract.js" */
+/** @import { Entry } from "./door.js" */
 
 /**
- * How things are around the session. Sent on `portlet:ready` and whenever any of it changed.
+ * The state around the session. Sent on `portlet:ready` and whenever any of it changes.
  * @typedef {object} ShellState
  * @property {"shell:state"} type
- * @property {SessionListItem | null} session  Null for a session that the lists do not (yet) know.
+ * @property {SessionListItem | null} session  Null while the session is in no list.
  * @property {Project | null} project
  * @property {Agent | null} agent
  * @property {AgentState | null} agentState  The newest `agent:status` of this session or its agent.
  * @property {Connection} connection
- * @property {Theme} theme  What to show, already resolved.
- * @property {boolean} visible  Whether this is the tab in front and the page is looked at.
+ * @property {Theme} theme  The theme to show, already resolved.
+ * @property {boolean} visible  Whether its tab is in view and the user looks at the page.
+ * @property {string} storageKey  Seals what the portlet stores.
  */
 /** @typedef {"connecting" | "open" | "lost"} Connection */
 /** @typedef {"dark" | "light"} Theme */
 /** @typedef {Extract<Frame, {type: "agent:status"}>} AgentState */
 
-/** A send that no answer came for yet: shown as sending; the shell sends it again by itself.
- * @typedef {{ requestId: string, content: string }} PendingSend */
-
-/** Frames of the contract that a portlet gets as they are.
- * @typedef {Extract<Frame, {type: "session:history" | "session:upsert" | "session:turn" | "session:older" | "session:newer"
- *   | "session:accepted" | "session:policy" | "agent:status" | "error" | "ok"}>} PortletFrame */
+/** An unanswered send: shown as sending; the shell resends it automatically.
+ * @typedef {{ requestId: string, content: string, attachments: AttachmentRef[] }} PendingSend */
 
 /** @typedef {(
  *   | PortletFrame
  *   | ShellState
  *   | { type: "shell:pending", sends: PendingSend[] }
- *   | { type: "shell:focus" }
+ *   | { type: "shell:focus", on?: "composer" }
  *   | { type: "shell:reveal", itemId: string }
+ *   | { type: "shell:command", name: string }
+ *   | { type: "shell:entry", entry: Entry }
  * )} ToPortlet
  *
- * `shell:focus`: put the caret into the composer. `shell:reveal`: scroll to the item and mark it; answer
- * `portlet:lacks` when it is not loaded, then history around it follows, then `shell:reveal` again.
+ * `shell:focus`: focus the card that waits for the user, else the composer. `shell:reveal`: scroll to the
+ * item and mark it; answer `portlet:lacks` if it is not loaded, then history around it follows, then
+ * `shell:reveal` again.
+ * `shell:command`: the user chose a command of the session, by its shortcut's name or by its label.
+ * `shell:entry`: the result of a request for a ticket.
  */
+
+/** The contract's requests that a portlet may make, about its own session. */
+const requests = /** @type {const} */ ([
+  "session:send",
+  "session:queue",
+  "session:queue-resume",
+  "session:cancel",
+  "session:permission",
+  "session:older",
+  "session:newer",
+  "session:policy",
+  "session:option",
+  "session:continue-at",
+  "session:reconnect",
+  "session:looked",
+  "changes:list",
+  "changes:file",
+  "files:find",
+])
+
+/** The contract's frames that are passed to a portlet unchanged. */
+const frames = /** @type {const} */ ([
+  "session:history",
+  "session:upsert",
+  "session:tail",
+  "session:turn",
+  "session:facts",
+  "session:older",
+  "session:newer",
+  "session:accepted",
+  "session:queued",
+  "session:policy",
+  "changes:list",
+  "changes:file",
+  "files:found",
+  "agent:status",
+  "error",
+  "ok",
+])
+
+/** @typedef {Extract<ClientMessage, {type: typeof requests[number]}> & { requestId: string }} PortletRequest */
+/** @typedef {Extract<Frame, {type: typeof frames[number]}>} PortletFrame */
 
 /** @typedef {(
+ *   | PortletRequest
  *   | { type: "portlet:ready" }
+ *   | { type: "portlet:enter" }
  *   | { type: "portlet:focus" }
+ *   | { type: "portlet:kept" }
  *   | { type: "portlet:shortcut", name: string }
+ *   | { type: "portlet:commands", commands: string[] }
  *   | { type: "portlet:lacks", itemId: string }
  *   | { type: "portlet:retry-open" }
- *   | { type: "session:send", content: string, requestId: string }
- *   | { type: "session:cancel", requestId?: string }
- *   | { type: "session:permission", itemId: string, optionId?: string, answers?: Record<string, string>, requestId?: string }
- *   | { type: "session:older", before: number, requestId?: string }
- *   | { type: "session:newer", after: number, requestId?: string }
- *   | { type: "session:policy", policy: Policy, requestId?: string }
- *   | { type: "session:reconnect", requestId?: string }
  * )} ToShell
  *
- * `portlet:focus`: the user is in this portlet (menus of the shell close). `portlet:shortcut`: a key that
- * `keys.js` names was pressed; the portlet has prevented its default. `portlet:retry-open`: the user asks to open
- * again, after an error or to read the end. `session:*`: the contract's requests without `sessionId` and `cliType`, which the
- * shell knows; `requestId` comes back on the reply or the `error`. The `requestId` of a send is a UUID.
+ * `portlet:enter`: asks for a ticket for requests over HTTP. `portlet:focus`: the user is in this portlet (menus of
+ * the shell close). `portlet:kept`: the user writes here. `portlet:shortcut`: a shortcut from `keys.js` was pressed;
+ * the portlet has prevented its default. `portlet:commands`: the labels of what the palette can do here.
+ * `portlet:retry-open`: opens the session again, after an error, to read its end, or because a tail did not fit. The
+ * `requestId` of a send is a UUID.
  */
 
-/** @param {unknown} value @returns {value is Record<string, unknown>} */
-const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value)
-/** @param {unknown} value */
-const isString = (value) => typeof value === "string"
-/** @param {unknown} value */
-const isOptionalString = (value) => value === undefined || typeof value === "string"
-/** @param {unknown} value */
-const isAnswers = (value) => value === undefined || (isRecord(value) && Object.values(value).every(isString))
+/** @type {ReadonlySet<unknown>} */
+const toShell = new Set([
+  ...requests,
+  "portlet:ready",
+  "portlet:enter",
+  "portlet:focus",
+  "portlet:kept",
+  "portlet:shortcut",
+  "portlet:commands",
+  "portlet:lacks",
+  "portlet:retry-open",
+])
+/** @type {ReadonlySet<unknown>} */
+const toPortlet = new Set([
+  ...frames,
+  "shell:state",
+  "shell:pending",
+  "shell:focus",
+  "shell:reveal",
+  "shell:command",
+  "shell:entry",
+])
 
-/** Every field of every message of a portlet, and what it must be.
- * @type {Record<ToShell["type"], Record<string, (value: unknown) => boolean>>} */
-const toShellFields = {
-  "portlet:ready": {},
-  "portlet:focus": {},
-  "portlet:shortcut": { name: isString },
-  "portlet:lacks": { itemId: isString },
-  "portlet:retry-open": {},
-  "session:send": { content: isString, requestId: isString },
-  "session:cancel": { requestId: isOptionalString },
-  "session:permission": { itemId: isString, optionId: isOptionalString, answers: isAnswers, requestId: isOptionalString },
-  "session:older": { before: Number.isInteger, requestId: isOptionalString },
-  "session:newer": { after: Number.isInteger, requestId: isOptionalString },
-  "session:policy": { policy: (value) => isPolicy(value), requestId: isOptionalString },
-  "session:reconnect": { requestId: isOptionalString },
+/** Whether a message has one of these types and, if it names a session, names this one. Its content is not checked:
+ * the server rejects what it can't read.
+ * @param {unknown} data @param {ReadonlySet<unknown>} kinds @param {string} sessionId */
+function isOf(data, kinds, sessionId) {
+  if (typeof data !== "object" || data === null) return false
+  const message = /** @type {{ type?: unknown, sessionId?: unknown }} */ (data)
+  if (!kinds.has(message.type)) return false
+  const needsSession = String(message.type).startsWith("session:")
+  return message.sessionId === sessionId || (!needsSession && message.sessionId === undefined)
 }
 
-/** @param {unknown} value */
-const isBoolean = (value) => typeof value === "boolean"
-/** @param {unknown} value */
-const isPolicy = (value) => value === "ask" || value === "auto"
-/** @param {...string} words */
-const isOneOf = (...words) => (/** @type {unknown} */ value) => typeof value === "string" && words.includes(value)
-/** @param {unknown} value */
-const isItem = (value) => isRecord(value) && isString(value.itemId) && isString(value.turnId) && isString(value.type) && Number.isInteger(value.index)
-/** @param {unknown} value */
-const isEvent = (value) => isRecord(value) && isString(value.turnId) && isString(value.type)
-/** @param {unknown} value */
-const isSend = (value) => isRecord(value) && isString(value.requestId) && isString(value.content)
+/** @param {unknown} data @param {string} sessionId the portlet's own @returns {data is ToShell} */
+export const isToShell = (data, sessionId) => isOf(data, toShell, sessionId)
 
-/** What a portlet relies on in every message of the shell; it may hold more.
- * @type {Record<ToPortlet["type"], Record<string, (value: unknown) => boolean>>} */
-const toPortletFields = {
-  "session:history": { sessionId: isString, entries: Array.isArray, stream: isString, seq: Number.isInteger, turns: Array.isArray, mode: isOneOf("snapshot", "since"), older: isBoolean, policy: isPolicy },
-  "session:upsert": { sessionId: isString, payload: isItem, seq: Number.isInteger },
-  "session:turn": { sessionId: isString, payload: isEvent, seq: Number.isInteger },
-  "session:older": { sessionId: isString, entries: Array.isArray, turns: Array.isArray, before: Number.isInteger, older: isBoolean },
-  "session:newer": { sessionId: isString, entries: Array.isArray, turns: Array.isArray, after: Number.isInteger, newer: isBoolean },
-  "session:accepted": { sessionId: isString },
-  "session:policy": { sessionId: isString, policy: isPolicy },
-  "agent:status": { cliType: isString, status: isString },
-  error: { code: isString, message: isString },
-  ok: {},
-  "shell:state": { connection: isOneOf("connecting", "open", "lost"), theme: isOneOf("dark", "light"), visible: isBoolean },
-  "shell:pending": { sends: (value) => Array.isArray(value) && value.every(isSend) },
-  "shell:focus": {},
-  "shell:reveal": { itemId: isString },
-}
+/** @param {unknown} data @param {string} sessionId the portlet's own @returns {data is ToPortlet} */
+export const isToPortlet = (data, sessionId) => isOf(data, toPortlet, sessionId)
 
-/** Whether this is a message of a portlet: known, every field right, none besides.
- * @param {unknown} data @returns {data is ToShell} */
-export function isToShell(data) {
-  if (!isRecord(data) || typeof data.type !== "string" || !Object.hasOwn(toShellFields, data.type)) return false
-  const fields = toShellFields[/** @type {ToShell["type"]} */ (data.type)]
-  return Object.keys(data).every((key) => key === "type" || Object.hasOwn(fields, key))
-    && Object.entries(fields).every(([key, check]) => check(data[key]))
-}
+/**
+ * The state around Now. Sent on `portlet:ready` and whenever any of it changes.
+ * @typedef {object} NowState
+ * @property {"shell:now"} type
+ * @property {Project[]} projects
+ * @property {Agent[]} agents
+ * @property {Connection} connection
+ * @property {Theme} theme  The theme to show, already resolved.
+ * @property {boolean} visible  Whether Now is in front and the user looks at the page.
+ */
 
-/** Whether this is a message of the shell: known, and with all that it must have.
- * @param {unknown} data @returns {data is ToPortlet} */
-export function isToPortlet(data) {
-  if (!isRecord(data) || typeof data.type !== "string" || !Object.hasOwn(toPortletFields, data.type)) return false
-  return Object.entries(toPortletFields[/** @type {ToPortlet["type"]} */ (data.type)]).every(([key, check]) => check(data[key]))
+/** The requests that Now may make, about any session it shows: the shell checks that. */
+const nowRequests = /** @type {const} */ (["session:permission", "session:send", "session:looked"])
+
+/** @typedef {Extract<ClientMessage, {type: typeof nowRequests[number]}> & { requestId: string }} NowRequest */
+
+/** `now:open`: the user opens a session, at its card if it has one.
+ * @typedef {(
+ *   | NowRequest
+ *   | { type: "portlet:ready" | "portlet:enter" | "portlet:focus" | "now:new-session" }
+ *   | { type: "portlet:shortcut", name: string }
+ *   | { type: "now:open", sessionId: string }
+ * )} FromNow */
+
+/** `whole`: these are all rows.
+ * @typedef {(
+ *   | NowState
+ *   | (Extract<Frame, { type: "now:summary" }> & { whole: boolean })
+ *   | { type: "shell:done" | "shell:refused", requestId: string }
+ *   | { type: "shell:focus" }
+ *   | { type: "shell:entry", entry: Entry }
+ * )} ToNow */
+
+/** @type {ReadonlySet<unknown>} */
+const fromNow = new Set([
+  ...nowRequests,
+  "portlet:ready",
+  "portlet:enter",
+  "portlet:focus",
+  "portlet:shortcut",
+  "now:new-session",
+  "now:open",
+])
+/** @type {ReadonlySet<unknown>} */
+const toNow = new Set(["shell:now", "now:summary", "shell:done", "shell:refused", "shell:focus", "shell:entry"])
+
+/** @param {unknown} data @param {ReadonlySet<unknown>} kinds */
+const hasKind = (data, kinds) =>
+  typeof data === "object" && data !== null && kinds.has(/** @type {{ type?: unknown }} */ (data).type)
+
+/** Listens to one window of our own origin.
+ * @template M @param {() => Window | null} from @param {(data: unknown) => data is M} accepts
+ * @param {(message: M) => void} onMessage @param {AbortSignal} signal */
+function listen(from, accepts, onMessage, signal) {
+  window.addEventListener(
+    "message",
+    ({ source, origin, data }) => {
+      if (source === from() && origin === location.origin && accepts(data)) onMessage(data)
+    },
+    { signal },
+  )
 }
 
 /** The shell's end of one portlet.
  * @param {HTMLIFrameElement} frame
+ * @param {string} sessionId
  * @param {(message: ToShell) => void} onMessage
- * @param {AbortSignal} signal ends it
+ * @param {AbortSignal} signal stops listening
  * @returns {{ post(message: ToPortlet): void }} */
-export function connectPortlet(frame, onMessage, signal) {
-  window.addEventListener("message", (event) => {
-    if (event.source !== frame.contentWindow || event.origin !== location.origin || !isToShell(event.data)) return
-    onMessage(event.data)
-  }, { signal })
+export function connectPortlet(frame, sessionId, onMessage, signal) {
+  /** @returns {data is ToShell} @param {unknown} data */
+  const accepts = (data) => isToShell(data, sessionId)
+  listen(() => frame.contentWindow, accepts, onMessage, signal)
   return { post: (message) => frame.contentWindow?.postMessage(message, location.origin) }
 }
 
-/** The portlet's end. The caller posts `portlet:ready` once it is.
+/** The portlet's end. The caller posts `portlet:ready` when it is ready.
+ * @param {string} sessionId
  * @param {(message: ToPortlet) => void} onMessage
- * @param {AbortSignal} signal ends it
+ * @param {AbortSignal} signal stops listening
  * @returns {{ post(message: ToShell): void }} */
-export function connectShell(onMessage, signal) {
-  const shell = window.parent
-  window.addEventListener("message", (event) => {
-    if (event.source !== shell || event.origin !== location.origin || !isToPortlet(event.data)) return
-    onMessage(event.data)
-  }, { signal })
-  return { post: (message) => shell.postMessage(message, location.origin) }
+export function connectShell(sessionId, onMessage, signal) {
+  /** @returns {data is ToPortlet} @param {unknown} data */
+  const accepts = (data) => isToPortlet(data, sessionId)
+  listen(() => window.parent, accepts, onMessage, signal)
+  return { post: (message) => window.parent.postMessage(message, location.origin) }
+}
+
+/** The shell's end of Now. @param {HTMLIFrameElement} frame @param {(message: FromNow) => void} onMessage
+ * @param {AbortSignal} signal @returns {{ post(message: ToNow): void }} */
+export function connectNow(frame, onMessage, signal) {
+  /** @returns {data is FromNow} @param {unknown} data */
+  const accepts = (data) => hasKind(data, fromNow)
+  listen(() => frame.contentWindow, accepts, onMessage, signal)
+  return { post: (message) => frame.contentWindow?.postMessage(message, location.origin) }
+}
+
+/** Now's end. @param {(message: ToNow) => void} onMessage @param {AbortSignal} signal
+ * @returns {{ post(message: FromNow): void }} */
+export function connectShellFromNow(onMessage, signal) {
+  /** @returns {data is ToNow} @param {unknown} data */
+  const accepts = (data) => hasKind(data, toNow)
+  listen(() => window.parent, accepts, onMessage, signal)
+  return { post: (message) => window.parent.postMessage(message, location.origin) }
 }
 
 /** The address of a session's portlet. @param {string} sessionId */

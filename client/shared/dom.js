@@ -1,4 +1,4 @@
-/** Small, typed ways to build and change elements. Text only ever becomes text here; HTML enters in `html.js`. */
+/** Small typed functions that build and change elements. Strings become text, never HTML; for that see `html.js`. */
 
 /** @typedef {Node | string | null | undefined | false} Child */
 
@@ -19,10 +19,11 @@ export function el(tag, attributes = {}, ...children) {
   return element
 }
 
-/** A path that is cut at its beginning where there is no room. @param {string} path @param {string} [className] */
-export const pathText = (path, className = "") => el("span", { class: `path ${className}`.trim() }, el("bdi", { dir: "ltr", text: path }))
+/** A path that is cut at its start if there is no room. @param {string} path @param {string} [className] */
+export const pathText = (path, className = "") =>
+  el("span", { class: `path ${className}`.trim() }, el("bdi", { dir: "ltr", text: path }))
 
-/** Sets, or with `false`, `null` and `undefined` removes, an attribute; touches nothing that is right already.
+/** Sets, or with `false`, `null` and `undefined` removes, an attribute; leaves the DOM alone if nothing changes.
  * @param {Element} element @param {string} name @param {string | number | boolean | null | undefined} value */
 export function setAttribute(element, name, value) {
   if (value === false || value === null || value === undefined) {
@@ -38,12 +39,12 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text
 }
 
-/** Makes the children of `parent` those of `items`, in order: reuses by key, updates, adds, removes, and moves only what
- * must move (so focus, scroll and a running frame stay).
+/** Makes the children of `parent` match `items`, in order: reuses by key, updates, adds, removes, and moves only what
+ * must move (so that focus, scroll and loaded iframes stay).
  * @template Item
  * @template {{ element: Element, update(item: Item): void, destroy?(): void }} View
  * @param {Element} parent
- * @param {Map<string, View>} views those of the last call; changed in place
+ * @param {Map<string, View>} views of the last call; changed in place
  * @param {Iterable<Item>} items
  * @param {(item: Item) => string} keyOf
  * @param {(item: Item) => View} mount */
@@ -62,17 +63,19 @@ export function keyed(parent, views, items, keyOf, mount) {
   for (const [key, item] of wanted) {
     let view = views.get(key)
     if (view) view.update(item)
-    else views.set(key, view = mount(item))
+    else views.set(key, (view = mount(item)))
     if (view.element === next) next = next.nextElementSibling
     else parent.insertBefore(view.element, next)
   }
-  // Moving an element takes the focus from what is in it.
-  if (focused instanceof HTMLElement && focused !== document.activeElement && parent.contains(focused)) focused.focus({ preventScroll: true })
+  // Moving an element takes the focus away from its content.
+  if (focused instanceof HTMLElement && focused !== document.activeElement && parent.contains(focused))
+    focused.focus({ preventScroll: true })
 }
 
-/** The element of a page that must have it. @template {Element} T @param {ParentNode} root @param {string} selector @param {new () => T} type @returns {T} */
+/** Finds an element, or throws if it is missing.
+ * @template {Element} T @param {ParentNode} root @param {string} selector @param {new () => T} type @returns {T} */
 export function need(root, selector, type) {
   const found = root.querySelector(selector)
-  if (!(found instanceof type)) throw new Error(`the page lacks ${selector}`)
+  if (!(found instanceof type)) throw new Error(`the page has no ${selector}`)
   return found
 }

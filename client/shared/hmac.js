@@ -1,6 +1,7 @@
 /**
- * HMAC-SHA-256 for the proof that the server is ours. Browsers offer `crypto.subtle` only on secure origins, and the
- * program may be reached over plain http by a name the user allowed, so this is our own, small and always the same.
+ * HMAC-SHA-256 for the proof that the server is ours, and for the seals in storage. Browsers offer `crypto.subtle` only
+ * on secure origins, but the server may be reached over plain http by a name the user allowed, so we have our own small
+ * implementation.
  */
 
 /** @param {string} key @param {string} message @returns {string} lower-case hexadecimal */
@@ -38,10 +39,13 @@ function rootsOfPrimes(count, power) {
   return roots
 }
 
-/** @param {Uint8Array} bytes @returns {Uint8Array<ArrayBuffer>} */
+const constants = Int32Array.from(rootsOfPrimes(64, 1 / 3))
+const start = Int32Array.from(rootsOfPrimes(8, 1 / 2))
+
+/** Called for every stored draft, so while the user types: plain numbers in the loop keep it fast.
+ * @param {Uint8Array} bytes @returns {Uint8Array<ArrayBuffer>} */
 function sha256(bytes) {
-  const constants = rootsOfPrimes(64, 1 / 3)
-  const hash = rootsOfPrimes(8, 1 / 2)
+  const hash = start.slice()
   const padded = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64)
   padded.set(bytes)
   padded[bytes.length] = 0x80
@@ -49,22 +53,29 @@ function sha256(bytes) {
   view.setUint32(padded.length - 8, Math.floor(bytes.length / 2 ** 29))
   view.setUint32(padded.length - 4, bytes.length * 8)
   const words = new Int32Array(64)
-  for (let start = 0; start < padded.length; start += 64) {
+  for (let block = 0; block < padded.length; block += 64) {
+    for (let t = 0; t < 16; t += 1) words[t] = view.getInt32(block + t * 4)
+    for (let t = 16; t < 64; t += 1)
+      words[t] =
+        small(at(words, t - 2), 17, 19, 10) + at(words, t - 7) + small(at(words, t - 15), 7, 18, 3) + at(words, t - 16)
+    let [a, b, c, d, e, f, g, h] = /** @type {[number, number, number, number, number, number, number, number]} */ (
+      /** @type {unknown} */ (hash)
+    )
     for (let t = 0; t < 64; t += 1) {
-      words[t] = t < 16
-        ? view.getInt32(start + t * 4)
-        : small(at(words, t - 2), 17, 19, 10) + at(words, t - 7) + small(at(words, t - 15), 7, 18, 3) + at(words, t - 16)
-    }
-    const state = [...hash]
-    for (let t = 0; t < 64; t += 1) {
-      const [a, b, c, , e, f, g, h] = /** @type {[number, number, number, number, number, number, number, number]} */ (state)
       const first = (h + big(e, 6, 11, 25) + ((e & f) ^ (~e & g)) + at(constants, t) + at(words, t)) | 0
       const second = (big(a, 2, 13, 22) + ((a & b) ^ (a & c) ^ (b & c))) | 0
-      state.pop()
-      state.unshift((first + second) | 0)
-      state[4] = (at(state, 4) + first) | 0
+      h = g
+      g = f
+      f = e
+      e = (d + first) | 0
+      d = c
+      c = b
+      b = a
+      a = (first + second) | 0
     }
-    state.forEach((word, n) => { hash[n] = (at(hash, n) + word) | 0 })
+    ;[a, b, c, d, e, f, g, h].forEach((word, n) => {
+      hash[n] = at(hash, n) + word
+    })
   }
   const digest = new Uint8Array(32)
   const out = new DataView(digest.buffer)
@@ -72,7 +83,7 @@ function sha256(bytes) {
   return digest
 }
 
-/** @param {ArrayLike<number>} list @param {number} index */
+/** @param {Int32Array} list @param {number} index */
 const at = (list, index) => list[index] ?? 0
 /** @param {number} word @param {number} by */
 const turned = (word, by) => (word >>> by) | (word << (32 - by))

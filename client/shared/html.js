@@ -1,7 +1,7 @@
 /**
- * The one place where HTML enters the DOM. Only what the server rendered (and so made safe) may come
- * here; everything else is built with `textContent` and elements. The Trusted Types policy makes the
- * browser hold us to that: no other module can create one.
+ * The one place where HTML enters the DOM. Only HTML that the server rendered, and so made safe, may be
+ * passed here; everything else is built with `textContent` and elements. The browser enforces this with the
+ * Trusted Types policy: no other module can create one.
  */
 
 /** @typedef {{ createHTML(html: string): string }} HtmlPolicy */
@@ -11,7 +11,7 @@ const policy = /** @type {{ trustedTypes?: { createPolicy(name: string, rules: H
   /** @type {unknown} */ (globalThis)
 ).trustedTypes?.createPolicy("liminal", { createHTML: (html) => html }) ?? { createHTML: (html) => html }
 
-/** Replaces what is in `element` by HTML that the server rendered.
+/** Replaces the content of `element` with HTML that the server rendered.
  * @param {Element} element @param {string} html */
 export function setRenderedHtml(element, html) {
   element.innerHTML = policy.createHTML(html)

@@ -2,10 +2,12 @@
 
 /** @param {number} bytes @returns {string} lower-case hexadecimal */
 export function randomHex(bytes) {
-  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("")
+  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join(
+    "",
+  )
 }
 
-/** A version 4 UUID. */
+/** Version 4. */
 export function uuid() {
   const hex = randomHex(16)
   const variant = ((parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16)

@@ -1,7 +1,6 @@
 /**
- * The one WebSocket of the page: connects after the server proved itself, comes back by itself, matches replies to
- * requests, follows sessions by cursor, and sends again what was sent and never answered. It knows no view and keeps no
- * transcript. Frames leave it with tails already put together.
+ * The page's only WebSocket: connects with a fresh ticket, reconnects automatically, matches replies to requests,
+ * follows sessions by cursor, and resends unanswered messages. It knows no view and keeps no transcript.
  */
 
 import { receive, startFollowing } from "./following.js"
@@ -10,24 +9,24 @@ import { retryDelay } from "./reconnect.js"
 
 /** @import { ClientMessage, ErrorBody, Frame } from "../contract.js" */
 /** @import { Connection, PendingSend } from "./bridge.js" */
-/** @import { Proof } from "./door.js" */
+/** @import { Entry } from "./door.js" */
 /** @import { Following } from "./following.js" */
 
-/** @typedef {{ connection: Connection, stranger: boolean }} Status  `stranger`: who answers is not the server we know. */
+/** `stranger`: the server at this address is not ours, or does not know this browser.
+ * @typedef {{ connection: Connection, stranger: boolean }} Status */
 /** @typedef {PendingSend & { sessionId: string }} Send */
 
 /** @typedef {object} SocketDeps
- * @property {() => string | null} token
- * @property {(token: string) => Promise<Proof>} prove
- * @property {(token: string) => WebSocket} open
- * @property {(frame: Exclude<Frame, {type: "session:tail"}>) => void} onFrame
+ * @property {() => Promise<Entry>} enter
+ * @property {(ticket: string) => WebSocket} open
+ * @property {(frame: Frame) => void} onFrame
  * @property {(status: Status) => void} onStatus
- * @property {() => void} onOpen  The socket is open: ask for everything that may have changed.
- * @property {(sends: Send[]) => void} keepSends  Remember what is not answered yet, for after a reload.
- * @property {Send[]} sends  What an earlier page remembered.
+ * @property {() => void} onOpen  The socket is open: request everything that may have changed.
+ * @property {(sends: Send[]) => void} keepSends  Stores unanswered sends, for after a reload.
+ * @property {Send[]} sends  What an earlier page stored.
  * @property {() => boolean} isHidden */
 
-/** An opened WebSocket that lived this long was a real connection; one that ended sooner counts as a failed try. */
+/** In milliseconds. A WebSocket that closes sooner after it opened counts as a failed attempt. */
 const settledAfter = 1000
 
 /** @typedef {ReturnType<typeof createSocket>} Socket */
@@ -49,21 +48,19 @@ export function createSocket(deps) {
   const followed = new Map()
   /** @type {Map<string, Send>} */
   const sends = new Map(deps.sends.map((send) => [send.requestId, send]))
-  /** Where the answer to a send goes, while the page that asked is there.
+  /** Who gets the answer to a send, while its portlet exists.
    * @type {Map<string, (frame: Frame) => void>} */
   const sendAnswers = new Map()
 
   async function connect() {
     clearTimeout(timer)
     if (stopped || trying || socket) return
-    const token = deps.token()
-    if (token === null) return
     trying = true
-    const proof = await deps.prove(token)
+    const entry = await deps.enter()
     trying = false
     if (stopped) return
-    if (proof !== "ours") return lost(proof === "stranger")
-    const fresh = deps.open(token)
+    if (typeof entry === "string") return lost(entry === "stranger")
+    const fresh = deps.open(entry.ticket)
     socket = fresh
     fresh.onopen = () => {
       isOpen = true
@@ -101,24 +98,29 @@ export function createSocket(deps) {
     try {
       frame = JSON.parse(String(data))
     } catch {
-      return // not one of ours; the server only sends JSON
+      return // not from our server, which only sends JSON
     }
-    if (frame.type === "session:history" || frame.type === "session:upsert" || frame.type === "session:turn" || frame.type === "session:tail") {
+    if (
+      frame.type === "session:history" ||
+      frame.type === "session:upsert" ||
+      frame.type === "session:turn" ||
+      frame.type === "session:facts" ||
+      frame.type === "session:tail"
+    ) {
       const now = followed.get(frame.sessionId)
-      if (now) {
-        const { next, emit, reopen } = receive(now, frame)
+      const next = now && receive(now, frame)
+      if (next) {
         followed.set(frame.sessionId, next)
-        if (reopen) open(frame.sessionId)
-        if (emit) deps.onFrame(emit)
+        deps.onFrame(frame)
       }
-    } else if (!(frame.requestId !== undefined && isFor(frame.requestId, frame))) {
+    } else if (!(frame.requestId !== undefined && isOnlyForAsker(frame.requestId, frame))) {
       deps.onFrame(frame)
     }
     if (frame.requestId !== undefined) settle(frame.requestId, frame)
   }
 
-  /** Whether a reply concerns nobody but who asked. @param {string} requestId @param {Frame} frame */
-  function isFor(requestId, frame) {
+  /** Whether a reply concerns only its asker. @param {string} requestId @param {Frame} frame */
+  function isOnlyForAsker(requestId, frame) {
     if (waiting.get(requestId)?.quietly) return true
     return (waiting.has(requestId) || sends.has(requestId)) && isPrivateReply(frame)
   }
@@ -138,10 +140,14 @@ export function createSocket(deps) {
   }
 
   /** @param {ClientMessage & { requestId?: string }} message */
-  const transmit = (message) => socket?.send(JSON.stringify(message))
+  const transmit = (message) => {
+    // A socket that is closing would only complain; what waits for an answer is sent again or fails.
+    if (socket && !(socket.readyState > 1)) socket.send(JSON.stringify(message))
+  }
 
   /** @param {Send} send */
-  const transmitSend = ({ sessionId, content, requestId }) => transmit({ type: "session:send", sessionId, content, requestId })
+  const transmitSend = ({ sessionId, content, attachments, requestId }) =>
+    transmit({ type: "session:send", sessionId, content, attachments, requestId, whenBusy: "queue" })
 
   /** @param {string} sessionId @param {string} [around] */
   function open(sessionId, around) {
@@ -151,7 +157,7 @@ export function createSocket(deps) {
     const requestId = uuid()
     waiting.set(requestId, {
       resolve: () => {},
-      // The session can't be opened: whoever shows it says so, and asks again when the user does.
+      // The session can't be opened: its portlet shows the error and retries when the user asks.
       reject: (reason) => {
         if (reason === connectionLost) return
         followed.delete(sessionId)
@@ -159,7 +165,10 @@ export function createSocket(deps) {
       },
     })
     transmit({
-      type: "session:open", sessionId, tails: true, requestId,
+      type: "session:open",
+      sessionId,
+      tails: true,
+      requestId,
       ...(around !== undefined ? { around } : now.cursor ? { since: now.cursor } : {}),
     })
   }
@@ -167,7 +176,7 @@ export function createSocket(deps) {
   return {
     start: connect,
 
-    /** The user looks again, or the network is back: don't wait for the timer. */
+    /** Connects now, without waiting for the timer: the user is back, or the network is. */
     wake() {
       if (!socket && !trying) connect()
     },
@@ -178,9 +187,9 @@ export function createSocket(deps) {
       socket?.close()
     },
 
-    /** Asks; the promise is its reply. Rejects with the server's error, or with one of ours when there is no connection.
+    /** Resolves with the reply. Rejects with the server's error, or with one of ours if there is no connection.
      * @param {ClientMessage} message
-     * @param {{ requestId?: string, quietly?: boolean }} [how] `quietly`: the reply is for the asker alone, not for the lists.
+     * @param {{ requestId?: string, quietly?: boolean }} [how] `quietly`: the reply does not reach the lists.
      * @returns {Promise<Frame>} */
     request(message, { requestId = uuid(), quietly = false } = {}) {
       if (!isOpen) return Promise.reject(connectionLost)
@@ -190,23 +199,27 @@ export function createSocket(deps) {
       })
     },
 
-    /** Sends a message of the user; again after a lost connection, until it is answered.
-     * @param {Send} send @param {(frame: Frame) => void} onAnswer `session:accepted` or `error` */
-    send(send, onAnswer) {
-      sends.set(send.requestId, send)
-      sendAnswers.set(send.requestId, onAnswer)
+    /** Sends a message of the user, again after each reconnect until it is answered.
+     * @param {Omit<Send, "attachments"> & Partial<Send>} send
+     * @param {(frame: Frame) => void} onAnswer `session:accepted`, `session:queued` or `error` */
+    send({ sessionId, content, attachments = [], requestId }, onAnswer) {
+      const send = { sessionId, content, attachments, requestId }
+      sends.set(requestId, send)
+      sendAnswers.set(requestId, onAnswer)
       deps.keepSends([...sends.values()])
       if (isOpen) transmitSend(send)
     },
 
-    /** The sends of a session without an answer yet; `onAnswer` takes over their answers. @param {string} sessionId @param {(frame: Frame) => void} onAnswer */
+    /** The unanswered sends of a session; from now on `onAnswer` gets their answers.
+     * @param {string} sessionId @param {(frame: Frame) => void} onAnswer */
     adoptSends(sessionId, onAnswer) {
       const mine = [...sends.values()].filter((send) => send.sessionId === sessionId)
       for (const send of mine) sendAnswers.set(send.requestId, onAnswer)
-      return mine.map(({ requestId, content }) => ({ requestId, content }))
+      return mine.map(({ requestId, content, attachments }) => ({ requestId, content, attachments }))
     },
 
-    /** Follows a session from the start (its portlet is new), or reads it around an item. @param {string} sessionId @param {string} [around] */
+    /** Follows a session without a cursor (its portlet is new), or reads it around an item.
+     * @param {string} sessionId @param {string} [around] */
     follow(sessionId, around) {
       followed.set(sessionId, startFollowing())
       open(sessionId, around)
@@ -221,9 +234,23 @@ export function createSocket(deps) {
 
 /** @type {ErrorBody} */
 const connectionLost = {
-  code: "INTERNAL_ERROR", message: "Not connected to the server. Try again when the connection is back.", retryable: true,
+  code: "INTERNAL_ERROR",
+  message: "Not connected to the server. Try again when the connection is back.",
+  retryable: true,
 }
 
-/** Replies that never change what everybody sees. @param {Frame} frame */
-const isPrivateReply = (frame) => frame.type === "error" || frame.type === "ok" || frame.type === "session:accepted"
-  || frame.type === "session:older" || frame.type === "session:newer" || frame.type === "path:completions" || frame.type === "search:results"
+/** Whether a reply never changes what others see. @param {Frame} frame */
+export const isPrivateReply = (frame) =>
+  frame.type === "error" ||
+  frame.type === "ok" ||
+  frame.type === "session:accepted" ||
+  frame.type === "session:queued" ||
+  frame.type === "session:older" ||
+  frame.type === "session:newer" ||
+  frame.type === "outside:list" ||
+  frame.type === "workspace:offer" ||
+  frame.type === "changes:list" ||
+  frame.type === "changes:file" ||
+  frame.type === "path:completions" ||
+  frame.type === "files:found" ||
+  frame.type === "search:results"

@@ -1,4 +1,4 @@
-/** Dark or light: the system's choice until the user makes one, then theirs, in every document and window of ours. */
+/** Dark or light: the system's theme until the user chooses one, then that, in every window. */
 
 import { keys, load, save } from "./storage.js"
 
@@ -15,9 +15,10 @@ export function themeChoice(storage) {
 export const saveThemeChoice = (storage, choice) => save(storage, keys.theme, choice)
 
 /** @param {ThemeChoice} choice @param {boolean} systemIsLight @returns {Theme} */
-export const resolveTheme = (choice, systemIsLight) => choice === "system" ? (systemIsLight ? "light" : "dark") : choice
+export const resolveTheme = (choice, systemIsLight) =>
+  choice === "system" ? (systemIsLight ? "light" : "dark") : choice
 
-/** Shows a theme in this document. @param {Document} document @param {Theme} theme */
+/** @param {Document} document @param {Theme} theme */
 export function showTheme(document, theme) {
   document.documentElement.dataset.theme = theme
 }

@@ -1,6 +1,7 @@
 /**
- * Adding a project: a path typed with suggestions of the server. Tab and the arrows complete, Enter adds, Escape cancels.
- * Nothing is sent but requests for suggestions until the user says Add.
+ * The form that adds a project: a path, with suggestions from the server. Tab and the arrows complete it, and Tab
+ * leaves the field only if there is nothing to complete; Enter adds, Escape cancels. Until the user adds it, only
+ * requests for suggestions are sent.
  */
 
 import { el, pathText, setAttribute } from "../shared/dom.js"
@@ -9,39 +10,81 @@ import { completion } from "./completion.js"
 
 /** @typedef {object} AddProjectDeps
  * @property {(prefix: string) => Promise<string[]>} complete
- * @property {(path: string) => Promise<void>} add  Rejects with the reason, as an `ErrorBody`.
+ * @property {() => string[]} places  Directories that hold projects already, the newest first.
+ * @property {() => string[]} recent  Projects that were removed, the last one first; then where agents worked before.
+ * @property {(path: string) => Promise<void>} add  Rejects with an `ErrorBody`.
  * @property {() => void} closed */
 
 /** @param {HTMLElement} root @param {AddProjectDeps} deps */
 export function mountAddProject(root, deps) {
   const input = el("input", {
-    class: "field", id: "add-project-path", role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "add-project-list",
-    "aria-describedby": "add-project-problem", placeholder: "~/path/to/project", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    class: "field",
+    id: "add-project-path",
+    role: "combobox",
+    "aria-autocomplete": "list",
+    "aria-expanded": "false",
+    "aria-controls": "add-project-list",
+    "aria-describedby": "add-project-problem",
+    placeholder: "~/path/to/project",
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
   })
-  const list = el("ul", { class: "path-list", id: "add-project-list", role: "listbox", "aria-label": "Directories", hidden: true })
+  const list = el("ul", {
+    class: "path-list",
+    id: "add-project-list",
+    role: "listbox",
+    "aria-label": "Directories",
+    hidden: true,
+  })
   const problem = el("p", { class: "problem", id: "add-project-problem", role: "alert" })
   const submit = el("button", { class: "button", "data-kind": "main", type: "submit", text: "Add" })
   const cancel = el("button", { class: "button", type: "button", text: "Cancel" })
-  const form = el("form", { class: "add-project", "aria-label": "Add project" },
-    el("label", { for: "add-project-path", text: "Directory of the project" }), list, input, problem, el("div", { class: "add-project-actions" }, cancel, submit))
+  const form = el(
+    "form",
+    { class: "add-project", "aria-label": "Add project" },
+    el("label", { for: "add-project-path", text: "Project directory" }),
+    list,
+    input,
+    problem,
+    el("div", { class: "add-project-actions" }, cancel, submit),
+  )
   /** @type {string[]} */
   let entries = []
   let chosen = -1
   let destroyed = false
+  /** The text that the suggestions are for. */
+  let suggestedFor = ""
 
-  /** Suggestions for what stands there now; answers to earlier text are passed over. */
+  /** A name without a path is looked for beside other projects and at home. @param {string} typed */
+  const pathsFor = (typed) =>
+    typed === "" || /^~|\//.test(typed)
+      ? [typed === "" ? "~/" : typed]
+      : [...deps.places().slice(0, 8), "~/"].map((place) => `${place}${typed}`)
+
+  /** Suggests completions of the current text; answers to earlier text are ignored. */
   async function suggest() {
     const prefix = input.value
-    const found = await deps.complete(prefix === "" ? "~/" : prefix).catch(() => [])
+    const found = await Promise.all(pathsFor(prefix).map((path) => deps.complete(path).catch(() => [])))
     if (destroyed || input.value !== prefix) return
     const chosenMeanwhile = entries[chosen]
-    entries = found.slice(0, 50)
-    list.replaceChildren(...entries.map((entry, n) => {
-      const option = el("li", { class: "path-option", role: "option", id: `path-option-${n}`, title: entry }, icon("folder"), pathText(entry))
-      option.addEventListener("pointerdown", (event) => event.preventDefault()) // keeps the caret in the field
-      option.addEventListener("click", () => take(entry))
-      return option
-    }))
+    suggestedFor = prefix
+    const known = prefix === "" ? [...deps.recent(), ...deps.places()] : []
+    entries = [...new Set([...known, ...found.flat()])].slice(0, 50)
+    list.replaceChildren(
+      ...entries.map((entry, n) => {
+        const option = el(
+          "li",
+          { class: "path-option", role: "option", id: `path-option-${n}`, title: entry },
+          icon("folder"),
+          el("span", { class: "path-name", text: entry.replace(/\/$/, "").split("/").at(-1) ?? entry }),
+          pathText(entry.replace(/[^/]*\/?$/, ""), "path-parent"),
+        )
+        option.addEventListener("pointerdown", (event) => event.preventDefault()) // keeps the caret in the field
+        option.addEventListener("click", () => take(entry))
+        return option
+      }),
+    )
     list.hidden = entries.length === 0
     setAttribute(input, "aria-expanded", String(entries.length > 0))
     choose(chosenMeanwhile === undefined ? -1 : entries.indexOf(chosenMeanwhile))
@@ -64,15 +107,24 @@ export function mountAddProject(root, deps) {
     changed()
   }
 
-  /** The field holds something else: what was chosen for what it held is not chosen any more. */
+  /** Completes the text or, if several directories could follow, chooses the first. False if there is nothing. */
+  function complete() {
+    if (destroyed || entries.length === 0) return false
+    const done = completion(input.value, chosen >= 0 ? entries.slice(chosen, chosen + 1) : entries)
+    if (done === null) choose((chosen + 1) % entries.length)
+    else take(done)
+    return true
+  }
+
+  /** The text changed, so the chosen suggestion no longer applies. */
   function changed() {
-    say("")
+    showProblem("")
     choose(-1)
     suggest()
   }
 
   /** @param {string} text */
-  function say(text) {
+  function showProblem(text) {
     problem.textContent = text
     setAttribute(input, "aria-invalid", text === "" ? null : "true")
   }
@@ -85,9 +137,8 @@ export function mountAddProject(root, deps) {
       const by = event.key === "ArrowDown" ? 1 : -1
       choose(chosen < 0 ? (by > 0 ? 0 : entries.length - 1) : (chosen + by + entries.length) % entries.length)
     } else if (event.key === "Tab" && !event.shiftKey) {
-      const done = completion(input.value, chosen >= 0 ? entries.slice(chosen, chosen + 1) : entries)
-      if (done === null) return // nothing to complete: Tab does what Tab does
-      take(done)
+      if (input.value !== suggestedFor) suggest().then(complete)
+      else if (!complete()) return // Tab moves the focus as usual
     } else if (event.key === "Enter" && chosen >= 0) {
       take(completion(input.value, entries.slice(chosen, chosen + 1)) ?? entries[chosen] ?? input.value)
     } else return
@@ -103,13 +154,13 @@ export function mountAddProject(root, deps) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault()
     const path = input.value.trim()
-    if (path === "") return say("Type the path of a directory.")
+    if (path === "") return showProblem("Type the path of a directory.")
     submit.disabled = true
     try {
       await deps.add(path)
       deps.closed()
     } catch (reason) {
-      say(/** @type {{ message?: string }} */ (reason).message ?? "Could not add the project.")
+      showProblem(/** @type {{ message?: string }} */ (reason).message ?? "Could not add the project.")
       input.focus()
     } finally {
       submit.disabled = false

@@ -1,68 +1,110 @@
 /**
- * The wiring of the shell: one socket, one model, the tabs, the views. Frames and the user's acts change the state; every
- * change ends in one `render`, which tells each view what is now. What users do with sessions and projects is in `actions.js`.
+ * The wiring of the shell: one socket, one model, the tabs, the views. Frames and user actions change the state; every
+ * change ends in one `render`, which gives each view its new state. The user's actions are in `actions.js`.
  */
 
+import { confirmed } from "../shared/dialog.js"
 import { need } from "../shared/dom.js"
-import { credential, prove } from "../shared/door.js"
 import { shortcutOf } from "../shared/keys.js"
 import { createSocket } from "../shared/socket.js"
-import { keys, load, loadRecord, save } from "../shared/storage.js"
+import { keys, load, loadRecord, save, sealed } from "../shared/storage.js"
 import { agentName, agentOf } from "../shared/agents.js"
 import { createActions } from "./actions.js"
-import { mountAttention, newsOf, withMoods } from "./attention.js"
+import { mountAttention, newsOf, offerNotifications, requestOf } from "./attention.js"
+import { mountColumns } from "./columns.js"
 import { mountConnectionBar } from "./connection-bar.js"
-import { loadDefaults } from "./defaults.js"
+import { loadDefaults, saveDefaults } from "./defaults.js"
 import { createLook } from "./look.js"
-import { applyFrame, emptyModel, sessionOf, sessionsByProject, visitsFrom, withArchived, withStatus, withVisitsOf } from "./model.js"
+import {
+  applyFrame,
+  emptyModel,
+  moodOf,
+  sessionOf,
+  sessionsByProject,
+  visitsFrom,
+  withArchived,
+  withLook,
+  withStatus,
+  withVisitsOf,
+} from "./model.js"
+import { NOW, createNow } from "./now.js"
 import { mountPanes } from "./panes.js"
 import { createPortlets } from "./portlets.js"
-import { isUnread, look, notice, seenFrom } from "./seen.js"
 import { mountSidebar } from "./sidebar.js"
+import { collapsedFromStore, sendsFromStore } from "./stored.js"
 import { mountTabBar } from "./tab-bar.js"
-import { keepTabs, moveTab, nudgeTab, openTab, closeTab, tabsFromStore, tabsToStore } from "./tabs-state.js"
+import { closeTab, keepTab, keepTabs, moveTab, nudgeTab, openTab } from "./tabs-state.js"
+import { tabsFromStore, tabsInView, tabsToStore } from "./tabs-state.js"
 import { mountToasts } from "./toasts.js"
 import { mountWelcome } from "./welcome.js"
 
-/** @import { ErrorBody, Frame, SessionListItem } from "../contract.js" */
-/** @import { Send } from "../shared/socket.js" */
+/** @import { ErrorBody, Frame, OutsideDirectory, SessionListItem } from "../contract.js" */
+/** @import { Admission, Door } from "../shared/door.js" */
 /** @import { Mood } from "./model.js" */
 /** @import { Tabs } from "./tabs-state.js" */
 
-/** A session that is being made: no id of the server yet. @typedef {{ projectId: string, cliType: string, error: ErrorBody | null }} Creation */
+/** A session being created, without an id from the server yet.
+ * @typedef {import("./start.js").Start & { workspace: import("../contract.js").WorkspaceChoice | undefined,
+ *   error: ErrorBody | null }} Creation */
 
-/** What the wiring holds. Everything in it is replaced, never changed in place.
+/** The shell's state. Everything in it is replaced, never changed in place.
  * @typedef {object} Shell
  * @property {import("./model.js").Model} model
  * @property {Tabs} tabs
- * @property {readonly string[]} shown  Tabs that were in front once, in that order: they have a pane.
+ * @property {number} room  How many sessions fit side by side.
+ * @property {readonly string[]} shown  Tabs that have been in view, in that order: they have a pane.
  * @property {ReadonlyMap<string, Creation>} creating
- * @property {import("./seen.js").Seen} seen
  * @property {ReadonlySet<string>} collapsed
  * @property {import("./defaults.js").Defaults} defaults
+ * @property {readonly string[]} closed  Tabs that the user closed, the last one at the end.
+ * @property {readonly OutsideDirectory[]} outside  Where sessions were made outside.
  * @property {string | null} editing  The session whose title is being changed. */
 
-/** @param {Document} document */
-export function startApp(document) {
+/** So many closed tabs can be reopened. */
+const MOST_CLOSED = 20
+
+/** @param {Document} document @param {Door} door @param {Admission} admission for the first connection */
+export function startApp(document, door, admission) {
   const app = need(document, "#app", HTMLElement)
   app.hidden = false
-  // Each window keeps its own tabs; a new window begins with those of the last one that changed.
-  const stored = loadRecord(load(sessionStorage, keys.tabs) ? sessionStorage : localStorage, keys.tabs)
+  const { storageKey } = admission
+  const preferences = sealed(localStorage, storageKey)
+  const unsent = sealed(sessionStorage, storageKey)
+  // Each window keeps its own tabs; a new window starts with those of the window that changed last.
+  const isReload = load(sessionStorage, keys.tabs) !== null
+  const stored = loadRecord(isReload ? sessionStorage : localStorage, keys.tabs)
+  const isNarrow = matchMedia("(max-width: 700px)").matches
   /** @type {Shell} */
   let shell = {
-    model: { ...emptyModel, visited: visitsFrom(stored.visited) }, shown: [], creating: new Map(), editing: null,
-    tabs: tabsFromStore(stored),
-    seen: seenFrom(loadRecord(localStorage, keys.seen)),
+    model: { ...emptyModel, visited: visitsFrom(stored.visited) },
+    room: 1,
+    shown: [],
+    creating: new Map(),
+    editing: null,
+    closed: [],
+    outside: [],
+    // A new window on a phone shows Now first.
+    tabs: { ...tabsFromStore(stored), ...(isNarrow && !isReload && { active: null }) },
     collapsed: collapsedFromStore(),
-    defaults: loadDefaults(localStorage),
+    defaults: loadDefaults(preferences),
   }
+  /** @type {Admission | null} */
+  let firstEntry = admission
   let isDue = false
+  let isNowLoaded = false
 
-  /** Changes the state; what is seen follows before the next paint. @param {Partial<Shell>} change @param {(show: () => void) => void} soon */
+  /** Changes the state; the views follow before the next paint.
+   * @param {Partial<Shell>} change @param {(show: () => void) => void} soon */
   function set(change, soon = queueMicrotask) {
     const before = shell
     shell = { ...shell, ...change }
-    if (shell.tabs !== before.tabs || shell.model.sessions !== before.model.sessions || shell.model.visited !== before.model.visited) settleTabs(before)
+    if (
+      shell.tabs !== before.tabs ||
+      shell.room !== before.room ||
+      shell.model.sessions !== before.model.sessions ||
+      shell.model.visited !== before.model.visited
+    )
+      settleTabs(before)
     isDue = true
     soon(() => {
       if (!isDue) return
@@ -71,7 +113,7 @@ export function startApp(document) {
     })
   }
 
-  /** Tabs are of sessions that exist, the one in front has a pane, and all this is remembered. @param {Shell} before */
+  /** Closes tabs of sessions that are gone, gives tabs in view a pane, and stores the tabs. @param {Shell} before */
   function settleTabs(before) {
     const { creating } = shell
     const known = shell.model.projects?.every(({ id }) => shell.model.listed.has(id)) === true
@@ -79,8 +121,18 @@ export function startApp(document) {
     const model = withVisitsOf(shell.model, (id) => tabs.order.includes(id))
     const shown = shell.shown.filter((id) => tabs.order.includes(id))
     for (const id of shell.shown) if (!tabs.order.includes(id)) portlets.closed(id)
-    if (tabs.active !== null && !shown.includes(tabs.active)) shown.push(tabs.active)
-    shell = { ...shell, model, tabs, shown }
+    shown.push(...tabsInView(tabs, shell.room).filter((id) => !shown.includes(id)))
+    const gone = before.tabs.order.filter(
+      (id) => !tabs.order.includes(id) && id !== before.tabs.preview && sessionOf(model, id),
+    )
+    const closed = gone.length === 0 ? shell.closed : [...shell.closed.filter((id) => !gone.includes(id)), ...gone]
+    shell = {
+      ...shell,
+      model,
+      tabs,
+      shown,
+      closed: closed.filter((id) => !tabs.order.includes(id)).slice(-MOST_CLOSED),
+    }
     if (tabs === before.tabs && model.visited === before.model.visited) return
     const stored = { ...tabsToStore(tabs, (id) => !creating.has(id)), visited: [...model.visited.values()] }
     save(sessionStorage, keys.tabs, stored)
@@ -89,96 +141,213 @@ export function startApp(document) {
 
   const isLookedAt = () => document.visibilityState === "visible" && document.hasFocus()
 
-  /** The session in front is seen while the page is looked at. */
-  function lookAtActive() {
-    const session = shell.tabs.active === null ? undefined : sessionOf(shell.model, shell.tabs.active)
-    if (!session || !isLookedAt()) return
-    const seen = look(shell.seen, session)
-    if (seen === shell.seen) return
-    save(localStorage, keys.seen, seen)
-    shell = { ...shell, seen }
+  /** Now is what is shown without a session. */
+  const isNowInFront = () => shell.tabs.active === null && (shell.model.projects?.length ?? 0) > 0
+  const inView = () => tabsInView(shell.tabs, shell.room)
+
+  /** Tells the server that the user looks at the sessions in view. */
+  function lookAtView() {
+    if (!isLookedAt()) return
+    for (const id of inView()) {
+      if (!sessionOf(shell.model, id)?.unread) continue
+      shell = { ...shell, model: withLook(shell.model, id) }
+      socket.request({ type: "session:looked", sessionId: id }).catch(() => {}) // unread again with the next list
+    }
   }
 
   const socket = createSocket({
-    token: () => credential(localStorage),
-    prove,
-    open: (token) => new WebSocket(`${location.origin.replace(/^http/, "ws")}/ws`, ["liminal.1", token]),
+    async enter() {
+      const first = firstEntry
+      firstEntry = null
+      return first ?? door.enter()
+    },
+    open: (ticket) => new WebSocket(`${location.origin.replace(/^http/, "ws")}/ws`, ["liminal.1", ticket]),
     isHidden: () => document.hidden,
-    sends: sendsFromStore(),
-    keepSends: (sends) => save(sessionStorage, keys.sends, sends),
+    sends: sendsFromStore(unsent),
+    keepSends: (sends) => save(unsent, keys.sends, sends),
     onStatus: (status) => set({ model: withStatus(shell.model, status) }),
     onOpen() {
       const isBack = shell.model.projects !== null
-      if (isBack) panes.revive(portlets.has)
-      const ask = (/** @type {import("../contract.js").ClientMessage} */ message) => socket.request(message).catch(() => {}) // a lost connection asks again when it is back
+      if (isBack) panes.revive((id) => (id === NOW ? now.has() : portlets.has(id)))
+      now.lost()
+      const ask = (/** @type {import("../contract.js").ClientMessage} */ message) =>
+        socket.request(message).catch(() => {}) // asked again after a reconnect
       ask({ type: "project:list" })
       for (const project of shell.model.projects ?? []) ask({ type: "session:list", projectId: project.id })
       ask({ type: "agents:list" })
-      for (const projectId of new Set([...shell.model.visited.values()].filter(({ archived }) => archived).map((session) => session.projectId))) {
-        socket.request({ type: "session:list", projectId, archived: true }, { quietly: true })
-          .then((frame) => { if (frame.type === "session:list") set({ model: withArchived(shell.model, projectId, frame.sessions) }) }, () => {})
+      lookOutside()
+      for (const projectId of new Set(
+        [...shell.model.visited.values()].filter(({ archived }) => archived).map((session) => session.projectId),
+      )) {
+        socket.request({ type: "session:list", projectId, archived: true }, { quietly: true }).then(
+          (frame) => {
+            if (frame.type === "session:list") set({ model: withArchived(shell.model, projectId, frame.sessions) })
+          },
+          () => {},
+        )
       }
     },
     onFrame,
   })
 
-  /** @param {Exclude<Frame, {type: "session:tail"}>} frame */
+  /** @param {Frame} frame */
   function onFrame(frame) {
     const before = shell.model
     const model = applyFrame(before, frame)
-    // What a session is doing comes with what it says, which is not to wait for the sidebar.
+    // A session's state comes with its output, which must not wait for the sidebar.
     const canWait = frame.type === "session:state" && !document.hidden
     if (model !== before) set({ model }, canWait ? requestAnimationFrame : queueMicrotask)
     portlets.onFrame(frame)
+    now.onFrame(frame)
+    if (frame.type === "search:results") actions.foundAgain(frame)
     if (frame.type === "project:list" || frame.type === "project:added") {
-      // Those we knew are asked for when the socket opens; here come the new ones.
+      // Known projects are requested when the socket opens; this is for new ones.
       for (const { id } of model.projects ?? []) {
-        if (!model.listed.has(id) && !(before.projects ?? []).some((known) => known.id === id)) socket.request({ type: "session:list", projectId: id }).catch(() => {})
+        if (!model.listed.has(id) && !(before.projects ?? []).some((known) => known.id === id))
+          socket.request({ type: "session:list", projectId: id }).catch(() => {})
       }
     }
-    if (frame.type === "session:state") stateChanged(sessionOf(before, frame.sessionId), sessionOf(model, frame.sessionId))
-    if (frame.type === "error" && !(frame.sessionId !== undefined && portlets.has(frame.sessionId))) toasts.show({ kind: "error", text: frame.message })
+    if (frame.type === "session:state")
+      stateChanged(sessionOf(before, frame.sessionId), sessionOf(model, frame.sessionId))
+    if (frame.type === "error" && !(frame.sessionId !== undefined && portlets.has(frame.sessionId)))
+      toasts.show({ kind: "error", text: frame.message })
   }
 
   /** @param {SessionListItem | undefined} before @param {SessionListItem | undefined} after */
   function stateChanged(before, after) {
     if (!before || !after) return
-    const inFront = after.id === shell.tabs.active && isLookedAt()
-    if (!inFront && after.lastActiveAt !== before.lastActiveAt) {
-      const seen = notice(shell.seen, before)
-      if (seen !== shell.seen) { save(localStorage, keys.seen, seen); set({ seen }) }
-    }
+    const inFront = (inView().includes(after.id) || isNowInFront()) && isLookedAt()
     const news = newsOf(before, after)
-    if (news !== null && !isLookedAt() && shell.defaults.notifications) attention.notify(after, news)
+    const isAway = !isLookedAt() && shell.defaults.notifications
+    if (news !== null && isAway) attention.notify(after, projectName(after.projectId), news)
+    if (after.state !== "waiting" || before.state === "waiting") return
+    if (isAway) now.expect(after.id)
+    if (!inFront)
+      offerNotifications(after.title, {
+        defaults: shell.defaults,
+        keep: (change) => set({ defaults: saveDefaults(preferences, change) }),
+        toasts,
+      })
   }
+
+  /** @param {string | undefined} id */
+  const projectName = (id) => shell.model.projects?.find((project) => project.id === id)?.name ?? ""
 
   const portlets = createPortlets({
     shell: () => shell,
+    enter: door.enter,
+    storageKey,
     socket,
     post: (sessionId, message) => panes.post(sessionId, message),
     theme: () => view.theme(),
     isLookedAt,
     focused: () => document.activeElement,
     onShortcut: (name) => actions.shortcut(name),
-    onFocus: () => view.closeDrawer(),
+    onFocus: (id) => {
+      view.closeDrawer()
+      if (id !== shell.tabs.active && inView().includes(id)) set({ tabs: openTab(shell.tabs, id) })
+    },
+    onKept: (id) => set({ tabs: keepTab(shell.tabs, id) }),
+    confirmRestart: (agent, titles) =>
+      confirmed({
+        title: `Restart ${agent}?`,
+        text: `This also interrupts ${new Intl.ListFormat("en").format(titles.map((title) => `“${title}”`))}.`,
+        action: "Restart",
+      }),
     lost: (text) => toasts.show({ kind: "error", text }),
   })
 
+  const now = createNow({
+    shell: () => shell,
+    enter: door.enter,
+    socket,
+    post: (message) => panes.postNow(message),
+    theme: () => view.theme(),
+    isLookedAt,
+    isInFront: isNowInFront,
+    open: (id, itemId) => openAt(id, itemId),
+    newSession: () => actions.shortcut("new-session"),
+    onShortcut: (name) => actions.shortcut(name),
+    onFocus: () => view.closeDrawer(),
+    onWaiting: (row) => attention.notify(row, projectName(row.projectId), requestOf(row)),
+    failed: (text) => toasts.show({ kind: "error", text }),
+  })
+
+  /** Opens a session at its card, if it waits with one. @param {string} id @param {string | undefined} itemId */
+  function openAt(id, itemId) {
+    actions.openSession(id)
+    if (itemId !== undefined) portlets.reveal(id, itemId)
+  }
+
+  /** @param {string} id */
+  function closeOne(id) {
+    actions.forget(id)
+    set({ tabs: closeTab(shell.tabs, id) })
+  }
+
   const view = createLook(document, { changed: () => set({}), storage: localStorage })
   const toasts = mountToasts(need(document, "#toasts", HTMLElement))
-  const attention = mountAttention(document, { open: (id) => actions.openSession(id) })
+  const attention = mountAttention(document, { open: (id) => openAt(id, now.cardOf(id)) })
   const bar = mountConnectionBar(need(document, "#connection", HTMLElement), { retry: () => socket.wake() })
+  const columns = mountColumns(need(document, "#panes", HTMLElement), {
+    shell: () => shell,
+    set,
+    focus: (id) => portlets.focus(id),
+  })
+  shell = { ...shell, room: columns.room() }
   const panes = mountPanes(need(document, "#panes", HTMLElement), {
     onMessage: (sessionId, message) => portlets.onMessage(sessionId, message),
+    onNowMessage: (message) => now.onMessage(message),
     retry: (id) => actions.retryCreate(id),
     restore: (id) => actions.restore(id),
-    close: (id) => set({ tabs: closeTab(shell.tabs, id) }),
+    columns,
+    close: closeOne,
   })
-  const actions = createActions({ shell: () => shell, set, socket, toasts, view, portlets, focusPane: (id) => panes.focus(id), addProject: () => { view.showSidebar(); sidebar.addProject() } })
-  const welcome = mountWelcome(need(document, "#panes", HTMLElement), { addProject: () => { view.showSidebar(); sidebar.addProject() }, newSession: (anchor) => actions.newSession(anchor) })
+  function lookOutside() {
+    socket.request({ type: "outside:list" }, { quietly: true }).then(
+      (frame) => {
+        if (frame.type === "outside:list") set({ outside: frame.directories })
+      },
+      () => {}, // asked again after a reconnect
+    )
+  }
+
+  const actions = createActions({
+    shell: () => shell,
+    lookOutside,
+    set,
+    door,
+    preferences,
+    socket,
+    toasts,
+    view,
+    portlets,
+    now,
+    focusPane: (id) => panes.focus(id),
+    moodFor(id) {
+      const session = sessionOf(shell.model, id)
+      return session ? moodOf(session) : "idle"
+    },
+    addProject: () => {
+      view.showSidebar()
+      sidebar.addProject()
+    },
+  })
+  const welcome = mountWelcome(need(document, "#panes", HTMLElement), {
+    addProject: () => {
+      view.showSidebar()
+      sidebar.addProject()
+    },
+    addProjects: actions.addProjects,
+    now: Date.now,
+  })
   const sidebar = mountSidebar(need(document, "#sidebar", HTMLElement), {
     now: Date.now,
-    open: (id) => { actions.openSession(id); view.closeDrawer() },
+    open: (id) => {
+      actions.openSession(id, "preview")
+      view.closeDrawer()
+    },
+    keep: (id) => set({ tabs: keepTab(shell.tabs, id) }),
     menu: actions.sessionMenu,
     renamed: actions.renamed,
     rename: (id) => set({ editing: id }),
@@ -190,84 +359,142 @@ export function startApp(document) {
       save(localStorage, keys.collapsed, Object.fromEntries([...next].map((id) => [id, true])))
       set({ collapsed: next })
     },
-    newSession: (projectId, anchor) => actions.newSession(anchor, projectId),
+    newSession: (projectId) => actions.newSession(projectId),
     projectMenu: actions.projectMenu,
+    outsideOf: actions.outsideOf,
     complete: actions.completePath,
+    places: actions.places,
+    recent: actions.recent,
     add: actions.addProject,
     search: actions.search,
     settings: actions.settings,
+    agents: actions.agentsMenu,
     hide: () => view.hideSidebar(),
   })
   const tabBar = mountTabBar(need(document, "#tabs", HTMLElement), {
     activate: (id) => set({ tabs: openTab(shell.tabs, id) }),
-    close: (id) => set({ tabs: closeTab(shell.tabs, id) }),
+    open: (id) => actions.openSession(id),
+    keep: (id) => set({ tabs: keepTab(shell.tabs, id) }),
+    menu: actions.tabMenu,
+    close: closeOne,
     move: (id, to) => set({ tabs: moveTab(shell.tabs, id, to) }),
+    dragging: columns.dragging,
     nudge: (id, by) => set({ tabs: nudgeTab(shell.tabs, id, by) }),
     all: actions.allTabs,
-    newSession: (anchor) => actions.newSession(anchor),
+    newSession: () => actions.newSession(),
+    now: () => actions.shortcut("now"),
     showSidebar: () => view.showSidebar(),
   })
 
   function render() {
-    lookAtActive()
-    const { model, tabs, shown, creating, collapsed, editing, seen } = shell
+    lookAtView()
+    const visible = inView()
+    const { model, tabs, shown, creating, collapsed, editing } = shell
     /** @type {Map<string, Mood>} */
-    const moods = new Map(withMoods([...model.sessions.values(), ...model.visited.values()], (session) => isUnread(seen, session)).map(({ session, mood }) => [session.id, mood]))
+    const moods = new Map(
+      [...model.sessions.values(), ...model.visited.values()].map((session) => [session.id, moodOf(session)]),
+    )
+    const waiting = [...moods.values()].filter((mood) => mood === "waiting").length
     const groups = sessionsByProject(model)
+    const outside = new Map(shell.outside.map(({ path, count }) => [path, count]))
     sidebar.update({
       status: model.status,
-      sections: model.projects?.map((project) => ({
-        project, collapsed: collapsed.has(project.id), listed: model.listed.has(project.id),
-        rows: (groups.get(project.id) ?? []).map((session) => ({
-          session, mood: moods.get(session.id) ?? "idle", current: session.id === tabs.active, editing: session.id === editing,
-        })),
-      })) ?? null,
+      sections:
+        model.projects?.map((project) => ({
+          project,
+          collapsed: collapsed.has(project.id),
+          listed: model.listed.has(project.id),
+          outside: outside.get(project.path) ?? 0,
+          rows: (groups.get(project.id) ?? []).map((session) => ({
+            session,
+            mood: moods.get(session.id) ?? "idle",
+            current: session.id === tabs.active,
+            editing: session.id === editing,
+          })),
+        })) ?? null,
     })
     const about = (/** @type {string} */ id) => {
       const session = sessionOf(model, id)
       const cliType = session?.cliType ?? creating.get(id)?.cliType ?? agentOf(id)
-      return { title: session?.title ?? (creating.has(id) ? "New Session" : "…"), cliType, agent: agentName(cliType, model.agents) }
+      return {
+        title: session?.title ?? (creating.has(id) ? "New Session" : "…"),
+        cliType,
+        agent: agentName(cliType, model.agents),
+        project: projectName(session?.projectId),
+      }
     }
-    tabBar.update(tabs.order.map((id) => ({
-      id, ...about(id), active: id === tabs.active,
-      mood: creating.has(id) ? (creating.get(id)?.error ? "failed" : "running") : moods.get(id) ?? "idle",
-    })))
-    panes.update(shown.map((id) => ({ id, title: about(id).title, active: id === tabs.active, creating: actions.creatingPane(id), visit: actions.visitOf(id) })))
-    welcome.update({ shown: tabs.active === null, projects: model.projects?.length ?? null })
+    tabBar.update(
+      tabs.order.map((id) => ({
+        id,
+        ...about(id),
+        active: id === tabs.active,
+        beside: id !== tabs.active && visible.includes(id),
+        preview: id === tabs.preview,
+        mood: creating.has(id) ? (creating.get(id)?.error ? "failed" : "running") : (moods.get(id) ?? "idle"),
+      })),
+      { active: isNowInFront(), waiting },
+    )
+    isNowLoaded ||= isNowInFront()
+    panes.update([
+      ...(isNowLoaded
+        ? [
+            {
+              id: NOW,
+              title: "Now",
+              active: isNowInFront(),
+              column: isNowInFront() ? { at: 0, of: 1 } : null,
+              creating: null,
+              visit: null,
+            },
+          ]
+        : []),
+      ...shown.map((id) => ({
+        id,
+        title: about(id).title,
+        active: id === tabs.active,
+        column: visible.includes(id) ? { at: visible.indexOf(id), of: visible.length } : null,
+        creating: actions.creatingPane(id),
+        visit: actions.visitOf(id),
+      })),
+    ])
+    welcome.update({
+      shown: tabs.active === null && model.projects?.length === 0,
+      agents: model.agents,
+      directories: shell.outside,
+    })
     bar.update(model.status)
-    attention.update({ title: tabs.active === null ? null : about(tabs.active).title, sessions: [...moods.values()].map((mood) => ({ mood })) })
+    attention.update({ title: tabs.active === null ? null : about(tabs.active).title, waiting })
     portlets.update()
+    now.update()
     actions.update()
   }
 
   document.addEventListener("keydown", (event) => {
     const name = shortcutOf(event)
     if (name === null || (document.querySelector("dialog[open]") && name !== "search")) return
+    if (name === "find" && shell.tabs.active === null) return
     event.preventDefault()
     actions.shortcut(name)
   })
   for (const type of ["visibilitychange", "focus", "blur"]) {
-    (type === "visibilitychange" ? document : window).addEventListener(type, () => { if (!document.hidden) socket.wake(); set({}) })
+    ;(type === "visibilitychange" ? document : window).addEventListener(type, () => {
+      if (!document.hidden) socket.wake()
+      set({})
+    })
   }
+  window.addEventListener("hashchange", actions.followAddress)
   window.addEventListener("online", () => socket.wake())
   window.addEventListener("storage", (event) => {
     if (event.key === keys.collapsed) set({ collapsed: collapsedFromStore() })
-    if (event.key === keys.defaults) set({ defaults: loadDefaults(localStorage) })
-    if (event.key === keys.seen) set({ seen: seenFrom(loadRecord(localStorage, keys.seen)) })
+    if (event.key === keys.defaults) set({ defaults: loadDefaults(preferences) })
     if (event.key === keys.theme || event.key === keys.sidebar) view.follow()
-    if (event.key === keys.credential) socket.wake()
   })
-  setInterval(() => { if (!document.hidden) sidebar.tick() }, 15_000)
+  setInterval(() => {
+    if (!document.hidden) sidebar.tick()
+  }, 15_000)
 
   settleTabs(shell)
   render()
+  actions.followAddress()
   socket.start()
-}
-
-const collapsedFromStore = () => new Set(Object.entries(loadRecord(localStorage, keys.collapsed)).filter(([, folded]) => folded === true).map(([id]) => id))
-
-/** @returns {Send[]} */
-function sendsFromStore() {
-  const stored = load(sessionStorage, keys.sends)
-  return Array.isArray(stored) ? stored.filter((send) => ["sessionId", "requestId", "content"].every((key) => typeof send?.[key] === "string")) : []
 }

@@ -1,55 +1,47 @@
 /**
- * Telling the user that something wants them: the page's title, its icon and, once allowed, a notification of the desktop.
- * What it comes to is pure (`titleOf`, `iconOf`, `newsOf`); the rest puts it where it is seen.
+ * Tells the user that something needs them: by the page's title, its icon and, once allowed, desktop notifications.
+ * `titleOf`, `newsOf` and `requestOf` decide and are pure; the rest shows it.
  */
 
-import { moodOf } from "./model.js"
+import { isAtWork } from "./model.js"
 
-/** @import { SessionListItem } from "../contract.js" */
-/** @import { Mood } from "./model.js" */
+/** @import { NowRow, SessionListItem } from "../contract.js" */
 
-/** @param {{ title: string | null, moods: readonly Mood[] }} state `title` of the session in front */
-export function titleOf({ title, moods }) {
-  const wanting = moods.filter((mood) => mood === "waiting" || mood === "unread" || mood === "failed").length
-  const count = wanting > 0 ? `(${wanting}) ` : ""
-  const working = moods.includes("running") ? "● " : ""
-  return `${count}${working}${title === null ? "" : `${title} · `}Liminal Builder`
-}
+/** @param {{ title: string | null, waiting: number }} state `title` of the active session */
+export const titleOf = ({ title, waiting }) =>
+  `${waiting > 0 ? `(${waiting}) ` : ""}${title === null ? "" : `${title} · `}Liminal Builder`
 
-/** @param {readonly Mood[]} moods @returns {"waiting" | "unread" | "running" | "idle"} */
-export function iconOf(moods) {
-  if (moods.includes("waiting")) return "waiting"
-  if (moods.includes("unread") || moods.includes("failed")) return "unread"
-  return moods.includes("running") ? "running" : "idle"
-}
-
-/** What a change of a session's state is worth telling, or null.
+/** The notification for a change of a session's state, or null for none.
  * @param {SessionListItem | undefined} before @param {SessionListItem} after @returns {string | null} */
 export function newsOf(before, after) {
   if (!before || before.state === after.state) return null
-  if (after.state === "waiting") return "Waiting for your permission"
-  const worked = before.state === "running" || before.state === "waiting" || before.state === "starting"
-  if (worked && after.state === "idle") return "Finished"
-  if (worked && after.state === "failed") return "Failed"
+  if (isAtWork(before) && after.state === "idle") return "Finished"
+  if (isAtWork(before) && after.state === "failed") return "Failed"
   return null
+}
+
+/** What a session that waits asks for, in a few words. @param {NowRow} row */
+export function requestOf({ card }) {
+  if (card?.type !== "permission") return "Waiting for you"
+  return card.questions?.length ? `Asks: ${card.title}` : `Asks for permission: ${card.title}`
 }
 
 /** @param {Document} document @param {{ open(sessionId: string): void }} deps */
 export function mountAttention(document, deps) {
   const link = document.querySelector("link[rel=icon]")
   return {
-    /** @param {{ title: string | null, sessions: readonly { mood: Mood }[] }} state */
-    update({ title, sessions }) {
-      const moods = sessions.map(({ mood }) => mood)
-      const words = titleOf({ title, moods })
+    /** @param {{ title: string | null, waiting: number }} state */
+    update(state) {
+      const words = titleOf(state)
       if (document.title !== words) document.title = words
-      const icon = `/icons/${iconOf(moods)}.svg`
+      const icon = `/icons/${state.waiting > 0 ? "waiting" : "idle"}.svg`
       if (link instanceof HTMLLinkElement && link.getAttribute("href") !== icon) link.setAttribute("href", icon)
     },
-    /** @param {SessionListItem} session @param {string} news */
-    notify(session, news) {
+    /** @param {SessionListItem} session @param {string} project its name @param {string} news */
+    notify(session, project, news) {
       if (!("Notification" in globalThis) || Notification.permission !== "granted") return
-      const notification = new Notification(session.title, { body: news, tag: session.id })
+      const title = project === "" ? session.title : `${session.title} · ${project}`
+      const notification = new Notification(title, { body: news, tag: session.id })
       notification.onclick = () => {
         window.focus()
         deps.open(session.id)
@@ -60,13 +52,26 @@ export function mountAttention(document, deps) {
 }
 
 /** @returns {"granted" | "denied" | "default" | "missing"} */
-export const notificationPermission = () => "Notification" in globalThis ? Notification.permission : "missing"
+export const notificationPermission = () => ("Notification" in globalThis ? Notification.permission : "missing")
 
-/** Asks the browser for leave, where it has not decided. */
+/** Asks the browser for permission, unless the user has already decided. */
 export async function allowNotifications() {
   if (!("Notification" in globalThis)) return false
-  return (Notification.permission === "default" ? await Notification.requestPermission() : Notification.permission) === "granted"
+  return (
+    (Notification.permission === "default" ? await Notification.requestPermission() : Notification.permission) ===
+    "granted"
+  )
 }
 
-/** The sessions with their moods. @param {Iterable<SessionListItem>} sessions @param {(session: SessionListItem) => boolean} isUnread */
-export const withMoods = (sessions, isUnread) => [...sessions].map((session) => ({ session, mood: moodOf(session, isUnread(session)) }))
+/** Offers notifications once, when a session first waits for a user who does not see it. @param {string} title
+ * @param {{ defaults: import("./defaults.js").Defaults, toasts: { show(toast: import("./toasts.js").Toast): void },
+ *   keep(change: Partial<import("./defaults.js").Defaults>): void }} deps */
+export function offerNotifications(title, { defaults, keep, toasts }) {
+  if (defaults.offered || defaults.notifications || notificationPermission() !== "default") return
+  keep({ offered: true })
+  toasts.show({
+    text: `“${title}” waits for you. Get a desktop notification next time?`,
+    stays: true,
+    action: { label: "Turn on", run: async () => keep({ notifications: await allowNotifications() }) },
+  })
+}

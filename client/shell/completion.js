@@ -1,13 +1,14 @@
-/** What Tab makes of a typed path. Pure. */
+/** Completing a typed path with Tab. Pure. */
 
-/** The path after Tab, or null when there is nothing to complete: the one suggestion with a slash behind it, else what all
- * suggestions begin with. Suggestions are whole paths and may spell `~` out.
+/** The path after Tab, or null if there is nothing to complete: a single suggestion with a slash added, else the start
+ * that all suggestions share. Suggestions are whole paths and may have `~` expanded. Those for a name without a path
+ * lie in several directories and share nothing useful.
  * @param {string} typed @param {string[]} entries @returns {string | null} */
 export function completion(typed, entries) {
   const [first, ...rest] = entries
-  if (first === undefined) return null
+  if (first === undefined || (rest.length > 0 && !/^~|\//.test(typed))) return null
   const done = rest.length === 0 ? `${first.replace(/\/+$/, "")}/` : commonStart(first, rest)
-  return done === typed || done.length < typed.length && !typed.startsWith("~") ? null : done
+  return done === typed || (done.length < typed.length && !typed.startsWith("~")) ? null : done
 }
 
 /** @param {string} first @param {string[]} rest */

@@ -1,16 +1,22 @@
-/** A quiet bar while the connection to the server is not good. A drop that heals at once is not worth a word, so it waits a moment. */
+/** The bar shown while the server can't be reached. It waits a moment first, because most drops heal at once. */
 
 import { el } from "../shared/dom.js"
 
 /** @import { Status } from "../shared/socket.js" */
 
-const patience = 400
+const showAfterMs = 400
 
 /** @param {HTMLElement} root @param {{ retry(): void }} deps */
 export function mountConnectionBar(root, deps) {
   const words = el("span")
   const retry = el("button", { class: "connection-retry", type: "button", text: "Try now" })
-  const bar = el("div", { class: "connection-bar", role: "status", hidden: true }, el("span", { class: "spinner" }), words, retry)
+  const bar = el(
+    "div",
+    { class: "connection-bar", role: "status", hidden: true },
+    el("span", { class: "spinner" }),
+    words,
+    retry,
+  )
   retry.addEventListener("click", () => deps.retry())
   root.append(bar)
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -25,10 +31,13 @@ export function mountConnectionBar(root, deps) {
         return
       }
       words.textContent = stranger
-        ? "Something else answers at this address: not the server this page knows. Nothing is sent to it. If you changed the token, open the new link from the terminal."
-        : "The connection to the server is lost. What you see is kept, and it comes back by itself."
+        ? "This browser was logged out, or another program is running at this address. Nothing is sent to it. " +
+          "To log in again, open the link from the terminal."
+        : "Connection to the server lost. Reconnecting… Nothing on this page is lost."
       if (stranger) bar.hidden = false
-      timer ??= setTimeout(() => { bar.hidden = false }, patience)
+      timer ??= setTimeout(() => {
+        bar.hidden = false
+      }, showAfterMs)
     },
     destroy() {
       clearTimeout(timer)

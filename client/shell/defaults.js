@@ -1,27 +1,33 @@
-/** What the user likes, kept in this browser. Pure, but for where it is kept. */
+/** The user's preferences, kept in this browser. */
 
 import { keys, loadRecord, save } from "../shared/storage.js"
 
 /** @import { Policy } from "../contract.js" */
+/** @import { Store } from "../shared/storage.js" */
 
 /** @typedef {object} Defaults
- * @property {Policy | null} policy  For new sessions; null: as the server was told.
+ * @property {Policy | null} policy  For new sessions; null: the server's default.
  * @property {boolean} notifications
- * @property {string | null} agent  Null: the one used last.
- * @property {readonly string[]} lastUsed  Agents, the newest first. */
+ * @property {boolean} offered  Notifications were offered once.
+ * @property {string | null} agent  Null: the last used.
+ * @property {readonly string[]} lastUsed  Agents, the newest first.
+ * @property {Readonly<Record<string, string>>} agents  The agent used last in each project. */
 
-/** @param {Storage} storage @returns {Defaults} */
+/** @param {Store} storage @returns {Defaults} */
 export function loadDefaults(storage) {
-  const { policy, notifications, agent, lastUsed } = loadRecord(storage, keys.defaults)
+  const { policy, notifications, offered, agent, lastUsed, agents } = loadRecord(storage, keys.defaults)
   return {
     policy: policy === "ask" || policy === "auto" ? policy : null,
     notifications: notifications === true,
+    offered: offered === true,
     agent: typeof agent === "string" ? agent : null,
     lastUsed: Array.isArray(lastUsed) ? lastUsed.filter((each) => typeof each === "string") : [],
+    agents: Object.fromEntries(Object.entries(agents ?? {}).filter(([, each]) => typeof each === "string")),
   }
 }
 
-/** Changes some of it and leaves what another window set. @param {Storage} storage @param {Partial<Defaults>} change @returns {Defaults} */
+/** Changes only what is given, so that changes from other windows stay.
+ * @param {Store} storage @param {Partial<Defaults>} change @returns {Defaults} */
 export function saveDefaults(storage, change) {
   const next = { ...loadDefaults(storage), ...change }
   save(storage, keys.defaults, next)

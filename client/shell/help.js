@@ -1,21 +1,73 @@
-/** The sheet of keys. */
+/** The list of keyboard shortcuts. */
 
 import { el } from "../shared/dom.js"
 import { keysOf, shortcuts } from "../shared/keys.js"
-import { openDialog } from "./dialog.js"
+import { openDialog } from "../shared/dialog.js"
 
 /** @param {string[]} keys @param {string} label */
-const line = (keys, label) => el("div", { class: "help-line" }, el("dt", {}, ...keys.map((key) => el("kbd", { text: key }))), el("dd", { text: label }))
+const line = (keys, label) =>
+  el(
+    "div",
+    { class: "help-line" },
+    el("dt", {}, ...keys.map((key) => el("kbd", { text: key }))),
+    el("dd", { text: label }),
+  )
 
 export function openHelp() {
   const [firstTab] = shortcuts.filter(({ name }) => name === "tab-1")
-  const rows = shortcuts.filter(({ name }) => !/^tab-[2-9]$/.test(name)).map((shortcut) => shortcut === firstTab
-    ? line([...keysOf(shortcut).slice(0, -1), "1–9"], "Tab 1 to 9") : line(keysOf(shortcut), shortcut.label))
-  return openDialog("Keyboard", [
-    el("div", { class: "help" },
-      el("section", {}, el("h3", { text: "Anywhere" }), el("dl", {}, ...rows, line(["?"], "This sheet (outside of text)"))),
-      el("section", {},
-        el("h3", { text: "In the sidebar" }), el("dl", {}, line(["↑", "↓"], "Move"), line(["←", "→"], "Fold, unfold, reach the buttons of a row"), line(["Enter"], "Open"), line(["F2"], "Rename"), line(["Delete"], "Archive")),
-        el("h3", { text: "On a tab" }), el("dl", {}, line(["←", "→"], "Switch"), line(["Shift", "←"], "Move left"), line(["Shift", "→"], "Move right"), line(["Delete"], "Close")),
-        el("h3", { text: "In a message" }), el("dl", {}, line(["Enter"], "Send"), line(["Shift", "Enter"], "New line"), line(["↑"], "In an empty one: what you wrote before"), line(["Esc", "Esc"], "Stop the answer"))))], { className: "help-dialog" })
+  const rows = shortcuts
+    .filter(({ name }) => !/^tab-[2-9]$/.test(name))
+    .map((shortcut) =>
+      shortcut === firstTab
+        ? line([...keysOf(shortcut).slice(0, -1), "1–9"], "Tab 1 to 9")
+        : line(keysOf(shortcut), shortcut.label),
+    )
+  return openDialog(
+    "Keyboard shortcuts",
+    [
+      el(
+        "div",
+        { class: "help" },
+        el(
+          "section",
+          {},
+          el("h3", { text: "Anywhere" }),
+          el("dl", {}, ...rows, line(["?"], "Show this help (outside text fields)")),
+        ),
+        el(
+          "section",
+          {},
+          el("h3", { text: "In the sidebar" }),
+          el(
+            "dl",
+            {},
+            line(["↑", "↓"], "Move"),
+            line(["←", "→"], "Collapse, expand, reach a row's buttons"),
+            line(["Enter"], "Open"),
+            line(["F2"], "Rename"),
+            line(["Delete"], "Archive"),
+          ),
+          el("h3", { text: "On a tab" }),
+          el(
+            "dl",
+            {},
+            line(["←", "→"], "Switch"),
+            line(["Shift", "←"], "Move left"),
+            line(["Shift", "→"], "Move right"),
+            line(["Delete"], "Close"),
+          ),
+          el("h3", { text: "In a message" }),
+          el(
+            "dl",
+            {},
+            line(["Enter"], "Send"),
+            line(["Shift", "Enter"], "New line"),
+            line(["↑"], "In an empty message: your previous one"),
+            line(["Esc", "Esc"], "Stop the answer"),
+          ),
+        ),
+      ),
+    ],
+    { className: "help-dialog" },
+  )
 }

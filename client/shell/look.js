@@ -1,10 +1,12 @@
-/** How the shell looks around its content: theme, and where the sidebar is (beside, hidden, or a drawer on narrow windows). */
+/** The theme, and the place of the sidebar: beside the panes, hidden, or a drawer in narrow windows. */
 
 import { need, setAttribute } from "../shared/dom.js"
 import { keys, loadRecord, save } from "../shared/storage.js"
 import { resolveTheme, saveThemeChoice, showTheme, themeChoice } from "../shared/theme.js"
+import { followReading, readingFrom, saveReading } from "../shared/reading.js"
 import { mountSidebarWidth } from "./sidebar-width.js"
 
+/** @import { Reading } from "../shared/reading.js" */
 /** @import { ThemeChoice } from "../shared/theme.js" */
 
 /** @typedef {ReturnType<typeof createLook>} Look */
@@ -18,6 +20,7 @@ export function createLook(document, { changed, storage }) {
   const width = mountSidebarWidth(need(document, "#sidebar-edge", HTMLElement), app, storage)
   const narrow = matchMedia("(max-width: 700px)")
   const systemLight = matchMedia("(prefers-color-scheme: light)")
+  const reading = followReading(document, storage)
   let drawer = false
 
   const theme = () => resolveTheme(themeChoice(storage), systemLight.matches)
@@ -62,10 +65,18 @@ export function createLook(document, { changed, storage }) {
       saveThemeChoice(storage, choice)
       apply()
     },
+    reading: () => readingFrom(storage),
+    /** @param {Partial<Reading>} change */
+    setReading(change) {
+      saveReading(storage, change)
+      reading.show()
+    },
     showSidebar: () => setSidebar(true),
     hideSidebar: () => setSidebar(false),
     toggleSidebar: () => setSidebar(app.dataset.sidebar === "hidden"),
-    closeDrawer: () => { if (drawer) setSidebar(false) },
+    closeDrawer: () => {
+      if (drawer) setSidebar(false)
+    },
     /** Another window changed something. */
     follow() {
       width.follow()

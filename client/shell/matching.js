@@ -1,6 +1,7 @@
-/** Finding by typing: which names fit what was typed, the best first. Pure. */
+/** Which names match the typed text, best first. Pure. */
 
-/** How well a name fits: 0 not at all; more is better. Every word typed must begin somewhere in it or, failing that, occur.
+/** How well a name matches: 0 means not at all, more is better. Every typed word must occur; the start of a word counts
+ * more.
  * @param {string} query @param {string} name @returns {number} */
 export function fit(query, name) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
@@ -15,10 +16,16 @@ export function fit(query, name) {
   return score
 }
 
-/** Those that fit, best first; equals stay in their order. @template T @param {string} query @param {T[]} all @param {(each: T) => string} nameOf @param {number} most @returns {T[]} */
-export function bestFits(query, all, nameOf, most) {
-  return all.map((each) => ({ each, score: fit(query, nameOf(each)) })).filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score).slice(0, most).map(({ each }) => each)
+/** The best matches first; equal ones keep their order.
+ * @template T @param {string} query @param {T[]} all @param {(each: T) => string} nameOf @param {number} limit
+ * @returns {T[]} */
+export function bestFits(query, all, nameOf, limit) {
+  return all
+    .map((each) => ({ each, score: fit(query, nameOf(each)) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, limit)
+    .map(({ each }) => each)
 }
 
 /** @param {string} text */

@@ -1,6 +1,6 @@
 /**
- * What the shell knows of the server: projects, sessions, agents, the connection. Pure: frames in, the next model out.
- * Tabs are in `tabs-state.js`; conversations are the portlets' and never pass through here.
+ * What the shell knows about the server: projects, sessions, agents, the connection. Pure: frames in, next model out.
+ * Tabs are in `tabs-state.js`; transcripts belong to the portlets and never pass through here.
  */
 
 /** @import { Agent, ErrorBody, Frame, Project, SessionListItem } from "../contract.js" */
@@ -8,78 +8,160 @@
 /** @import { Status } from "../shared/socket.js" */
 
 /** @typedef {object} Model
- * @property {Project[] | null} projects  In the order added; null until the first list came.
+ * @property {Project[] | null} projects  In the order added; null until the first list arrives.
  * @property {ReadonlyMap<string, SessionListItem>} sessions  Those that are not archived, by id.
- * @property {ReadonlyMap<string, SessionListItem>} visited  Sessions in no list that have a tab all the same: archived, or of a removed project.
- * @property {ReadonlySet<string>} listed  Projects whose sessions are known.
+ * @property {ReadonlyMap<string, SessionListItem>} visited  Sessions with a tab that are in no list: archived, or of
+ *   a removed project.
+ * @property {ReadonlySet<string>} listed  Projects whose sessions were received.
  * @property {Agent[]} agents
- * @property {ReadonlyMap<string, AgentState>} agentStates  The newest status by agent, and by session where an agent has a process for each.
- * @property {ReadonlyMap<string, ErrorBody>} logins  Agents that asked for a login, with what to do.
+ * @property {ReadonlyMap<string, AgentState>} agentStates  The newest status by agent, or by session if each has
+ *   its own process.
+ * @property {ReadonlyMap<string, ErrorBody>} logins  Agents that need a login, and the error that says how.
  * @property {Status} status */
 
 /** @type {Model} */
 export const emptyModel = {
-  projects: null, sessions: new Map(), visited: new Map(), listed: new Set(), agents: [], agentStates: new Map(), logins: new Map(),
+  projects: null,
+  sessions: new Map(),
+  visited: new Map(),
+  listed: new Set(),
+  agents: [],
+  agentStates: new Map(),
+  logins: new Map(),
   status: { connection: "connecting", stranger: false },
 }
 
-/** @param {Model} now @param {Exclude<Frame, {type: "session:tail"}>} frame @returns {Model} */
+/** @param {Model} now @param {Frame} frame @returns {Model} */
 export function applyFrame(now, frame) {
   switch (frame.type) {
-    case "project:list": return withProjects(now, frame.projects)
-    case "project:added": return withProjects(now, [...(now.projects ?? []).filter(({ id }) => id !== frame.project.id), frame.project])
-    case "project:removed": return withProjects(now, (now.projects ?? []).filter(({ id }) => id !== frame.projectId))
-    case "session:list": return withList(now, frame.projectId, frame.sessions)
+    case "project:list":
+      return withProjects(now, frame.projects)
+    case "project:added":
+      return withProjects(now, [...(now.projects ?? []).filter(({ id }) => id !== frame.project.id), frame.project])
+    case "project:removed":
+      return withProjects(
+        now,
+        (now.projects ?? []).filter(({ id }) => id !== frame.projectId),
+      )
+    case "session:list":
+      return withList(now, frame.projectId, frame.sessions)
     case "session:created":
-    case "session:unarchived": return { ...now, sessions: new Map(now.sessions).set(frame.sessionId, frame.session), visited: without(now.visited, frame.sessionId) }
-    case "session:archived": return { ...now, sessions: without(now.sessions, frame.sessionId) }
-    case "session:deleted": return { ...now, sessions: without(now.sessions, frame.sessionId), visited: without(now.visited, frame.sessionId) }
-    case "session:title-updated": return withSession(now, frame.sessionId, { title: frame.title })
-    case "session:state": return withSession(now, frame.sessionId, { state: frame.state, lastActiveAt: frame.lastActiveAt })
-    case "agents:list": return { ...now, agents: frame.agents }
-    case "agent:status": return withAgentStatus(now, frame)
-    case "error": return frame.code === "AUTH_REQUIRED" && frame.sessionId !== undefined
-      ? withLogin(now, now.sessions.get(frame.sessionId)?.cliType, frame) : now
-    case "path:completions": case "search:results": case "session:accepted": case "session:older": case "session:newer": case "session:history":
-    case "session:upsert": case "session:turn": case "session:policy": case "ok": return now
+    case "session:unarchived":
+      return {
+        ...now,
+        sessions: new Map(now.sessions).set(frame.sessionId, frame.session),
+        visited: without(now.visited, frame.sessionId),
+      }
+    case "session:archived":
+      return { ...now, sessions: without(now.sessions, frame.sessionId) }
+    case "session:deleted":
+      return {
+        ...now,
+        sessions: without(now.sessions, frame.sessionId),
+        visited: without(now.visited, frame.sessionId),
+      }
+    case "session:title-updated":
+      return withSession(now, frame.sessionId, { title: frame.title })
+    case "session:state":
+      return withSession(now, frame.sessionId, {
+        state: frame.state,
+        lastActiveAt: frame.lastActiveAt,
+        unread: frame.unread,
+      })
+    case "session:looked":
+      return withLook(now, frame.sessionId)
+    case "changes:changed":
+      return withSession(now, frame.sessionId, { counts: frame.counts })
+    case "agents:list":
+      return { ...now, agents: frame.agents }
+    case "agent:status":
+      return withAgentStatus(now, frame)
+    case "error":
+      return frame.code === "AUTH_REQUIRED" && frame.sessionId !== undefined
+        ? withLogin(now, now.sessions.get(frame.sessionId)?.cliType, frame)
+        : now
+    case "now:summary":
+    case "outside:list":
+    case "outside:progress":
+    case "path:completions":
+    case "files:found":
+    case "search:results":
+    case "session:accepted":
+    case "workspace:offer":
+    case "changes:list":
+    case "changes:file":
+    case "session:queued":
+    case "session:older":
+    case "session:newer":
+    case "session:history":
+    case "session:upsert":
+    case "session:tail":
+    case "session:turn":
+    case "session:facts":
+    case "session:policy":
+    case "ok":
+      return now
   }
 }
 
-/** An agent said that it wants a login. @param {Model} now @param {string | undefined} cliType @param {ErrorBody} error @returns {Model} */
+/** The user has seen the session. @param {Model} now @param {string} id @returns {Model} */
+export const withLook = (now, id) => (sessionOf(now, id)?.unread ? withSession(now, id, { unread: false }) : now)
+
+/** An agent needs a login.
+ * @param {Model} now @param {string | undefined} cliType @param {ErrorBody} error @returns {Model} */
 export function withLogin(now, cliType, error) {
   return cliType === undefined ? now : { ...now, logins: new Map(now.logins).set(cliType, error) }
 }
 
-/** What is known of a session that has, or may get, a tab. @param {Model} model @param {string} id */
+/** A session in a list or in a tab. @param {Model} model @param {string} id */
 export const sessionOf = (model, id) => model.sessions.get(id) ?? model.visited.get(id)
 
-/** The user goes to a session that is in no list. @param {Model} now @param {SessionListItem} session @returns {Model} */
-export const withVisit = (now, session) => now.sessions.has(session.id) ? now : { ...now, visited: new Map(now.visited).set(session.id, session) }
+/** The user opens a session that is in no list. @param {Model} now @param {SessionListItem} session @returns {Model} */
+export const withVisit = (now, session) =>
+  now.sessions.has(session.id) ? now : { ...now, visited: new Map(now.visited).set(session.id, session) }
 
-/** The archived sessions of a project: those visited are as they are there, and gone when they are not. @param {Model} now @param {string} projectId @param {SessionListItem[]} archived @returns {Model} */
+/** Updates the visited sessions from their project's archive, and drops those that are no longer in it.
+ * @param {Model} now @param {string} projectId @param {SessionListItem[]} archived @returns {Model} */
 export function withArchived(now, projectId, archived) {
   const fresh = new Map(archived.map((session) => [session.id, session]))
-  return { ...now, visited: new Map([...now.visited].flatMap(([id, session]) => {
-    const next = session.projectId === projectId && session.archived ? fresh.get(id) : session
-    return next ? [[id, next]] : []
-  })) }
+  return {
+    ...now,
+    visited: new Map(
+      [...now.visited].flatMap(([id, session]) => {
+        const next = session.projectId === projectId && session.archived ? fresh.get(id) : session
+        return next ? [[id, next]] : []
+      }),
+    ),
+  }
 }
 
-/** Visits end with their tabs. The same object when none did. @param {Model} now @param {(id: string) => boolean} hasTab @returns {Model} */
+/** Forgets visited sessions whose tab closed. Returns the same object when there are none.
+ * @param {Model} now @param {(id: string) => boolean} hasTab @returns {Model} */
 export function withVisitsOf(now, hasTab) {
-  return [...now.visited.keys()].every(hasTab) ? now : { ...now, visited: new Map([...now.visited].filter(([id]) => hasTab(id))) }
+  return [...now.visited.keys()].every(hasTab)
+    ? now
+    : { ...now, visited: new Map([...now.visited].filter(([id]) => hasTab(id))) }
 }
 
-/** From what was stored; anything odd in it is passed over. @param {unknown} stored @returns {ReadonlyMap<string, SessionListItem>} */
-export const visitsFrom = (stored) => new Map((Array.isArray(stored) ? stored : [])
-  .filter((each) => ["id", "projectId", "title", "cliType", "createdAt", "lastActiveAt"].every((key) => typeof each?.[key] === "string"))
-  .map((each) => [each.id, { ...each, archived: each.archived === true, state: "idle" }]))
+/** Reads what was stored, and ignores anything invalid.
+ * @param {unknown} stored @returns {ReadonlyMap<string, SessionListItem>} */
+export const visitsFrom = (stored) =>
+  new Map(
+    (Array.isArray(stored) ? stored : [])
+      .filter((each) =>
+        ["id", "projectId", "title", "cliType", "createdAt", "lastActiveAt"].every(
+          (key) => typeof each?.[key] === "string",
+        ),
+      )
+      .map((each) => [each.id, { ...each, archived: each.archived === true, state: "idle", unread: false }]),
+  )
 
 /** @param {Model} now @param {Project[]} projects @returns {Model} */
 function withProjects(now, projects) {
   const known = new Set(projects.map(({ id }) => id))
   return {
-    ...now, projects,
+    ...now,
+    projects,
     sessions: new Map([...now.sessions].filter(([, session]) => known.has(session.projectId))),
     listed: new Set([...now.listed].filter((id) => known.has(id))),
   }
@@ -100,7 +182,7 @@ function withSession(now, id, change) {
   return session ? { ...now, sessions: new Map(now.sessions).set(id, { ...session, ...change }) } : now
 }
 
-/** How the connection is. A server one has just come to tells of every agent anew: what the last one said of them is void.
+/** A new connection clears the agents' states, because the server sends all of them again.
  * @param {Model} now @param {Status} status @returns {Model} */
 export function withStatus(now, status) {
   return status.connection === "open" ? { ...now, status, agentStates: new Map() } : { ...now, status }
@@ -109,9 +191,16 @@ export function withStatus(now, status) {
 /** @param {Model} now @param {AgentState} frame @returns {Model} */
 function withAgentStatus(now, frame) {
   const agentStates = new Map(now.agentStates).set(frame.sessionId ?? frame.cliType, frame)
-  const agents = frame.sessionId !== undefined ? now.agents
-    : now.agents.map((agent) => agent.cliType === frame.cliType ? { ...agent, status: frame.status } : agent)
-  return { ...now, agentStates, agents, logins: frame.status === "connected" ? without(now.logins, frame.cliType) : now.logins }
+  const agents =
+    frame.sessionId !== undefined
+      ? now.agents
+      : now.agents.map((agent) => (agent.cliType === frame.cliType ? { ...agent, status: frame.status } : agent))
+  return {
+    ...now,
+    agentStates,
+    agents,
+    logins: frame.status === "connected" ? without(now.logins, frame.cliType) : now.logins,
+  }
 }
 
 /** @template V @param {ReadonlyMap<string, V>} map @param {string} key @returns {ReadonlyMap<string, V>} */
@@ -127,23 +216,59 @@ export function sessionsByProject(model) {
   /** @type {Map<string, SessionListItem[]>} */
   const groups = new Map((model.projects ?? []).map(({ id }) => [id, []]))
   for (const session of model.sessions.values()) groups.get(session.projectId)?.push(session)
-  for (const group of groups.values()) group.sort((a, b) => b.lastActiveAt.localeCompare(a.lastActiveAt) || b.createdAt.localeCompare(a.createdAt))
+  for (const group of groups.values())
+    group.sort((a, b) => b.lastActiveAt.localeCompare(a.lastActiveAt) || b.createdAt.localeCompare(a.createdAt))
   return groups
 }
 
 /** How a session looks at a glance, the most urgent first.
- * @typedef {"waiting" | "running" | "failed" | "unread" | "idle"} Mood */
+ * @typedef {"waiting" | "running" | "failed" | "interrupted" | "unread" | "idle"} Mood */
 
-/** @param {SessionListItem} session @param {boolean} unread @returns {Mood} */
-export function moodOf(session, unread) {
-  switch (session.state) {
-    case "waiting": return "waiting"
+/** @param {SessionListItem} session @returns {Mood} */
+export function moodOf({ state, unread }) {
+  switch (state) {
+    case "waiting":
+      return "waiting"
     case "running":
-    case "starting": return "running"
-    case "failed": return "failed"
-    case "idle": return unread ? "unread" : "idle"
+    case "starting":
+      return "running"
+    case "failed":
+      return "failed"
+    case "interrupted":
+      return unread ? "interrupted" : "idle"
+    case "idle":
+      return unread ? "unread" : "idle"
   }
 }
 
-/** Said beside the colour, for who can't see it. @type {Record<Mood, string>} */
-export const moodWords = { waiting: "waiting for your permission", running: "working", failed: "failed", unread: "unread", idle: "" }
+/** The mood in words, for screen readers. @type {Record<Mood, string>} */
+export const moodWords = {
+  waiting: "waiting for your permission",
+  running: "working",
+  failed: "failed",
+  interrupted: "interrupted",
+  unread: "unread",
+  idle: "",
+}
+
+/** The mood in words, for a tooltip; null if there is nothing to say. @param {Mood} mood */
+export function stateWords(mood) {
+  const words = moodWords[mood]
+  return words === "" ? null : words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** From the most urgent. @type {Mood[]} */
+export const urgentMoods = ["waiting", "failed", "interrupted", "running", "unread"]
+/** Whether an agent works on the session, or waits for the user. @param {SessionListItem} session */
+export const isAtWork = ({ state }) => state === "starting" || state === "running" || state === "waiting"
+
+/** The titles of the other sessions at work that a restart of this session's agent interrupts. An agent whose status is
+ * reported per session has a process for each, and interrupts no other.
+ * @param {Model} model @param {string} sessionId */
+export function interruptedByRestart(model, sessionId) {
+  const cliType = sessionOf(model, sessionId)?.cliType
+  if (model.agentStates.has(sessionId)) return []
+  return [...model.sessions.values(), ...model.visited.values()]
+    .filter((session) => session.id !== sessionId && session.cliType === cliType && isAtWork(session))
+    .map(({ title }) => title)
+}

@@ -1,17 +1,21 @@
 /**
- * What is below the tabs: a portlet for each session that was ever in front, a word of progress for one being created, or
- * the welcome. A portlet stays alive when hidden, so switching changes an attribute and nothing else.
+ * The area below the tabs: a portlet for each session that has been active, the progress of one being created, or the
+ * welcome. A hidden portlet stays alive, so switching tabs changes only an attribute. Panes side by side are placed by
+ * style and never moved: a frame that is moved loads again.
  */
 
-import { connectPortlet, portletAddress } from "../shared/bridge.js"
+import { connectNow, connectPortlet, portletAddress } from "../shared/bridge.js"
 import { el, keyed, setAttribute, setText } from "../shared/dom.js"
 import { failureParts } from "../shared/failure.js"
+import { icon } from "../shared/icons.js"
+import { keysFor } from "../shared/keys.js"
+import { NOW } from "./now.js"
 import { paneId, tabId } from "./tab-bar.js"
 
 /** @import { ErrorBody } from "../contract.js" */
-/** @import { ToPortlet, ToShell } from "../shared/bridge.js" */
+/** @import { FromNow, ToNow, ToPortlet, ToShell } from "../shared/bridge.js" */
 
-/** @typedef {{ agent: string, words: string, error: ErrorBody | null }} Creating */
+/** @typedef {{ agent: string, prompt: string, words: string, error: ErrorBody | null }} Creating */
 
 /** Why a session is in no list. @typedef {"archived" | "removed"} Visit */
 
@@ -19,38 +23,54 @@ import { paneId, tabId } from "./tab-bar.js"
  * @property {string} id
  * @property {string} title
  * @property {boolean} active
+ * @property {{ at: number, of: number } | null} column  Where it is shown, if it is.
  * @property {Visit | null} visit
  * @property {Creating | null} creating */
 
 /** @typedef {object} PanesDeps
  * @property {(sessionId: string, message: ToShell) => void} onMessage
+ * @property {(message: FromNow) => void} onNowMessage
  * @property {(id: string) => void} retry
  * @property {(id: string) => void} restore
+ * @property {{ activate(id: string): void, showAlone(id: string): void, closeColumn(id: string): void }} columns
  * @property {(id: string) => void} close */
 
 /** @param {HTMLElement} root @param {PanesDeps} deps */
 export function mountPanes(root, deps) {
-  /** @type {Map<string, ReturnType<typeof mountPortlet> | ReturnType<typeof mountCreating>>} */
+  /** @type {Map<string, ReturnType<typeof mountPortlet | typeof mountCreating | typeof mountNow>>} */
   const views = new Map()
   const holder = el("div", { class: "pane-holder" })
   root.append(holder)
 
   return {
-    /** @param {Pane[]} panes those that were in front once, and the active one */
+    /** @param {Pane[]} panes of the tabs that have been active */
     update(panes) {
-      // A session that was created takes another kind of view than its progress had; ids differ, so keys do too.
-      keyed(holder, views, panes, (pane) => pane.id, (pane) => pane.creating ? mountCreating(pane, deps) : mountPortlet(pane, deps))
+      // A session and its creation are different views. Their ids differ, so their keys do too.
+      keyed(
+        holder,
+        views,
+        panes,
+        (pane) => pane.id,
+        (pane) =>
+          pane.id === NOW ? mountNow(pane, deps) : pane.creating ? mountCreating(pane, deps) : mountPortlet(pane, deps),
+      )
     },
     /** @param {string} sessionId @param {ToPortlet} message */
     post(sessionId, message) {
       const view = views.get(sessionId)
       if (view && "post" in view) view.post(message)
     },
+    /** @param {ToNow} message */
+    postNow(message) {
+      const view = views.get(NOW)
+      if (view && "postNow" in view) view.postNow(message)
+    },
     /** Moves the focus into a pane. @param {string} id */
     focus(id) {
       views.get(id)?.focus()
     },
-    /** Loads again those portlets that do not listen: their frames came while no server was there. @param {(sessionId: string) => boolean} listens */
+    /** Reloads portlets that never loaded because the server was gone.
+     * @param {(sessionId: string) => boolean} listens */
     revive(listens) {
       for (const [id, view] of views) if ("reload" in view && !listens(id)) view.reload()
     },
@@ -58,28 +78,95 @@ export function mountPanes(root, deps) {
   }
 }
 
+/** Shows a pane in its column. @param {HTMLElement} element @param {Pane} pane */
+function place(element, { active, column }) {
+  setAttribute(element, "data-active", active)
+  setAttribute(element, "data-shown", column !== null)
+  setAttribute(element, "data-beside", column !== null && column.of > 1)
+  element.style.setProperty("--at", String(column?.at ?? 0))
+  element.style.setProperty("--of", String(column?.of ?? 1))
+}
+
+/** The title above a pane that is not alone. @param {Pane} pane @param {PanesDeps} deps */
+function mountHead({ id }, deps) {
+  const title = el("span", { class: "pane-title" })
+  const alone = headButton(`Show alone (${keysFor("show-alone")})`, "Show alone", "column")
+  const close = headButton("Remove from view", "Remove from view", "close")
+  const element = el("div", { class: "pane-head" }, title, alone, close)
+  element.addEventListener("pointerdown", () => deps.columns.activate(id))
+  alone.addEventListener("click", () => deps.columns.showAlone(id))
+  close.addEventListener("click", () => deps.columns.closeColumn(id))
+  return {
+    element,
+    /** @param {Pane} next */
+    update(next) {
+      element.hidden = next.column === null || next.column.of < 2
+      setText(title, next.title)
+      setAttribute(title, "title", next.title)
+    },
+  }
+}
+
+/** @param {string} title @param {string} label @param {"column" | "close"} sign */
+const headButton = (title, label, sign) =>
+  el("button", { class: "icon-button", type: "button", title, "aria-label": label }, icon(sign))
+
 /** @param {Pane} pane @param {PanesDeps} deps */
 function mountPortlet(pane, deps) {
   const ending = new AbortController()
+  const head = mountHead(pane, deps)
   const words = el("span")
   const restore = el("button", { class: "button", type: "button", text: "Restore" })
   const visit = el("div", { class: "pane-visit", role: "status", hidden: true }, words, restore)
   const frame = el("iframe", { class: "portlet", src: portletAddress(pane.id), title: pane.title })
-  const element = el("div", { class: "pane", role: "tabpanel", id: paneId(pane.id), "aria-labelledby": tabId(pane.id) }, visit, frame)
+  const element = el(
+    "div",
+    { class: "pane", role: "tabpanel", id: paneId(pane.id), "aria-labelledby": tabId(pane.id) },
+    head.element,
+    visit,
+    frame,
+  )
   restore.addEventListener("click", () => deps.restore(pane.id))
-  const bridge = connectPortlet(frame, (message) => deps.onMessage(pane.id, message), ending.signal)
+  const bridge = connectPortlet(frame, pane.id, (message) => deps.onMessage(pane.id, message), ending.signal)
   const view = {
     element,
     /** @param {Pane} next */
     update(next) {
-      setAttribute(element, "data-active", next.active)
+      place(element, next)
+      head.update(next)
       setAttribute(frame, "title", next.title)
       visit.hidden = next.visit === null
       restore.hidden = next.visit !== "archived"
-      setText(words, next.visit === "archived" ? "This session is archived." : next.visit === "removed" ? "The project of this session is not in the list any more." : "")
+      setText(
+        words,
+        next.visit === "archived"
+          ? "This session is archived."
+          : next.visit === "removed"
+            ? "This session's project is no longer in the list."
+            : "",
+      )
     },
     post: bridge.post,
-    // A frame that is put in anew loads anew, also one that shows the browser's own error page.
+    // Inserting a frame again reloads it, even one that shows the browser's own error page.
+    reload: () => element.append(frame),
+    focus: () => frame.focus(),
+    destroy: () => ending.abort(),
+  }
+  view.update(pane)
+  return view
+}
+
+/** @param {Pane} pane @param {PanesDeps} deps */
+function mountNow(pane, deps) {
+  const ending = new AbortController()
+  const frame = el("iframe", { class: "now-frame", src: "/now/index.html", title: "Now" })
+  const element = el("div", { class: "pane", role: "region", id: paneId(pane.id), "aria-label": "Now" }, frame)
+  const bridge = connectNow(frame, deps.onNowMessage, ending.signal)
+  const view = {
+    element,
+    /** @param {Pane} next */
+    update: (next) => place(element, next),
+    postNow: bridge.post,
     reload: () => element.append(frame),
     focus: () => frame.focus(),
     destroy: () => ending.abort(),
@@ -90,14 +177,20 @@ function mountPortlet(pane, deps) {
 
 /** @param {Pane} pane @param {PanesDeps} deps */
 function mountCreating(pane, deps) {
+  const head = mountHead(pane, deps)
   const words = el("p", { class: "creating-words", role: "status" })
+  const prompt = el("p", { class: "creating-prompt" })
   const progress = el("div", { class: "creating-progress" }, el("span", { class: "spinner" }), words)
   const failure = el("div", { class: "creating-failure", role: "alert", hidden: true })
   const retry = el("button", { class: "button", "data-kind": "main", type: "button", text: "Retry" })
   const close = el("button", { class: "button", type: "button", text: "Close" })
   const actions = el("div", { class: "creating-actions", hidden: true }, close, retry)
-  const element = el("div", { class: "pane creating", role: "tabpanel", id: paneId(pane.id), "aria-labelledby": tabId(pane.id), tabindex: -1 },
-    el("div", { class: "creating-box" }, progress, failure, actions))
+  const element = el(
+    "div",
+    { class: "pane creating", role: "tabpanel", id: paneId(pane.id), "aria-labelledby": tabId(pane.id), tabindex: -1 },
+    head.element,
+    el("div", { class: "creating-box" }, prompt, progress, failure, actions),
+  )
   retry.addEventListener("click", () => deps.retry(pane.id))
   close.addEventListener("click", () => deps.close(pane.id))
   /** @type {ErrorBody | null} */
@@ -106,14 +199,20 @@ function mountCreating(pane, deps) {
     element,
     /** @param {Pane} next */
     update(next) {
-      setAttribute(element, "data-active", next.active)
+      place(element, next)
+      head.update(next)
       const creating = next.creating
       if (!creating) return
       setText(words, creating.words)
+      setText(prompt, creating.prompt)
       const { error } = creating
       progress.hidden = error !== null
       failure.hidden = actions.hidden = error === null
-      if (error && error !== shown) failure.replaceChildren(el("h2", { text: `Could not start a session with ${creating.agent}` }), ...failureParts(error))
+      if (error && error !== shown)
+        failure.replaceChildren(
+          el("h2", { text: `Could not start a session with ${creating.agent}` }),
+          ...failureParts(error),
+        )
       if (!error) failure.replaceChildren()
       shown = error
     },

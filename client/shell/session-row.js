@@ -1,10 +1,10 @@
-/** One session in the sidebar: its state, title and age; a menu of what can be done with it; its title editable in place. */
+/** One session in the sidebar: its state, title and age; archiving, its menu, and renaming it in place. */
 
 import { agentName, markOf } from "../shared/agents.js"
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { age, fullTime } from "../shared/time.js"
-import { moodWords } from "./model.js"
+import { moodWords, stateWords } from "./model.js"
 
 /** @import { SessionListItem } from "../contract.js" */
 /** @import { Mood } from "./model.js" */
@@ -12,31 +12,54 @@ import { moodWords } from "./model.js"
 /** @typedef {object} SessionRow
  * @property {SessionListItem} session
  * @property {Mood} mood
- * @property {boolean} current  Its tab is in front.
+ * @property {boolean} current  Its tab is active.
  * @property {boolean} editing  Its title is being changed. */
 
 /** @typedef {object} SessionRowDeps
- * @property {(sessionId: string) => void} open
+ * @property {(sessionId: string) => void} open  In a tab that the next one replaces, until it is kept.
+ * @property {(sessionId: string) => void} keep
+ * @property {(sessionId: string) => void} archive
  * @property {(sessionId: string, anchor: HTMLElement, at?: { x: number, y: number }) => void} menu
- * @property {(sessionId: string, title: string | null) => void} renamed  Null: left as it was.
+ * @property {(sessionId: string, title: string | null) => void} renamed  Null: unchanged.
  * @property {() => number} now */
 
 /** @param {SessionRow} row @param {SessionRowDeps} deps */
 export function mountSessionRow(row, deps) {
   const id = row.session.id
-  const dot = el("i", { class: "dot" })
+  const dot = el("i", { class: "dot", "aria-hidden": "true" })
   const title = el("span", { class: "session-title" })
   const words = el("span", { class: "visually-hidden" })
+  const counts = el("span", { class: "session-counts", "aria-hidden": "true" })
   const mark = el("span", { class: "session-agent", "aria-hidden": "true" })
   const time = el("time", { class: "session-age" })
-  const open = el("button", { class: "session-open", type: "button", "data-session": id, tabindex: -1 }, dot, title, words, mark, time)
-  const more = el("button", { class: "icon-button session-more", type: "button", tabindex: -1, "aria-haspopup": "menu" }, icon("more"))
-  const element = el("li", { class: "session" }, open, more)
+  const open = el(
+    "button",
+    { class: "session-open", type: "button", "data-session": id, tabindex: -1 },
+    dot,
+    title,
+    words,
+    counts,
+    mark,
+    time,
+  )
+  const more = el(
+    "button",
+    { class: "icon-button session-more", type: "button", tabindex: -1, "aria-haspopup": "menu" },
+    icon("more"),
+  )
+  const archive = el(
+    "button",
+    { class: "icon-button", type: "button", tabindex: -1, title: "Archive" },
+    icon("archive"),
+  )
+  const element = el("li", { class: "session" }, open, el("span", { class: "session-actions" }, archive, more))
   /** @type {HTMLInputElement | null} */
   let field = null
   let drawn = false
 
   open.addEventListener("click", () => deps.open(id))
+  open.addEventListener("dblclick", () => deps.keep(id))
+  archive.addEventListener("click", () => deps.archive(id))
   more.addEventListener("click", () => deps.menu(id, more))
   element.addEventListener("contextmenu", (event) => {
     if (field) return
@@ -46,7 +69,12 @@ export function mountSessionRow(row, deps) {
 
   function edit() {
     if (field) return
-    const input = el("input", { class: "field session-rename", "aria-label": "Title of the session", maxlength: 200, value: row.session.title })
+    const input = el("input", {
+      class: "field session-rename",
+      "aria-label": "Session title",
+      maxlength: 200,
+      value: row.session.title,
+    })
     field = input
     let done = false
     /** @param {boolean} keep */
@@ -78,23 +106,26 @@ export function mountSessionRow(row, deps) {
     element,
     /** @param {SessionRow} next */
     update(next) {
-      if (drawn && same(row, next)) return // a thousand rows are asked at every change; most have none
+      if (drawn && same(row, next)) return // of a thousand rows, most have not changed
       drawn = true
       row = next
       const { session, mood, current } = next
       setText(title, session.title)
-      setAttribute(open, "title", session.title)
+      const { files = 0, added = 0, removed = 0 } = session.counts ?? {}
+      setAttribute(open, "title", files === 0 ? session.title : `${session.title}\n+${added} −${removed}`)
+      setText(counts, files === 0 ? "" : `+${added} −${removed}`)
       setAttribute(element, "data-mood", mood)
+      setAttribute(dot, "title", stateWords(mood))
       setAttribute(open, "aria-current", current ? "true" : null)
       setText(mark, markOf(session.cliType))
       setText(words, `, ${agentName(session.cliType)}${moodWords[mood] ? `, ${moodWords[mood]}` : ""}`)
       setAttribute(more, "aria-label", `Actions for ${session.title}`)
+      setAttribute(archive, "aria-label", `Archive ${session.title}`)
       setAttribute(time, "datetime", session.lastActiveAt)
       setAttribute(time, "title", fullTime(session.lastActiveAt))
       view.tick()
       if (next.editing) edit()
     },
-    /** Keeps the age right. */
     tick: () => setText(time, age(row.session.lastActiveAt, deps.now())),
   }
   view.update(row)
@@ -102,4 +133,5 @@ export function mountSessionRow(row, deps) {
 }
 
 /** @param {SessionRow} a @param {SessionRow} b */
-const same = (a, b) => a.session === b.session && a.mood === b.mood && a.current === b.current && a.editing === b.editing
+const same = (a, b) =>
+  a.session === b.session && a.mood === b.mood && a.current === b.current && a.editing === b.editing

@@ -1,12 +1,13 @@
 /**
- * The tabs. One per open session: mark of its agent, title, state. Click or arrows switch, the middle button, the cross and
- * Delete close, dragging and Shift with the arrows move. When there are more than fit they scroll, and a menu has them all.
+ * The tabs, one per open session, with its agent's mark, title and state. A click or the arrow keys switch; the middle
+ * button, the cross and Delete close; dragging and Shift with the arrow keys move. If there is no room for all, they
+ * scroll, and a menu lists them.
  */
 
 import { updateAgentMark } from "../shared/agents.js"
 import { el, keyed, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
-import { moodWords } from "./model.js"
+import { moodWords, stateWords } from "./model.js"
 
 /** @import { Mood } from "./model.js" */
 
@@ -15,16 +16,24 @@ import { moodWords } from "./model.js"
  * @property {string} title
  * @property {string} cliType
  * @property {string} agent  The agent's name.
+ * @property {string} project  The project's name.
  * @property {Mood} mood
- * @property {boolean} active */
+ * @property {boolean} active
+ * @property {boolean} beside  In view beside the active one.
+ * @property {boolean} preview  The next preview replaces it. */
 
 /** @typedef {object} TabBarDeps
- * @property {(id: string) => void} activate
+ * @property {(id: string) => void} activate  The focus stays.
+ * @property {(id: string) => void} open
+ * @property {(id: string) => void} keep
+ * @property {(id: string, anchor: HTMLElement, at: { x: number, y: number }) => void} menu
  * @property {(id: string) => void} close
- * @property {(id: string, to: number) => void} move  `to` counts in the order without it.
+ * @property {(id: string, to: number) => void} move  `to` is an index in the order without this tab.
  * @property {(id: string, by: 1 | -1) => void} nudge
+ * @property {(id: string | null) => void} dragging  Which tab is being dragged.
  * @property {(anchor: HTMLElement, tabs: Tab[]) => void} all  A menu of all tabs.
- * @property {(anchor: HTMLElement) => void} newSession
+ * @property {() => void} newSession
+ * @property {() => void} now  Shows Now.
  * @property {() => void} showSidebar */
 
 /** The pane a tab controls. @param {string} id */
@@ -34,11 +43,45 @@ export const tabId = (id) => `tab-${id}`
 
 /** @param {HTMLElement} root @param {TabBarDeps} deps */
 export function mountTabBar(root, deps) {
-  const menu = el("button", { class: "icon-button sidebar-show", type: "button", "aria-label": "Show the sidebar", title: "Show the sidebar" }, icon("menu"))
+  const menu = el(
+    "button",
+    { class: "icon-button sidebar-show", type: "button", "aria-label": "Show the sidebar", title: "Show the sidebar" },
+    icon("menu"),
+  )
   const list = el("div", { class: "tab-list", role: "tablist", "aria-label": "Open sessions" })
-  const all = el("button", { class: "icon-button tab-all", type: "button", "aria-label": "All open sessions", title: "All open sessions", "aria-haspopup": "menu", hidden: true }, icon("collapse"))
-  const add = el("button", { class: "icon-button tab-add", type: "button", "aria-label": "New session", title: "New session", "aria-haspopup": "menu" }, icon("add"))
-  root.append(menu, list, all, add)
+  const all = el(
+    "button",
+    {
+      class: "icon-button tab-all",
+      type: "button",
+      "aria-label": "All open sessions",
+      title: "All open sessions",
+      "aria-haspopup": "menu",
+      hidden: true,
+    },
+    icon("collapse"),
+  )
+  const add = el(
+    "button",
+    {
+      class: "icon-button tab-add",
+      type: "button",
+      "aria-label": "New session",
+      title: "New session",
+      "aria-haspopup": "dialog",
+    },
+    icon("add"),
+  )
+  const badge = el("span", { class: "badge", hidden: true })
+  const now = el(
+    "button",
+    { class: "tab-now", type: "button", title: "Now: what waits, works and is done" },
+    icon("now"),
+    el("span", { text: "Now" }),
+    badge,
+  )
+  now.addEventListener("click", () => deps.now())
+  root.append(menu, now, list, all, add)
   /** @type {Tab[]} */
   let tabs = []
   /** @type {Map<string, ReturnType<typeof mountTab>>} */
@@ -49,13 +92,17 @@ export function mountTabBar(root, deps) {
 
   menu.addEventListener("click", () => deps.showSidebar())
   all.addEventListener("click", () => deps.all(all, tabs))
-  add.addEventListener("click", () => deps.newSession(add))
+  add.addEventListener("click", () => deps.newSession())
 
-  list.addEventListener("wheel", (event) => {
-    if (event.deltaX !== 0 || list.scrollWidth <= list.clientWidth) return
-    event.preventDefault()
-    list.scrollLeft += event.deltaY
-  }, { passive: false })
+  list.addEventListener(
+    "wheel",
+    (event) => {
+      if (event.deltaX !== 0 || list.scrollWidth <= list.clientWidth) return
+      event.preventDefault()
+      list.scrollLeft += event.deltaY
+    },
+    { passive: false },
+  )
 
   list.addEventListener("keydown", (event) => {
     const id = event.target instanceof Element ? event.target.closest(".tab")?.getAttribute("data-id") : null
@@ -65,16 +112,18 @@ export function mountTabBar(root, deps) {
     /** @type {string | undefined} */
     let next = id
     if (by !== null && event.shiftKey) deps.nudge(id, by)
-    else if (by !== null) deps.activate(next = tabs[(at + by + tabs.length) % tabs.length]?.id ?? id)
-    else if (event.key === "Home") deps.activate(next = tabs[0]?.id ?? id)
-    else if (event.key === "End") deps.activate(next = tabs.at(-1)?.id ?? id)
-    else if (event.key === "Delete") { next = (tabs[at + 1] ?? tabs[at - 1])?.id; deps.close(id) }
-    else return
+    else if (by !== null) deps.activate((next = tabs[(at + by + tabs.length) % tabs.length]?.id ?? id))
+    else if (event.key === "Home") deps.activate((next = tabs[0]?.id ?? id))
+    else if (event.key === "End") deps.activate((next = tabs.at(-1)?.id ?? id))
+    else if (event.key === "Delete") {
+      next = (tabs[at + 1] ?? tabs[at - 1])?.id
+      deps.close(id)
+    } else return
     event.preventDefault()
     if (next !== undefined) views.get(next)?.focus()
   })
 
-  /** Where a dragged tab would go, counted without it. @param {number} x */
+  /** The index of a dragged tab in the order without it. @param {number} x */
   function placeAt(x) {
     const others = tabs.filter((tab) => tab.id !== dragged)
     const at = others.findIndex((tab) => {
@@ -88,8 +137,17 @@ export function mountTabBar(root, deps) {
   function markPlace(place) {
     const others = tabs.filter((tab) => tab.id !== dragged)
     for (const [id, view] of views) {
-      setAttribute(view.element, "data-drop", place === null ? null
-        : others[place]?.id === id ? "before" : place === others.length && others.at(-1)?.id === id ? "after" : null)
+      setAttribute(
+        view.element,
+        "data-drop",
+        place === null
+          ? null
+          : others[place]?.id === id
+            ? "before"
+            : place === others.length && others.at(-1)?.id === id
+              ? "after"
+              : null,
+      )
     }
   }
 
@@ -100,6 +158,9 @@ export function mountTabBar(root, deps) {
     event.dataTransfer.effectAllowed = "move"
     event.dataTransfer.setData("text/plain", dragged)
     setAttribute(/** @type {Element} */ (item), "data-dragged", true)
+    // Later: a browser may cancel a drag whose start changes what is under the pointer.
+    const id = dragged
+    setTimeout(() => dragged === id && deps.dragging(id))
   })
   list.addEventListener("dragover", (event) => {
     if (dragged === null) return
@@ -115,21 +176,38 @@ export function mountTabBar(root, deps) {
     markPlace(null)
     if (dragged !== null) views.get(dragged)?.element.removeAttribute("data-dragged")
     dragged = null
+    deps.dragging(null)
   })
 
-  const fits = () => { all.hidden = list.scrollWidth <= list.clientWidth }
-  const showActive = () => views.get(tabs.find((tab) => tab.active)?.id ?? "")?.element.scrollIntoView({ block: "nearest", inline: "nearest" })
-  // A window that became narrower still shows the tab in front.
-  const sizes = new ResizeObserver(() => { fits(); showActive() })
+  const fits = () => {
+    all.hidden = list.scrollWidth <= list.clientWidth
+  }
+  const showActive = () =>
+    views.get(tabs.find((tab) => tab.active)?.id ?? "")?.element.scrollIntoView({ block: "nearest", inline: "nearest" })
+  // The active tab stays in view when the window becomes narrower.
+  const sizes = new ResizeObserver(() => {
+    fits()
+    showActive()
+  })
   sizes.observe(list)
 
   return {
-    /** @param {Tab[]} next */
-    update(next) {
+    /** @param {Tab[]} next @param {{ active: boolean, waiting: number }} pinned  Now's own tab. */
+    update(next, pinned) {
+      setAttribute(now, "aria-current", pinned.active ? "page" : null)
+      badge.hidden = pinned.waiting === 0
+      setText(badge, pinned.waiting === 0 ? "" : String(pinned.waiting))
+      setAttribute(badge, "aria-label", `${pinned.waiting} waiting`)
       tabs = next
-      keyed(list, views, tabs, (tab) => tab.id, (tab) => mountTab(tab, deps))
+      keyed(
+        list,
+        views,
+        tabs,
+        (tab) => tab.id,
+        (tab) => mountTab(tab, deps),
+      )
       const active = tabs.find((tab) => tab.active)
-      // Again when titles arrive after a reload, because the tabs before it grow with them.
+      // Also when titles arrive after a reload, because they make the tabs before it wider.
       const order = `${active?.id} ${tabs.length} ${tabs.filter((tab) => tab.title === "…").length} ${active?.title}`
       if (order !== shown) showActive()
       shown = order
@@ -148,16 +226,43 @@ function mountTab(tab, deps) {
   const mark = el("span", { class: "agent-mark", "aria-hidden": "true" })
   const title = el("span", { class: "tab-title" })
   const words = el("span", { class: "visually-hidden" })
-  const dot = el("i", { class: "dot" })
-  const open = el("button", { class: "tab-open", type: "button", role: "tab", id: tabId(id), "aria-controls": paneId(id), "aria-keyshortcuts": "Delete" }, mark, title, words, dot)
-  // For the pointer only: the keyboard has Delete, and a button may not stand inside a list of tabs.
-  const close = el("button", { class: "tab-close", type: "button", tabindex: -1, "aria-hidden": "true", title: "Close" }, icon("close"))
+  const dot = el("i", { class: "dot", "aria-hidden": "true" })
+  const open = el(
+    "button",
+    {
+      class: "tab-open",
+      type: "button",
+      role: "tab",
+      id: tabId(id),
+      "aria-controls": paneId(id),
+      "aria-keyshortcuts": "Delete",
+    },
+    mark,
+    title,
+    words,
+    dot,
+  )
+  // For the pointer only: the keyboard has Delete, and a tablist may not contain a button.
+  const close = el(
+    "button",
+    { class: "tab-close", type: "button", tabindex: -1, "aria-hidden": "true", title: "Close" },
+    icon("close"),
+  )
   const element = el("div", { class: "tab", role: "presentation", draggable: "true", "data-id": id }, open, close)
 
-  open.addEventListener("click", () => deps.activate(id))
+  open.addEventListener("click", () => deps.open(id))
+  open.addEventListener("dblclick", () => deps.keep(id))
+  element.addEventListener("contextmenu", (event) => {
+    event.preventDefault()
+    deps.menu(id, open, { x: event.clientX, y: event.clientY })
+  })
   close.addEventListener("click", () => deps.close(id))
-  element.addEventListener("pointerdown", (event) => { if (event.button === 1) event.preventDefault() }) // no autoscroll
-  element.addEventListener("mousedown", (event) => { if (event.button === 1) event.preventDefault() })
+  element.addEventListener("pointerdown", (event) => {
+    if (event.button === 1) event.preventDefault()
+  }) // no autoscroll
+  element.addEventListener("mousedown", (event) => {
+    if (event.button === 1) event.preventDefault()
+  })
   element.addEventListener("auxclick", (event) => {
     if (event.button !== 1) return
     event.preventDefault()
@@ -169,8 +274,12 @@ function mountTab(tab, deps) {
     /** @param {Tab} next */
     update(next) {
       setText(title, next.title)
-      setAttribute(open, "title", next.title)
-      setText(words, `, ${next.agent}${moodWords[next.mood] ? `, ${moodWords[next.mood]}` : ""}`)
+      setAttribute(open, "title", next.project === "" ? next.title : `${next.title} (${next.project})`)
+      setAttribute(dot, "title", stateWords(next.mood))
+      setAttribute(element, "data-preview", next.preview)
+      const spoken = [next.agent, moodWords[next.mood], next.beside ? "in view" : ""].filter((word) => word !== "")
+      setText(words, `, ${spoken.join(", ")}`)
+      setAttribute(element, "data-beside", next.beside)
       updateAgentMark(mark, next.cliType, next.agent)
       setAttribute(element, "data-mood", next.mood)
       setAttribute(element, "data-active", next.active)

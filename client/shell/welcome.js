@@ -1,34 +1,122 @@
-/** What is shown when no session is open: an invitation to the next step. */
+/** Shown while there is no project: which agents are ready, and the directories they worked in before, ready to be
+ * added. */
 
-import { el } from "../shared/dom.js"
-import { icon } from "../shared/icons.js"
-import { keysOf, shortcuts } from "../shared/keys.js"
+import { agentMark } from "../shared/agents.js"
+import { el, pathText } from "../shared/dom.js"
+import { commandLine } from "../shared/failure.js"
+import { age, fullTime } from "../shared/time.js"
 
-/** @typedef {{ shown: boolean, projects: number | null }} WelcomeState */
+/** @import { Agent, OutsideDirectory } from "../contract.js" */
 
-/** @param {HTMLElement} root @param {{ addProject(): void, newSession(anchor: HTMLElement): void }} deps */
+/** @typedef {object} WelcomeDeps
+ * @property {(paths: string[]) => Promise<void>} addProjects
+ * @property {() => void} addProject  Opens the form.
+ * @property {() => number} now */
+
+/** More than anyone ticks one by one; the others are found by their path. */
+const MOST_DIRECTORIES = 8
+/** Directories used this recently are ticked, in milliseconds. */
+const RECENT = 30 * 24 * 60 * 60 * 1000
+
+/** @param {HTMLElement} root @param {WelcomeDeps} deps */
 export function mountWelcome(root, deps) {
-  const title = el("h2")
-  const text = el("p")
-  const add = el("button", { class: "button", "data-kind": "main", type: "button" }, icon("add"), el("span", { text: "Add a project" }))
-  const start = el("button", { class: "button", "data-kind": "main", type: "button", "aria-haspopup": "menu" }, icon("add"), el("span", { text: "New session" }))
-  const keys = el("dl", { class: "welcome-keys" }, ...shortcuts.filter(({ name }) => name === "search" || name === "new-session").flatMap((shortcut) => [
-    el("dt", {}, ...keysOf(shortcut).map((key) => el("kbd", { text: key }))), el("dd", { text: shortcut.label })]))
-  const box = el("div", { class: "welcome" }, el("i", { class: "brand-mark" }), title, text, el("div", { class: "welcome-actions" }, add, start), keys)
-  add.addEventListener("click", () => deps.addProject())
-  start.addEventListener("click", () => deps.newSession(start))
-  root.append(box)
+  const agentList = el("ul", { class: "first-list", "aria-label": "Agents" })
+  const directoryList = el("ul", { class: "first-list", "aria-label": "Directories" })
+  const found = el("p", { class: "first-head" }, el("strong", { text: "Projects" }), " found in your terminal sessions")
+  const add = el("button", { class: "button", "data-kind": "main", type: "button" })
+  const other = el("button", { class: "button", type: "button" })
+  const element = el(
+    "div",
+    { class: "welcome", hidden: true },
+    el("i", { class: "brand-mark" }),
+    el("h2", { text: "Welcome" }),
+    el("p", { text: "Liminal Builder runs your coding agents side by side. Everything stays on this machine." }),
+    el(
+      "div",
+      { class: "first-start" },
+      el("p", { class: "first-head" }, el("strong", { text: "Agents" })),
+      agentList,
+      found,
+      directoryList,
+    ),
+    el("div", { class: "welcome-actions" }, add, other),
+  )
+  /** @type {Set<string>} */
+  const ticked = new Set()
+  /** @type {Agent[] | null} */
+  let agents = null
+  /** @type {readonly OutsideDirectory[] | null} */
+  let directories = null
+
+  function showButtons() {
+    add.hidden = ticked.size === 0
+    add.textContent = ticked.size === 1 ? "Add 1 project" : `Add ${ticked.size} projects`
+    other.textContent = directories?.length ? "Another directory…" : "Add a project"
+    if (ticked.size === 0) other.dataset.kind = "main"
+    else delete other.dataset.kind
+  }
+
+  /** @param {OutsideDirectory} directory */
+  function directoryRow({ path, count, changed }) {
+    const tick = el("input", { type: "checkbox", checked: ticked.has(path) })
+    tick.addEventListener("change", () => {
+      if (tick.checked) ticked.add(path)
+      else ticked.delete(path)
+      showButtons()
+    })
+    const name = path.split("/").findLast((part) => part !== "") ?? path
+    return el(
+      "li",
+      {},
+      el(
+        "label",
+        { title: path },
+        tick,
+        el("span", { class: "first-name", text: name }),
+        pathText(path, "first-path"),
+        el("span", { text: count === 1 ? "1 session" : `${count} sessions` }),
+        el("time", { datetime: changed, title: fullTime(changed), text: age(changed, deps.now()) }),
+      ),
+    )
+  }
+
+  add.addEventListener("click", async () => {
+    add.disabled = true
+    await deps.addProjects([...ticked])
+    add.disabled = false
+  })
+  other.addEventListener("click", () => deps.addProject())
+  root.append(element)
   return {
-    /** @param {WelcomeState} state */
-    update({ shown, projects }) {
-      box.hidden = !shown || projects === null
-      title.textContent = projects === 0 ? "Welcome" : "No session is open"
-      text.textContent = projects === 0
-        ? "Liminal Builder runs your coding agents side by side. Add a directory that they should work in. What is said there is kept on this machine."
-        : "Choose one on the left, or start a new one."
-      add.hidden = projects !== 0
-      start.hidden = keys.hidden = projects === 0
+    /** @param {{ shown: boolean, agents: Agent[], directories: readonly OutsideDirectory[] }} state */
+    update(state) {
+      element.hidden = !state.shown
+      if (!state.shown) return
+      if (state.agents !== agents) {
+        agents = state.agents
+        const offered = agents.filter(({ cliType, offered }) => offered && cliType !== "demo")
+        agentList.replaceChildren(...offered.map(agentRow))
+      }
+      if (state.directories === directories) return
+      directories = state.directories
+      const shown = directories.slice(0, MOST_DIRECTORIES)
+      ticked.clear()
+      for (const { path, changed } of shown) if (deps.now() - Date.parse(changed) < RECENT) ticked.add(path)
+      directoryList.replaceChildren(...shown.map(directoryRow))
+      found.hidden = directoryList.hidden = shown.length === 0
+      showButtons()
     },
-    destroy: () => box.remove(),
+    destroy: () => element.remove(),
   }
 }
+
+/** @param {Agent} agent */
+const agentRow = ({ cliType, name, ready, version, install }) =>
+  el(
+    "li",
+    { class: "first-agent" },
+    agentMark(cliType, name),
+    el("span", { class: "first-name", text: name }),
+    el("span", { class: "first-path", text: ready === "missing" ? "not installed" : (version ?? "") }),
+    ready === "missing" && install ? commandLine(install) : el("span", { class: "first-ready", text: "ready" }),
+  )

@@ -1,7 +1,7 @@
-//! Puts every file of `client/` into the binary, so that the program can be started from anywhere.
+//! Embeds every file of `client/` in the binary, so that the program can be started from anywhere.
 //!
-//! Writes a table of `(path, bytes, etag)` that `src/assets.rs` includes. What only serves the type checker
-//! or the package manager stays out.
+//! Writes a table of `(path, bytes, etag)` that `src/assets.rs` includes. Files that only the type
+//! checker or the package manager needs are left out.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Write as _;

@@ -1,8 +1,8 @@
 //! Agents that speak the Agent Client Protocol, version 1, over their standard streams.
 //!
-//! Our own JSON-RPC connection over the schema crate's types. What an agent says becomes canonical stream events
-//! (`normalise`); what it asks for is done here (`fs`, `terminal`, `permissions`). How a process is run and kept is
-//! not known here (`process`, `lifecycle`).
+//! Our own JSON-RPC connection over the schema crate's types. An agent's messages become canonical stream events
+//! (`normalise`); its requests are served here (`fs`, `terminal`, `permissions`). Running the process is not done here
+//! but in `process` and `lifecycle`.
 
 mod agent;
 mod attach;
@@ -11,6 +11,7 @@ mod connection;
 mod envelope;
 mod fs;
 mod link;
+mod login;
 mod normalise;
 mod permissions;
 mod provider;

@@ -1,12 +1,14 @@
-//! Which agents there are and how each is started: those we know, changed and added to by `agents.json` in the data
-//! directory and by the environment. Starts nothing but a version probe.
+//! The agents and how each is started: the built-in ones, plus additions and changes from `agents.json` in the data
+//! directory and from the environment. Starts nothing but a version probe.
 
 mod agents_json;
+mod known;
 mod probe;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use liminal_contract::{CliType, Readiness};
 
@@ -15,10 +17,10 @@ use crate::process::Launch;
 
 use probe::find_program;
 
-/// The file in the data directory.
+/// In the data directory.
 pub const AGENTS_JSON: &str = "agents.json";
 
-/// How an agent is spoken to.
+/// The protocol of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Speaks {
     /// Claude Code's own stream-json.
@@ -27,46 +29,72 @@ pub enum Speaks {
     Acp(AcpOptions),
 }
 
-/// What differs among ACP agents.
+/// Differences between ACP agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcpOptions {
-    /// Whether we offer to read and write the project's files for it.
+    /// Whether it may read and write the project's files through us.
     pub fs: bool,
-    /// Whether we offer to run commands for it.
+    /// Whether it may run commands through us.
     pub terminal: bool,
-    /// The mode in which it asks before it acts, where its default mode does not.
+    /// The mode in which it asks before acting, if its default mode does not.
     pub ask_mode: Option<String>,
+    pub processes: Processes,
 }
 
 impl Default for AcpOptions {
     fn default() -> Self {
-        Self { fs: true, terminal: true, ask_mode: None }
+        Self { fs: true, terminal: true, ask_mode: None, processes: Processes::Shared }
     }
 }
 
-/// One agent we can drive.
+/// How many processes an ACP agent has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Processes {
+    /// One for all sessions.
+    Shared,
+    /// One for each session: a crash interrupts only that one.
+    PerSession,
+}
+
 #[derive(Clone, PartialEq, Eq)]
 pub struct AgentEntry {
-    /// Its id.
     pub cli_type: CliType,
-    /// What the user calls it.
+    /// As shown to the user.
     pub name: String,
-    /// How it is spoken to.
     pub speaks: Speaks,
     /// A name looked up in `PATH`, or an absolute path.
     pub program: OsString,
-    /// What makes the program an agent.
     pub args: Vec<OsString>,
     /// Added to our environment. The values may be secret: never shown, never logged.
     pub env: Vec<(OsString, OsString)>,
-    /// What to type to install it.
+    /// Shell command that installs it.
     pub install: Option<String>,
-    /// What to type to log in.
+    /// Shell command that logs in.
     pub login: Option<String>,
-    /// What makes the program tell its version, where it can.
+    /// When to give up on a start, if not after the usual time.
+    pub start_timeout: Option<Duration>,
+    /// Arguments that print its version, if it has any.
     pub version_args: Option<Vec<OsString>>,
-    /// Whether we know it by ourselves.
+    /// Known without `agents.json`.
     pub builtin: bool,
+    /// Offered even if its program is missing.
+    pub always_offered: bool,
+}
+
+impl AgentEntry {
+    /// A directory of the agent's own: what a variable says, else a folder of the user's home. The agent's environment
+    /// is asked before ours.
+    pub fn directory(&self, variable: &str, folder: &str) -> PathBuf {
+        let value = |name: &str| {
+            let own = self.env.iter().rev().find(|(known, _)| known == name);
+            let value = own.map(|(_, value)| value.clone()).or_else(|| std::env::var_os(name));
+            value.filter(|value| !value.is_empty())
+        };
+        match value(variable) {
+            Some(directory) => directory.into(),
+            None => PathBuf::from(value("HOME").unwrap_or_else(|| "/".into())).join(folder),
+        }
+    }
 }
 
 impl fmt::Debug for AgentEntry {
@@ -84,7 +112,6 @@ impl fmt::Debug for AgentEntry {
 }
 
 impl AgentEntry {
-    /// How to start it there.
     pub fn launch(&self, cwd: impl Into<PathBuf>) -> Launch {
         let mut launch = Launch::new(&self.name, &self.program, cwd).args(&self.args);
         launch.env.clone_from(&self.env);
@@ -92,34 +119,38 @@ impl AgentEntry {
         launch
     }
 
-    /// Where its program is.
+    /// The path of its program, from its own `PATH` or ours.
     pub fn find(&self) -> Option<PathBuf> {
         let own =
             self.env.iter().rev().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
         find_program(&self.program, own.or_else(|| std::env::var_os("PATH")).as_deref())
     }
 
-    /// Whether its program is there.
+    /// Whether it is listed right away, not only under more agents.
+    pub fn is_offered(&self) -> bool {
+        self.always_offered || self.find().is_some()
+    }
+
     pub fn readiness(&self) -> Readiness {
         if self.find().is_some() { Readiness::Ready } else { Readiness::Missing }
     }
 }
 
-/// What the environment of the server says about agents.
+/// Changes from the server's environment.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
-    /// `CLAUDE_CMD`: a command line instead of `claude`.
+    /// `CLAUDE_CMD`: a command line that replaces `claude`.
     pub claude_cmd: Option<String>,
-    /// `CODEX_ACP_CMD`: a command line instead of `codex-acp`.
+    /// `CODEX_ACP_CMD`: a command line that replaces `codex-acp`.
     pub codex_acp_cmd: Option<String>,
 }
 
-/// Something in the configuration of agents is wrong. The rest of it holds.
+/// A mistake in the agent configuration. The rest of it still applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Which entry or variable.
+    /// The entry or variable.
     pub subject: String,
-    /// What is wrong with it and what it should be.
+    /// What is wrong, and what it should be.
     pub what: String,
 }
 
@@ -129,7 +160,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All agents, in the order in which they are offered.
+/// All agents, in display order.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     entries: Vec<AgentEntry>,
@@ -137,8 +168,8 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The agents we know, as `agents.json` in `data_dir` (if it is there) and the environment change them.
-    /// `own_executable` is the program whose `demo-agent` is the demo.
+    /// The built-in agents with the changes from `agents.json` in `data_dir` (if it exists) and from the environment.
+    /// `own_executable` with the argument `demo-agent` is the demo.
     pub fn read(data_dir: &Path, overrides: &Overrides, own_executable: &Path) -> Self {
         let path = data_dir.join(AGENTS_JSON);
         match std::fs::read(&path) {
@@ -154,9 +185,9 @@ impl Catalogue {
         }
     }
 
-    /// The same from the bytes of `agents.json`.
+    /// As `read`, from the bytes of `agents.json`.
     pub fn new(agents_json: Option<&[u8]>, overrides: &Overrides, own_executable: &Path) -> Self {
-        let mut catalogue = Self { entries: known(own_executable), problems: Vec::new() };
+        let mut catalogue = Self { entries: known::entries(own_executable), problems: Vec::new() };
         if let Some(bytes) = agents_json {
             agents_json::apply(bytes, &mut catalogue);
         }
@@ -165,17 +196,15 @@ impl Catalogue {
         catalogue
     }
 
-    /// The agents.
     pub fn entries(&self) -> &[AgentEntry] {
         &self.entries
     }
 
-    /// What was wrong with the configuration; to be told to the user.
+    /// Mistakes in the configuration, to show to the user.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// One agent.
     pub fn get(&self, cli_type: &CliType) -> Result<&AgentEntry, ProviderError> {
         self.entries
             .iter()
@@ -196,10 +225,10 @@ impl Catalogue {
         let mut words = match shell_words::split(line) {
             Ok(words) => words.into_iter(),
             Err(_unbalanced) => {
-                return self.report(variable, "has a quote that is not closed; it is ignored");
+                return self.report(variable, "has an unclosed quote; it is ignored");
             }
         };
-        // An empty variable is as good as none.
+        // An empty variable counts as unset.
         let Some(program) = words.next() else { return };
         if let Err(what) = check_program(&program) {
             return self.report(variable, format!("{what}; it is ignored"));
@@ -211,108 +240,16 @@ impl Catalogue {
     }
 }
 
-/// A relative path would mean another program in each project.
+/// Rejects relative paths: they would mean a different program in each project.
 fn check_program(program: &str) -> Result<(), String> {
     if program.is_empty() {
         Err("the command is empty".into())
     } else if program.contains('\0') {
-        Err("the command holds a NUL".into())
+        Err("the command contains a NUL byte".into())
     } else if program.contains('/') && !program.starts_with('/') {
         Err(format!("{program:?} must be a name to look up in PATH or an absolute path"))
     } else {
         Ok(())
-    }
-}
-
-/// The agents we know by ourselves.
-fn known(own_executable: &Path) -> Vec<AgentEntry> {
-    let acp = |ask_mode: Option<&str>| {
-        Speaks::Acp(AcpOptions { ask_mode: ask_mode.map(str::to_owned), ..AcpOptions::default() })
-    };
-    [
-        Known {
-            id: "claude-code",
-            name: "Claude Code",
-            speaks: Speaks::Claude,
-            program: OsStr::new("claude"),
-            args: &[],
-            install: Some("npm install -g @anthropic-ai/claude-code"),
-            login: Some("claude auth login"),
-            version: true,
-        },
-        Known {
-            id: "codex",
-            name: "Codex",
-            // Its default mode, `agent`, decides by itself.
-            speaks: acp(Some("workspace-write")),
-            program: OsStr::new("codex-acp"),
-            args: &[],
-            install: Some("npm install -g @agentclientprotocol/codex-acp"),
-            login: Some("npx @openai/codex login"),
-            version: true,
-        },
-        Known {
-            id: "gemini",
-            name: "Gemini",
-            speaks: acp(None),
-            program: OsStr::new("gemini"),
-            args: &["--acp"],
-            install: Some("npm install -g @google/gemini-cli"),
-            login: Some("gemini"),
-            version: true,
-        },
-        Known {
-            id: "opencode",
-            name: "OpenCode",
-            speaks: acp(None),
-            program: OsStr::new("opencode"),
-            args: &["acp"],
-            install: Some("npm install -g opencode-ai"),
-            login: Some("opencode auth login"),
-            version: true,
-        },
-        Known {
-            id: "demo",
-            name: "Demo (built in)",
-            speaks: acp(None),
-            program: own_executable.as_os_str(),
-            args: &["demo-agent"],
-            install: None,
-            login: None,
-            version: false,
-        },
-    ]
-    .into_iter()
-    .filter_map(Known::entry)
-    .collect()
-}
-
-struct Known<'a> {
-    id: &'a str,
-    name: &'a str,
-    speaks: Speaks,
-    program: &'a OsStr,
-    args: &'a [&'a str],
-    install: Option<&'a str>,
-    login: Option<&'a str>,
-    version: bool,
-}
-
-impl Known<'_> {
-    /// `None` only for an id that is none; a test sees that there is no such one.
-    fn entry(self) -> Option<AgentEntry> {
-        Some(AgentEntry {
-            cli_type: CliType::parse(self.id).ok()?,
-            name: self.name.to_owned(),
-            speaks: self.speaks,
-            program: self.program.to_owned(),
-            args: self.args.iter().map(OsString::from).collect(),
-            env: Vec::new(),
-            install: self.install.map(str::to_owned),
-            login: self.login.map(str::to_owned),
-            version_args: self.version.then(|| vec!["--version".into()]),
-            builtin: true,
-        })
     }
 }
 

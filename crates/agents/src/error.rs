@@ -2,107 +2,84 @@
 
 use liminal_contract::{AuthMethod, Details, ErrorCode};
 
-/// A provider could not do what was asked. `Display` is what the user reads.
+/// Why a provider failed. The user reads the `Display` text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderError {
-    /// The program is not there.
     #[error("Could not start {name}. Check that it's installed.")]
     NotInstalled {
-        /// The agent.
         name: String,
-        /// What was tried.
         program: String,
-        /// What to type.
+        /// The command that installs it.
         install: Option<String>,
     },
-    /// The program started and ended, or never got ready.
+    /// The process exited before it was ready, or took too long.
     #[error("Could not connect to {name}. {reason}")]
     NotConnected {
-        /// The agent.
         name: String,
-        /// A sentence.
+        /// A full sentence.
         reason: String,
-        /// The last it wrote to stderr.
         stderr_tail: String,
     },
-    /// The agent wants a login.
     #[error("{name} is not logged in.")]
     AuthRequired {
-        /// The agent.
         name: String,
-        /// What to type.
+        /// The agent's own words; may be empty.
+        words: String,
+        /// The command that logs in.
         command: Option<String>,
-        /// As the agent offers them.
         methods: Vec<AuthMethod>,
     },
-    /// The agent runs but refused to make or take up the session.
+    /// The agent runs but refused to create or resume the session.
     #[error("Could not create session. {words}")]
     SessionRefused {
-        /// The agent's words.
+        /// The agent's own words.
         words: String,
-        /// The last it wrote to stderr.
         stderr_tail: String,
     },
-    /// The agent does not know the session, or we were not told of it.
+    /// The agent does not know the session, or the session is not attached.
     #[error("Session not found. {words}")]
-    SessionUnknown {
-        /// What was looked for and where.
-        words: String,
-    },
-    /// The process is gone.
+    SessionUnknown { words: String },
     #[error("Connection to {name} lost.")]
-    ProcessEnded {
-        /// The agent.
-        name: String,
-        /// The last it wrote to stderr.
-        stderr_tail: String,
-    },
-    /// The agent answered with an error of its own.
+    ProcessEnded { name: String, stderr_tail: String },
+    /// The agent answered with an error.
     #[error("{words}")]
     AgentFailed {
-        /// The agent's words.
+        /// The agent's own words.
         words: String,
     },
-    /// The agent broke the protocol.
-    #[error("{name} broke its protocol: {what}")]
-    Protocol {
-        /// The agent.
-        name: String,
-        /// What was wrong.
-        what: String,
-    },
-    /// No answer to a cancel in time.
-    #[error("Stop did not reach {name}; restart it?")]
-    InterruptUnanswered {
-        /// The agent.
-        name: String,
-    },
-    /// A turn is running already.
-    #[error("{name} is still answering. Wait for it, or stop it.")]
-    Busy {
-        /// The agent.
-        name: String,
-    },
-    /// Answered elsewhere, cancelled, or the agent left.
-    #[error("This question is no longer open.")]
+    #[error("{name} broke the protocol: {what}")]
+    Protocol { name: String, what: String },
+    /// The agent did not stop in time.
+    #[error("{name} isn't responding to Stop. Restart it?")]
+    InterruptUnanswered { name: String },
+    #[error("{name} is still working. Wait or stop it, then send again.")]
+    Busy { name: String },
+    /// Answered elsewhere, cancelled, or the agent is gone.
+    #[error("This permission is no longer open.")]
     PermissionClosed,
-    /// No such agent in the catalogue.
-    #[error(
-        "There is no agent called {cli_type:?}. `liminal doctor` lists those there are; add yours to agents.json."
-    )]
-    Unsupported {
-        /// What was asked for.
-        cli_type: String,
+    /// The agent doesn't offer that value of an option, or refused it.
+    #[error("{name} did not accept {value} for {option}. {words}")]
+    OptionRefused {
+        name: String,
+        /// As shown to the user, like `value`.
+        option: String,
+        value: String,
+        /// The agent's own words, or empty.
+        words: String,
     },
+    #[error(
+        "There is no agent called {cli_type:?}. Run `liminal doctor` to list the agents, \
+         or add yours to agents.json."
+    )]
+    Unsupported { cli_type: String },
 }
 
 impl ProviderError {
-    /// Somebody chose an answer that the agent of this name did not offer.
+    /// The user chose an answer that this agent did not offer.
     pub(crate) fn not_offered(name: &str) -> Self {
         Self::AgentFailed { words: format!("{name} did not offer that answer.") }
     }
 
-    /// The contract's code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::NotInstalled { .. } | Self::NotConnected { .. } => ErrorCode::AgentUnavailable,
@@ -115,11 +92,11 @@ impl ProviderError {
             Self::InterruptUnanswered { .. } => ErrorCode::InterruptFailed,
             Self::Busy { .. } => ErrorCode::SessionBusy,
             Self::PermissionClosed => ErrorCode::PermissionClosed,
+            Self::OptionRefused { .. } => ErrorCode::OptionRefused,
             Self::Unsupported { .. } => ErrorCode::UnsupportedCliType,
         }
     }
 
-    /// The evidence, where there is any.
     pub fn details(&self) -> Option<Details> {
         let tail = |text: &String| (!text.is_empty()).then(|| text.clone());
         let details = match self {
@@ -131,7 +108,8 @@ impl ProviderError {
             | Self::ProcessEnded { stderr_tail, .. } => {
                 Details { stderr_tail: tail(stderr_tail), ..Details::default() }
             }
-            Self::AuthRequired { command, methods, .. } => Details {
+            Self::AuthRequired { words, command, methods, .. } => Details {
+                hint: tail(words).filter(|it| !it.eq_ignore_ascii_case("authentication required")),
                 command: command.clone(),
                 auth_methods: (!methods.is_empty()).then(|| methods.clone()),
                 ..Details::default()
@@ -142,6 +120,7 @@ impl ProviderError {
             | Self::InterruptUnanswered { .. }
             | Self::Busy { .. }
             | Self::PermissionClosed
+            | Self::OptionRefused { .. }
             | Self::Unsupported { .. } => return None,
         };
         (details != Details::default()).then_some(details)

@@ -1,19 +1,26 @@
-//! Everything about agents: what there are (`catalogue`), how one is driven (`provider`), how
-//! programs are run (`process`) and kept running (`lifecycle`), and what can go wrong (`error`).
+//! Everything about agents: which ones exist (`catalogue`), how one is driven (`provider`), how programs are run
+//! (`process`) and kept running (`lifecycle`), and what can go wrong (`error`).
 //!
-//! This crate knows no HTTP and no storage.
+//! This crate knows nothing about HTTP and storage.
 
 pub mod acp;
+pub mod asked;
 pub mod catalogue;
 pub mod claude;
+mod conversation;
 mod error;
+mod form;
 pub mod lifecycle;
+mod modes;
 mod picture;
 pub mod process;
+mod prompt;
 mod provider;
 mod registry;
 
 pub use error::ProviderError;
+pub use form::content as form_content;
+pub use prompt::{AgentPrompt, Attached, Picture};
 pub use provider::{
     Charge, CliProvider, History, LoadSession, Metered, NewSession, Output, ProviderSession,
     StatusChange, auto_answer,

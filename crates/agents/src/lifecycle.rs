@@ -1,7 +1,7 @@
-//! The life of one agent's process: when it is started, started again, given up, and stopped.
+//! The life of one agent's process: when to start it, restart it, give up on it, and stop it.
 //!
-//! [`Lifecycle`] is the rule: events in, actions out, time as an argument, no I/O. [`Keeper`] is the task that obeys
-//! it. Neither knows what is said to the agent.
+//! [`Lifecycle`] holds the rules: events in, actions out, time as an argument, no I/O. [`Keeper`] is the task that
+//! carries them out. Neither knows what is sent to the agent.
 
 mod keeper;
 
@@ -13,106 +13,123 @@ use crate::ProviderError;
 
 pub use keeper::{Attempt, Connect, Keeper, RunningTurn};
 
-/// How long everything takes. Time is counted from any fixed moment.
+/// All timeouts and pauses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timing {
-    /// From spawn to handshake (`ACP_START_TIMEOUT_MS`).
+    /// From spawn to handshake. After this a start is slow: the user is told, and a process that is not running is
+    /// given up.
     pub start: Duration,
-    /// Without a turn, until the process is stopped (`LIMINAL_IDLE_MS`).
+    /// When to give up on one that is running (`ACP_START_TIMEOUT_MS`).
+    pub longest_start: Duration,
+    /// How long a process may be without a turn before it is stopped (`LIMINAL_IDLE_MS`).
     pub idle: Duration,
-    /// Connected this long, an agent is sound: a crash is counted from one again.
+    /// After being connected this long, an agent counts as healthy: its crashes are counted from one again.
     pub sound: Duration,
-    /// Before each try; when all failed, only the user starts it again.
+    /// The pause before each attempt. When all have failed, only the user can start it again.
     pub back_off: Vec<Duration>,
+    pub restart: Restart,
+}
+
+/// Who restarts a crashed agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Restart {
+    /// We do, after each pause of [`Timing::back_off`], while it is needed.
+    ByItself,
+    /// The user does, with the next message or Reconnect.
+    WhenNeeded,
 }
 
 impl Default for Timing {
     fn default() -> Self {
         Self {
             start: Duration::from_secs(15),
+            longest_start: Duration::from_secs(60),
             idle: Duration::from_secs(10 * 60),
             sound: Duration::from_secs(60),
             back_off: [1, 2, 4, 8, 16].map(Duration::from_secs).to_vec(),
+            restart: Restart::ByItself,
         }
     }
 }
 
-/// What happened.
+impl Timing {
+    #[must_use]
+    pub fn starting_within(self, limit: Option<Duration>) -> Self {
+        let limit = limit.unwrap_or(self.longest_start);
+        Self { start: self.start.min(limit), longest_start: limit, ..self }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Event {
-    /// Somebody needs the agent.
+    /// The agent is needed.
     Asked,
-    /// The user wants it started again, whatever it does now.
+    /// The user wants a restart, whatever the agent is doing.
     Reconnect,
-    /// The try succeeded.
     Connected,
-    /// The try failed.
+    /// The attempt takes long, but its process is running.
+    Slow,
+    /// The attempt failed.
     Failed(ProviderError),
-    /// The process ended by itself.
+    /// The process ended without being stopped.
     Left(ProviderError),
-    /// The process that was to be stopped is gone.
+    /// The process that we stopped is gone.
     Stopped,
-    /// A turn began.
     TurnStarted,
-    /// A turn ended; whether the agent completed it.
     TurnEnded {
-        /// Not so when it was cut short by a crash.
+        /// False if a crash cut it short.
         completed: bool,
     },
-    /// Time passed.
+    /// Its settings changed: stop it now unless a turn is running; the next request starts it again.
+    Rest,
+    /// The deadline has passed.
     Tick,
-    /// The server ends.
     Shutdown,
 }
 
-/// What is to be done, in this order.
+/// What the keeper must do, in this order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Action {
-    /// Tell every browser.
+    /// Send to every browser.
     Publish(Status),
-    /// Start the process. Never while another try is under way or a process lives.
+    /// Start the process. Never issued during another attempt or while a process is running.
     Connect,
-    /// End the process, or the try that is under way.
+    /// End the process, or the attempt in progress.
     Stop,
-    /// Those who asked get the agent.
+    /// Give the agent to everyone waiting for it.
     Serve,
-    /// Those who asked get this.
+    /// Return this error to everyone waiting for the agent.
     Refuse(ProviderError),
 }
 
-/// What is published.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Status {
-    /// The new state.
     pub status: AgentStatus,
-    /// Which try is meant.
+    /// Counted from one.
     pub attempt: Option<u32>,
-    /// How long until it.
+    /// How long until that attempt.
     pub retry_in: Option<Duration>,
-    /// Why.
     pub details: Option<Details>,
 }
 
-/// The rule.
 #[derive(Debug)]
 pub(crate) struct Lifecycle {
     name: String,
     timing: Timing,
     state: State,
-    /// Tries made by ourselves since the last reset.
+    /// Automatic attempts since the last reset.
     tries: u32,
-    /// Turns that run. Those a crash cut short end too, so this outlives a process.
+    /// Running turns. Turns cut short by a crash are also reported as ended, so the count survives a restart.
     turns: usize,
-    /// When somebody last had to do with it.
+    /// When the agent was last used.
     quiet_since: Duration,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum State {
     Idle,
-    /// A try is under way.
-    Trying(Try),
-    /// Between two tries.
+    Trying(StartReason),
+    /// Between two attempts.
     Waiting {
         at: Duration,
     },
@@ -120,31 +137,32 @@ enum State {
         since: Duration,
     },
     /// The process is being ended.
-    Stopping(Then),
-    /// A start that somebody asked for failed; the next who asks tries again.
+    Stopping(AfterStop),
+    /// A requested start failed; the next request tries again.
     NotStarted,
-    /// Our own tries are spent, the last for this reason. Only the user starts it again.
+    /// It crashed; the next request starts it again ([`Restart::WhenNeeded`]).
+    Lost,
+    /// All automatic attempts failed, the last for this reason. Only the user can start it again.
     GivenUp(ProviderError),
     Shut,
 }
 
-/// Who wanted a try.
+/// Why an attempt was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Try {
+enum StartReason {
     First,
-    OurOwn,
-    Users,
+    Automatic,
+    ByUser,
 }
 
-/// What follows a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Then {
+enum AfterStop {
     Idle,
-    Start(Try),
+    Start(StartReason),
 }
 
 impl Lifecycle {
-    /// An agent that is not running and not needed. `name` is what the user calls it.
+    /// An agent that is not running and not needed. `name` is its display name.
     pub fn new(name: impl Into<String>, timing: Timing) -> Self {
         Self {
             name: name.into(),
@@ -156,18 +174,17 @@ impl Lifecycle {
         }
     }
 
-    /// What the browsers were told last.
+    /// The status last sent to the browsers.
     pub fn status(&self) -> AgentStatus {
         match self.state {
-            State::Idle | State::Shut | State::Stopping(Then::Idle) => AgentStatus::Idle,
-            State::Trying(Try::First) | State::Stopping(Then::Start(Try::First)) => {
-                AgentStatus::Starting
-            }
-            State::Trying(Try::OurOwn | Try::Users)
-            | State::Stopping(Then::Start(Try::OurOwn | Try::Users))
+            State::Idle | State::Shut | State::Stopping(AfterStop::Idle) => AgentStatus::Idle,
+            State::Trying(StartReason::First)
+            | State::Stopping(AfterStop::Start(StartReason::First)) => AgentStatus::Starting,
+            State::Trying(StartReason::Automatic | StartReason::ByUser)
+            | State::Stopping(AfterStop::Start(StartReason::Automatic | StartReason::ByUser))
             | State::Waiting { .. } => AgentStatus::Reconnecting,
             State::Connected { .. } => AgentStatus::Connected,
-            State::NotStarted | State::GivenUp(_) => AgentStatus::Disconnected,
+            State::NotStarted | State::Lost | State::GivenUp(_) => AgentStatus::Disconnected,
         }
     }
 
@@ -181,17 +198,18 @@ impl Lifecycle {
             | State::Trying(_)
             | State::Stopping(_)
             | State::NotStarted
+            | State::Lost
             | State::GivenUp(_)
             | State::Shut => None,
         }
     }
 
-    /// What follows from an event.
     pub fn on(&mut self, event: Event, now: Duration) -> Vec<Action> {
         match event {
             Event::Asked => self.asked(now),
             Event::Reconnect => self.reconnect(),
             Event::Connected => self.connected(now),
+            Event::Slow => self.slow(),
             Event::Failed(error) => self.failed(error, now),
             Event::Left(error) => self.left(&error, now),
             Event::Stopped => self.stopped(),
@@ -208,6 +226,7 @@ impl Lifecycle {
                 }
                 vec![]
             }
+            Event::Rest => self.rest(),
             Event::Tick => self.tick(now),
             Event::Shutdown => self.shutdown(),
         }
@@ -216,15 +235,16 @@ impl Lifecycle {
     fn asked(&mut self, now: Duration) -> Vec<Action> {
         self.quiet_since = now;
         match &self.state {
-            State::Idle | State::NotStarted => self.start(Try::First),
-            // Who asks does not wait for the back-off; it is the same try, only sooner.
-            State::Waiting { .. } => self.start(Try::OurOwn),
+            State::Idle | State::NotStarted => self.start(StartReason::First),
+            State::Lost => self.start(StartReason::ByUser),
+            // A request does not wait for the back-off; it is the same attempt, only sooner.
+            State::Waiting { .. } => self.start(StartReason::Automatic),
             State::Connected { .. } => vec![Action::Serve],
-            State::Stopping(Then::Idle) => {
-                self.state = State::Stopping(Then::Start(Try::First));
+            State::Stopping(AfterStop::Idle) => {
+                self.state = State::Stopping(AfterStop::Start(StartReason::First));
                 vec![self.publish(None)]
             }
-            State::Trying(_) | State::Stopping(Then::Start(_)) => vec![],
+            State::Trying(_) | State::Stopping(AfterStop::Start(_)) => vec![],
             State::GivenUp(last) => vec![Action::Refuse(self.given_up(last))],
             State::Shut => vec![Action::Refuse(self.shut())],
         }
@@ -233,47 +253,48 @@ impl Lifecycle {
     fn reconnect(&mut self) -> Vec<Action> {
         self.tries = 0;
         match self.state {
-            State::Idle | State::Waiting { .. } | State::NotStarted | State::GivenUp(_) => {
-                self.start(Try::Users)
-            }
+            State::Idle
+            | State::Waiting { .. }
+            | State::NotStarted
+            | State::Lost
+            | State::GivenUp(_) => self.start(StartReason::ByUser),
             State::Connected { .. } => {
-                self.state = State::Stopping(Then::Start(Try::Users));
+                self.state = State::Stopping(AfterStop::Start(StartReason::ByUser));
                 vec![self.publish(None), Action::Stop]
             }
-            State::Stopping(Then::Idle) => {
-                self.state = State::Stopping(Then::Start(Try::Users));
+            State::Stopping(AfterStop::Idle) => {
+                self.state = State::Stopping(AfterStop::Start(StartReason::ByUser));
                 vec![self.publish(None)]
             }
-            State::Trying(_) | State::Stopping(Then::Start(_)) => vec![],
+            State::Trying(_) | State::Stopping(AfterStop::Start(_)) => vec![],
             State::Shut => vec![Action::Refuse(self.shut())],
         }
     }
 
     fn connected(&mut self, now: Duration) -> Vec<Action> {
-        match self.state {
-            State::Trying(_) => {
-                self.state = State::Connected { since: now };
-                self.quiet_since = now;
-                vec![self.publish(None), Action::Serve]
-            }
-            // It came too late; whoever stopped the try ends the process.
-            State::Idle
-            | State::Waiting { .. }
-            | State::Connected { .. }
-            | State::Stopping(_)
-            | State::NotStarted
-            | State::GivenUp(_)
-            | State::Shut => vec![],
-        }
+        // Otherwise it is too late: the attempt was stopped, and its process is being ended.
+        let State::Trying(_) = self.state else { return vec![] };
+        self.state = State::Connected { since: now };
+        self.quiet_since = now;
+        vec![self.publish(None), Action::Serve]
+    }
+
+    fn slow(&self) -> Vec<Action> {
+        let State::Trying(_) = self.state else { return vec![] };
+        let hint = format!("{} is still starting. The first start can take a while.", self.name);
+        vec![self.publish(Some(Details { hint: Some(hint), ..Details::default() }))]
     }
 
     fn failed(&mut self, error: ProviderError, now: Duration) -> Vec<Action> {
-        let State::Trying(whose) = self.state else { return vec![] };
-        // A login is the user's to do; trying again would only ask for it again.
-        let users_to_mend = matches!(error, ProviderError::AuthRequired { .. });
-        let mut actions = match whose {
-            Try::OurOwn if !users_to_mend => self.try_again(&error, now),
-            Try::First | Try::OurOwn | Try::Users => {
+        let State::Trying(reason) = self.state else { return vec![] };
+        // Only the user can log in; another attempt would fail the same way.
+        let needs_login = matches!(error, ProviderError::AuthRequired { .. });
+        let mut actions = match reason {
+            StartReason::Automatic if !needs_login => self.try_again(&error, now),
+            StartReason::ByUser if self.timing.restart == Restart::WhenNeeded => {
+                self.settle(State::Lost, error.details())
+            }
+            StartReason::First | StartReason::Automatic | StartReason::ByUser => {
                 self.settle(State::NotStarted, error.details())
             }
         };
@@ -283,6 +304,9 @@ impl Lifecycle {
 
     fn left(&mut self, error: &ProviderError, now: Duration) -> Vec<Action> {
         let State::Connected { since } = self.state else { return vec![] };
+        if self.timing.restart == Restart::WhenNeeded {
+            return self.settle(State::Lost, error.details());
+        }
         if now.saturating_sub(since) >= self.timing.sound {
             self.tries = 0;
         }
@@ -296,53 +320,46 @@ impl Lifecycle {
         let then = if needed {
             self.try_again(error, now)
         } else {
-            // Nobody misses it: the next who asks starts it.
+            // Nothing needs it now; the next request starts it.
             self.settle(State::Idle, None)
         };
         let mut actions = vec![gone];
         actions.extend(then);
-        // When we give up, that it is gone was said already.
+        // When we give up, both say that it is disconnected.
         actions.dedup();
         actions
     }
 
     fn stopped(&mut self) -> Vec<Action> {
-        match self.state {
-            State::Stopping(Then::Idle) => {
+        let State::Stopping(then) = self.state else { return vec![] };
+        match then {
+            AfterStop::Idle => {
                 self.state = State::Idle;
                 vec![]
             }
-            State::Stopping(Then::Start(whose)) => {
-                self.state = State::Trying(whose);
+            AfterStop::Start(reason) => {
+                self.state = State::Trying(reason);
                 vec![Action::Connect]
             }
-            State::Idle
-            | State::Trying(_)
-            | State::Waiting { .. }
-            | State::Connected { .. }
-            | State::NotStarted
-            | State::GivenUp(_)
-            | State::Shut => vec![],
         }
     }
 
     fn tick(&mut self, now: Duration) -> Vec<Action> {
-        if self.deadline().is_none_or(|deadline| now < deadline) {
+        match self.deadline() {
+            Some(deadline) if deadline <= now => match self.state {
+                State::Waiting { .. } => self.start(StartReason::Automatic),
+                _ => self.rest(),
+            },
+            Some(_) | None => vec![],
+        }
+    }
+
+    fn rest(&mut self) -> Vec<Action> {
+        if !matches!(self.state, State::Connected { .. }) || self.turns > 0 {
             return vec![];
         }
-        match self.state {
-            State::Waiting { .. } => self.start(Try::OurOwn),
-            State::Connected { .. } => {
-                self.state = State::Stopping(Then::Idle);
-                vec![self.publish(None), Action::Stop]
-            }
-            State::Idle
-            | State::Trying(_)
-            | State::Stopping(_)
-            | State::NotStarted
-            | State::GivenUp(_)
-            | State::Shut => vec![],
-        }
+        self.state = State::Stopping(AfterStop::Idle);
+        vec![self.publish(None), Action::Stop]
     }
 
     fn shutdown(&mut self) -> Vec<Action> {
@@ -358,12 +375,12 @@ impl Lifecycle {
         actions
     }
 
-    fn start(&mut self, whose: Try) -> Vec<Action> {
-        self.state = State::Trying(whose);
+    fn start(&mut self, reason: StartReason) -> Vec<Action> {
+        self.state = State::Trying(reason);
         vec![self.publish(None), Action::Connect]
     }
 
-    /// Plans the next try of our own, or gives up.
+    /// Schedules the next automatic attempt, or gives up.
     fn try_again(&mut self, why: &ProviderError, now: Duration) -> Vec<Action> {
         let Some(delay) = self.timing.back_off.get(self.tries as usize).copied() else {
             return self.settle(State::GivenUp(why.clone()), why.details());
@@ -384,20 +401,21 @@ impl Lifecycle {
     }
 
     fn publish(&self, details: Option<Details>) -> Action {
-        let attempt = matches!(self.state, State::Trying(Try::OurOwn)).then_some(self.tries);
+        let attempt =
+            matches!(self.state, State::Trying(StartReason::Automatic)).then_some(self.tries);
         Action::Publish(Status { status: self.status(), attempt, retry_in: None, details })
     }
 
     fn given_up(&self, last: &ProviderError) -> ProviderError {
         if matches!(last, ProviderError::NotInstalled { .. }) {
-            // It says by itself what to do.
+            // It already says what to do.
             return last.clone();
         }
         let stderr_tail =
             last.details().and_then(|details| details.stderr_tail).unwrap_or_default();
         ProviderError::NotConnected {
             name: self.name.clone(),
-            reason: "It failed again and again. Use Reconnect to start it once more.".into(),
+            reason: "It keeps failing. Use Reconnect to try again.".into(),
             stderr_tail,
         }
     }

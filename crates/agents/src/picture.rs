@@ -1,10 +1,9 @@
-//! A picture that an agent shows in what it says. A message is text, so the picture gets a card of its own, as one
-//! that a tool made does.
+//! A picture in an agent's message. Messages are text, so the picture gets its own card, like one from a tool.
 
 use liminal_contract::ItemId;
 use liminal_stream::{FinalItem, NewItem, Payload, SourcePart, ToolPatch};
 
-/// The card of a picture, complete at once.
+/// The card, complete at once.
 pub(crate) fn shown(item_id: &ItemId, mime_type: String, data: String) -> [Payload; 2] {
     let call_id = item_id.to_string();
     let about = Box::new(ToolPatch { title: Some("Picture".to_owned()), ..ToolPatch::default() });

@@ -1,6 +1,6 @@
-//! The only place that starts programs. Each runs under a guard ([`guard_main`]), so nothing of it outlives us.
+//! The only place that starts programs. Each runs under a guard ([`guard_main`]), so no process outlives us.
 //!
-//! Knows bytes, lines, signals and exits; knows nothing of what the bytes mean.
+//! Handles bytes, lines, signals and exits, and knows nothing about their meaning.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,11 +19,13 @@
 //! ```
 
 mod budget;
-mod death_signal;
+pub mod descriptors;
 mod exit;
 mod guard;
 mod launch;
+mod leftovers;
 mod lines;
+mod mark;
 mod noise;
 mod orders;
 mod stderr_tail;
@@ -35,7 +37,9 @@ pub use budget::Budget;
 pub use exit::Exit;
 pub use guard::guard_main;
 pub use launch::{GuardCommand, Launch, Started, StderrTo, StdinFrom};
+pub use leftovers::end_leftovers;
 pub use lines::{LONGEST_LINE, Line, Lines, ReadError, Stdout};
+pub use mark::{NAME as MARK, ServerMark};
 pub(crate) use noise::Noise;
 pub use stderr_tail::StderrTail;
 pub use stdin::{Stdin, StdinClosed};

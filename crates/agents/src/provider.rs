@@ -1,41 +1,50 @@
-//! What every provider can do, whatever the agent behind it. The session task programs against this alone.
+//! The interface of every provider, whatever agent it drives. The session task knows nothing else about agents.
 
 use std::path::PathBuf;
 
 use async_trait::async_trait;
 use liminal_contract::{
-    AgentStatus, Answer, AskKind, CliType, Details, ItemId, OutcomeBy, SessionId, Timestamp, TurnId,
+    AgentStatus, Answer, AskKind, CliType, Details, ItemId, OptionValue, OutcomeBy, SessionId,
+    SessionOption, Timestamp, ToolKind, TurnId,
 };
-use liminal_stream::{Ask, HistoryMark, SessionFact, StreamEvent};
+use liminal_stream::{HistoryMark, Permission, SessionFact, StreamEvent};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-use crate::ProviderError;
+use crate::{AgentPrompt, ProviderError};
 
 /// Drives one kind of agent.
 ///
-/// Every method may be called for many sessions at once. What a session says arrives on the receiver that
-/// [`create_session`](Self::create_session) or [`load_session`](Self::load_session) gave, in the agent's order.
+/// Every method may be called for many sessions at once. A session's output arrives in the agent's order on the
+/// receiver that [`create_session`](Self::create_session) or [`load_session`](Self::load_session) returned.
 #[async_trait]
 pub trait CliProvider: Send + Sync {
-    /// Which agent this drives.
     fn cli_type(&self) -> &CliType;
 
-    /// Makes a session with the agent. On failure nothing is left running that was not there before.
+    /// Creates a session with the agent. If this fails, it leaves nothing running that was not running before.
     async fn create_session(&self, new: NewSession) -> Result<ProviderSession, ProviderError>;
 
-    /// Takes up a session the agent knows. `history` says what of it is to be told again.
+    /// Resumes a session the agent knows. `history` says which part of it to replay.
     async fn load_session(&self, load: LoadSession) -> Result<ProviderSession, ProviderError>;
 
-    /// Gives the agent the user's message. Returns when the turn is bound, not when it ends; every event of the
-    /// turn carries `turn`. An error means that the message did not reach a living process, and no event follows.
+    /// Sends the user's message to the agent. Returns when the turn has started, not when it ends; every event of
+    /// the turn carries `turn`. After an error no event follows: the message did not reach a running process.
     async fn send_message(
         &self,
         session: &SessionId,
         turn: &TurnId,
+        prompt: &AgentPrompt,
+    ) -> Result<(), ProviderError>;
+
+    /// Hands the agent a message while a turn runs. What became of it follows: the message as an item of the turn, the
+    /// start of a turn with the message's id, or [`Output::Returned`].
+    async fn steer(
+        &self,
+        session: &SessionId,
+        message: &str,
         content: &str,
     ) -> Result<(), ProviderError>;
 
-    /// Asks the agent to stop. The turn's terminal event follows; `InterruptUnanswered` when it did not in time.
+    /// Asks the agent to stop. The turn's last event follows; `InterruptUnanswered` if it did not come in time.
     async fn cancel_turn(&self, session: &SessionId) -> Result<(), ProviderError>;
 
     /// Answers a permission. The settled item follows as an event.
@@ -47,125 +56,131 @@ pub trait CliProvider: Send + Sync {
         by: OutcomeBy,
     ) -> Result<(), ProviderError>;
 
-    /// Ends the session with the agent, and its process where it has one of its own.
+    /// Sets one of the agent's options, at once if its process is running, even during a turn; otherwise as soon as it
+    /// runs. The new list follows as a fact.
+    async fn set_option(
+        &self,
+        session: &SessionId,
+        id: &str,
+        value: OptionValue,
+    ) -> Result<(), ProviderError>;
+
+    /// Ends the session with the agent, and its process if the session has its own.
     async fn kill_session(&self, session: &SessionId) -> Result<(), ProviderError>;
 
-    /// Whether the process behind the session lives.
+    /// Whether the session's process is running.
     fn is_alive(&self, session: &SessionId) -> bool;
 
-    /// Starts a disconnected agent again because the user asked.
+    /// Restarts a disconnected agent at the user's request.
     async fn reconnect(&self, session: Option<&SessionId>) -> Result<(), ProviderError>;
 
     /// Ends every process of this provider: interrupt, close stdin, 1 s, TERM, 1 s, KILL.
     async fn shutdown(&self);
 }
 
-/// What a new session needs to know.
 #[derive(Debug, Clone)]
 pub struct NewSession {
     /// Canonical and absolute.
     pub project_dir: PathBuf,
-    /// Our id of a session that its agent has forgotten and that starts anew with it. Absent: a new id.
+    /// Our id of a session that the agent has lost and that starts over. `None`: a new id.
     pub session_id: Option<SessionId>,
+    /// The options to start with, by id. One that the agent doesn't offer is ignored.
+    pub chosen: Vec<(String, OptionValue)>,
 }
 
-/// Which session to take up, and what of it to tell.
+/// Which session to resume, and how much of its history to replay.
 #[derive(Debug, Clone)]
 pub struct LoadSession {
-    /// Our id of it.
     pub session_id: SessionId,
-    /// What the agent calls it.
+    /// The agent's own id of the session.
     pub agent_ref: String,
     /// Canonical and absolute.
     pub project_dir: PathBuf,
-    /// What of its history to tell.
     pub history: History,
+    /// As last known. The chosen ones are set when the process starts.
+    pub options: Vec<SessionOption>,
 }
 
-/// What of a session's history the journal wants to be told.
+/// How much of a session's history to replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum History {
-    /// All of it: the journal has never seen this session.
+    /// Everything: the journal has never seen this session.
     All,
     /// Nothing: the journal has it.
     Known,
-    /// What was added elsewhere.
+    /// Whatever other programs added after `mark`.
     After {
-        /// Since then.
         mark: HistoryMark,
-        /// Turns the journal has: they were ours, whatever the agent kept of them behind the mark.
+        /// Turns the journal already has, even if the agent recorded them after the mark.
         known: Vec<TurnId>,
     },
 }
 
-/// A session taken up, and where what it says arrives.
+/// A session attached to its agent, and where its output arrives.
 #[derive(Debug)]
 pub struct ProviderSession {
-    /// Our id of it.
     pub session_id: SessionId,
-    /// What the agent calls it.
+    /// The agent's own id of the session.
     pub agent_ref: String,
-    /// Closed when the provider let go of the session.
+    /// Closed when the provider releases the session.
     pub output: mpsc::UnboundedReceiver<Metered>,
 }
 
-/// An output and what it weighs.
+/// An output and its size.
 #[derive(Debug)]
 pub struct Metered {
-    /// What was said.
     pub output: Output,
-    /// Holds its bytes against the process's limit until it is dropped: keep it until the output is committed.
+    /// Counts its bytes against the process's limit until dropped: keep it until the output is committed.
     pub charge: Option<Charge>,
 }
 
-/// Bytes of one process that were read and are not committed yet. The reader pauses while there are too many, so
-/// the queue of a [`ProviderSession`] is bounded by what it weighs, not by its length.
+/// Bytes read from one process and not committed yet. The reader pauses while there are too many, so the queue of
+/// a [`ProviderSession`] is bounded by its size in bytes, not by its length.
 #[derive(Debug)]
 pub struct Charge(
-    #[expect(dead_code, reason = "held for what its drop does")]
-    pub(crate)  Option<OwnedSemaphorePermit>,
+    #[expect(dead_code, reason = "held for its drop")] pub(crate) Option<OwnedSemaphorePermit>,
 );
 
-/// What a session says.
+/// Something a session reported.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "nearly every output is the large one")]
 pub enum Output {
-    /// Conversation.
     Event(StreamEvent),
-    /// A fact about the session.
     Fact(SessionFact),
-    /// The agent's history no longer holds the record that was named: what comes from here to
-    /// [`HistoryTold`](Self::HistoryTold) is all of it as it stands now, in place of what was told before.
+    /// The agent's history no longer contains the given mark. Everything from here to
+    /// [`HistoryTold`](Self::HistoryTold) is the complete history and replaces what came before.
     HistoryReplaced,
-    /// All the history that was asked for has been told.
+    /// The requested history is complete.
     HistoryTold,
-    /// The process ended. A running turn was ended by an event before this.
+    /// The agent will not take up a message that it was handed.
+    Returned {
+        message: String,
+    },
+    /// The process ended. If a turn was running, an earlier event ended it.
     AgentLeft(Details),
 }
 
-/// An agent's process changed its state. Sent to every browser as `agent:status`.
+/// A new state of an agent's process. Sent to every browser as `agent:status`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatusChange {
-    /// The agent.
     pub cli_type: CliType,
-    /// Its process.
     pub status: AgentStatus,
-    /// Of an agent with a process per session: which.
+    /// Set if the agent has one process per session.
     pub session_id: Option<SessionId>,
-    /// Which try this is.
+    /// Counted from one.
     pub attempt: Option<u32>,
-    /// When the next try is.
     pub retry_at: Option<Timestamp>,
-    /// The evidence.
     pub details: Option<Details>,
 }
 
-/// What the policy `auto` answers: allow once. `None` where that is not offered or a question is asked: then the
-/// user must.
-pub fn auto_answer(ask: &Ask) -> Option<Answer> {
-    if ask.questions.is_some() {
+/// The answer of the policy **Approve everything** (`auto`): allow once. `None` for a question, for a plan or another
+/// change of mode, or if the agent does not offer that; then the user must answer.
+pub fn auto_answer(ask: &Permission) -> Option<Answer> {
+    if ask.questions.is_some() || ask.tool_kind == ToolKind::SwitchMode {
         return None;
     }
-    let once = ask.options.iter().find(|option| option.kind == AskKind::AllowOnce)?;
+    let mut once = ask.options.iter().filter(|option| option.kind == AskKind::AllowOnce);
+    // Several are the answers to a question.
+    let (Some(once), None) = (once.next(), once.next()) else { return None };
     Some(Answer { option_id: Some(once.option_id.clone()), ..Answer::default() })
 }

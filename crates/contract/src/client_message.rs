@@ -1,10 +1,13 @@
-//! What a browser asks over the socket.
+//! Messages from a browser to the server, over the socket.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CliType, Cursor, ItemId, Policy, ProjectId, SessionId};
+use crate::{
+    AnswerValue, AttachmentRef, ChangeScope, CliType, Cursor, ItemId, OptionValue, Policy,
+    ProjectId, SessionId, Timestamp, WorkspaceChoice,
+};
 
 /// A message and the id its reply will carry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -14,177 +17,273 @@ pub struct Request {
     /// Only a UUID is deduplicated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// What is asked.
     #[serde(flatten)]
     pub message: ClientMessage,
 }
 
-/// What is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub enum ClientMessage {
-    /// All projects.
     #[serde(rename = "project:list")]
     ProjectList {},
-    /// Make a directory a project.
     #[serde(rename = "project:add")]
     ProjectAdd {
-        /// Absolute, or beginning with `~`.
+        /// Absolute, or starting with `~`.
         path: String,
     },
-    /// Forget a project; its sessions are kept.
+    /// Removes it from the list. Its sessions are kept.
     #[serde(rename = "project:remove")]
-    ProjectRemove {
-        /// The project.
-        project_id: ProjectId,
-    },
-    /// The sessions of a project, newest first.
+    ProjectRemove { project_id: ProjectId },
     #[serde(rename = "session:list")]
     SessionList {
-        /// The project.
         project_id: ProjectId,
-        /// The archived ones instead.
+        /// Lists the archived sessions instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         archived: Option<bool>,
     },
-    /// A new conversation.
     #[serde(rename = "session:create")]
     SessionCreate {
-        /// Where it works.
         project_id: ProjectId,
-        /// With which agent.
         cli_type: CliType,
         /// Absent: the server's default.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         policy: Option<Policy>,
+        /// Absent: the project's directory.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        workspace: Option<WorkspaceChoice>,
     },
-    /// Read a session and follow it.
+    /// What a worktree of the project can be made from.
+    #[serde(rename = "workspace:offer")]
+    WorkspaceOffer { project_id: ProjectId },
+    /// Removes the session's worktree, unless it has files that are in no commit. Its branch stays.
+    #[serde(rename = "workspace:remove")]
+    WorkspaceRemove { session_id: SessionId },
+    /// Reads a session and follows it.
     #[serde(rename = "session:open")]
     SessionOpen {
-        /// The session.
         session_id: SessionId,
-        /// How far it was seen before.
+        /// How far this browser has seen it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<Cursor>,
-        /// Open at this item instead of the end.
+        /// Opens at this item instead of the end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         around: Option<ItemId>,
-        /// Send a growing item as what came after what was sent last.
+        /// Sends only the new text of a growing item (`session:tail`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tails: Option<bool>,
     },
-    /// Say something to the agent.
     #[serde(rename = "session:send")]
     SessionSend {
-        /// The session.
         session_id: SessionId,
         /// Markdown.
         content: String,
+        /// Beside the files that the content mentions.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(test, ts(optional, as = "Option<Vec<AttachmentRef>>"))]
+        attachments: Vec<AttachmentRef>,
+        /// While a turn runs. Absent: refuse.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        when_busy: Option<WhenBusy>,
     },
-    /// Stop the running turn.
+    /// Changes a message that waits for its turn.
+    #[serde(rename = "session:queue")]
+    SessionQueue {
+        session_id: SessionId,
+        /// The server's id of the message.
+        message: String,
+        #[serde(flatten)]
+        act: QueueAct,
+    },
+    /// Sends the messages of a held queue.
+    #[serde(rename = "session:queue-resume")]
+    SessionQueueResume { session_id: SessionId },
+    /// Stops the running turn.
     #[serde(rename = "session:cancel")]
-    SessionCancel {
-        /// The session.
-        session_id: SessionId,
-    },
-    /// Hide a session.
+    SessionCancel { session_id: SessionId },
+    /// Hides a session from the sidebar.
     #[serde(rename = "session:archive")]
-    SessionArchive {
-        /// The session.
-        session_id: SessionId,
-    },
-    /// Start a disconnected agent again.
+    SessionArchive { session_id: SessionId },
+    /// Restarts a disconnected agent.
     #[serde(rename = "session:reconnect")]
     SessionReconnect {
-        /// The agent.
         cli_type: CliType,
-        /// Of an agent with a process per session: which.
+        /// Which session, for an agent with one process per session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session_id: Option<SessionId>,
     },
-    /// Stop following.
+    /// Stops following.
     #[serde(rename = "session:close")]
-    SessionClose {
-        /// The session.
-        session_id: SessionId,
-    },
-    /// The entries above.
+    SessionClose { session_id: SessionId },
+    /// Reads the entries above.
     #[serde(rename = "session:older")]
     SessionOlder {
-        /// The session.
         session_id: SessionId,
-        /// Entries whose index is less than this.
+        /// An index; entries with a smaller one are sent.
         #[cfg_attr(test, ts(type = "number"))]
         before: u64,
     },
-    /// The entries below.
+    /// Reads the entries below.
     #[serde(rename = "session:newer")]
     SessionNewer {
-        /// The session.
         session_id: SessionId,
-        /// Entries whose index is greater than this.
+        /// An index; entries with a greater one are sent.
         #[cfg_attr(test, ts(type = "number"))]
         after: u64,
     },
-    /// Answer a permission.
     #[serde(rename = "session:permission")]
     SessionPermission {
-        /// The session.
         session_id: SessionId,
-        /// The permission.
         item_id: ItemId,
         /// Absent: cancelled.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         option_id: Option<String>,
-        /// Answers to questions, by question.
+        /// Answers to questions, by question; to the fields of a form, by id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        answers: Option<BTreeMap<String, String>>,
+        answers: Option<BTreeMap<String, AnswerValue>>,
+        /// Words to the agent with a refusal, where it `takesWords`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
     },
-    /// Give a session a title.
+    /// Sends "Continue." at this time, once; absent or null: doesn't.
+    #[serde(rename = "session:continue-at")]
+    SessionContinueAt {
+        session_id: SessionId,
+        #[serde(default)]
+        at: Option<Timestamp>,
+    },
+    /// The user sees the session as it is now.
+    #[serde(rename = "session:looked")]
+    SessionLooked {
+        session_id: SessionId,
+        /// And its changes up to this one, of `changes:list`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        state: Option<String>,
+    },
     #[serde(rename = "session:rename")]
-    SessionRename {
-        /// The session.
-        session_id: SessionId,
-        /// The title.
-        title: String,
-    },
-    /// Show an archived session again.
+    SessionRename { session_id: SessionId, title: String },
     #[serde(rename = "session:unarchive")]
-    SessionUnarchive {
-        /// The session.
-        session_id: SessionId,
-    },
-    /// Remove a session and its transcript for good.
+    SessionUnarchive { session_id: SessionId },
+    /// Permanently deletes a session and its transcript.
     #[serde(rename = "session:delete")]
-    SessionDelete {
-        /// The session.
-        session_id: SessionId,
-    },
-    /// Change what happens when the agent asks.
+    SessionDelete { session_id: SessionId },
+    /// Changes what happens to permissions from now on.
     #[serde(rename = "session:policy")]
     SessionPolicy {
-        /// The session.
         session_id: SessionId,
-        /// From now on.
         policy: Policy,
+        /// `false`: refuse `auto` unless the user confirmed it in this project before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confirmed: Option<bool>,
     },
-    /// The catalogue.
+    /// Sets one of the agent's own options. Without a running process it is set before the next message.
+    #[serde(rename = "session:option")]
+    SessionOption {
+        session_id: SessionId,
+        /// The agent's own id of the option.
+        id: String,
+        value: OptionValue,
+        /// The user confirmed a choice that skips questions. Needed once per project.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confirmed: Option<bool>,
+    },
+    /// Which files of the session's directory changed.
+    #[serde(rename = "changes:list")]
+    ChangesList { session_id: SessionId, scope: ChangeScope },
+    /// The difference in one of them.
+    #[serde(rename = "changes:file")]
+    ChangesFile {
+        session_id: SessionId,
+        scope: ChangeScope,
+        /// As listed.
+        path: String,
+        /// Unchanged lines around a change. Absent: 3.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context: Option<u32>,
+        /// Lines that differ only in whitespace count as the same.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ignore_whitespace: Option<bool>,
+    },
+    /// Follows what waits, works, is done and stopped, in all sessions. The reply is `now:summary` with every row.
+    #[serde(rename = "now:follow")]
+    NowFollow {},
+    #[serde(rename = "now:leave")]
+    NowLeave {},
+    /// Lists sessions that agents' own programs keep and that are not here: those that worked in a project's directory,
+    /// or, without a project, how many worked in which directory.
+    #[serde(rename = "outside:list")]
+    OutsideList {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        project_id: Option<ProjectId>,
+    },
+    /// Adds some of them to the project's sessions, and reads their transcripts into the journal.
+    #[serde(rename = "outside:adopt")]
+    OutsideAdopt {
+        project_id: ProjectId,
+        cli_type: CliType,
+        /// As listed.
+        refs: Vec<String>,
+    },
     #[serde(rename = "agents:list")]
     AgentsList {},
-    /// Directories that begin so.
+    /// Asks for directories that start with `prefix`.
     #[serde(rename = "path:complete")]
-    PathComplete {
-        /// What was typed so far.
-        prefix: String,
-    },
-    /// Find something said in any session.
-    #[serde(rename = "search")]
-    Search {
-        /// Words, "phrases", and prefixes.
+    PathComplete { prefix: String },
+    /// Finds files and directories of a workspace by a part of their path.
+    #[serde(rename = "files:find")]
+    FilesFind {
+        /// Whose workspace. Either this or `projectId`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session_id: Option<SessionId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        project_id: Option<ProjectId>,
+        /// Letters of the path, in order. Empty: what is at the top.
         query: String,
-        /// At most this many hits.
+        /// The maximum number of entries.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
+    /// Searches all sessions.
+    #[serde(rename = "search")]
+    Search {
+        /// Words, "quoted phrases" and prefixes.
+        query: String,
+        /// The maximum number of hits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
+}
+
+/// What happens to a message that is sent while a turn runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum WhenBusy {
+    /// `SESSION_BUSY`.
+    #[default]
+    Refuse,
+    /// It is sent when its turn comes.
+    Queue,
+    /// It is sent now, as the agent `steers`.
+    Steer,
+}
+
+/// One change to a message in the queue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "act", rename_all = "snake_case")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub enum QueueAct {
+    Remove {},
+    Edit {
+        /// The content it replaces. If the message has another by now, the edit is refused.
+        was: String,
+        content: String,
+    },
+    Move {
+        /// The message before which it goes. Absent: to the end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<String>,
+    },
+    /// Sends this message now, as the agent `steers`. A command, which starts with a slash, stops the turn.
+    Steer {},
 }

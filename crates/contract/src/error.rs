@@ -1,61 +1,79 @@
-//! Error codes and the body that HTTP and the socket both render.
+//! Error codes, and the error body of both HTTP and the socket.
 
 use serde::{Deserialize, Serialize};
 
-/// What went wrong, permanently named. `docs/errors.md` lists them all, and a test compares.
+use crate::{SessionId, Timestamp};
+
+/// A code never changes its name. `docs/errors.md` lists them all; a test compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum ErrorCode {
-    /// Not the contract's shape.
+    /// The message doesn't match the contract.
     InvalidMessage,
     /// No credential, or a wrong one.
     Unauthorized,
+    /// No such browser is logged in.
+    BrowserNotFound,
     /// The directory is missing, not a directory, not readable, or `/`.
     ProjectPathInvalid,
-    /// The same directory is a project already, however spelled.
+    /// The directory is already a project, perhaps under another spelling.
     ProjectDuplicate,
-    /// No such project.
     ProjectNotFound,
     /// The request must name a project.
     ProjectIdRequired,
-    /// No such session.
     SessionNotFound,
-    /// A turn is running.
     SessionBusy,
-    /// The agent runs but refused to make a session.
+    /// The agent is running but refused to create a session.
     SessionCreateFailed,
-    /// No such agent in the catalogue.
+    /// The catalogue has no such agent.
     UnsupportedCliType,
-    /// Not installed, won't start, no handshake, or disconnected after five tries.
+    /// Not installed, won't start, no handshake, or disconnected after five attempts.
     AgentUnavailable,
-    /// The agent wants a login.
+    /// The user must log in to the agent.
     AuthRequired,
-    /// The process ended under a running turn or a send.
+    /// The process ended during a turn or a send.
     ProcessCrash,
-    /// The agent answered a prompt with an error of its own or of its model's.
+    /// The agent or its model answered a prompt with an error.
     AgentProtocolError,
     /// The agent broke the protocol.
     ProtocolError,
     /// A canonical event from outside failed validation.
     InvalidStreamEvent,
-    /// No answer to a cancel in time.
+    /// The agent didn't react to a cancel in time.
     InterruptFailed,
-    /// Answered elsewhere, cancelled, or the agent left.
+    /// The permission was answered elsewhere or cancelled, or the agent is gone.
     PermissionClosed,
-    /// A file of ours can't be read.
+    /// The agent doesn't offer that value of an option, or refused it.
+    OptionRefused,
+    /// The choice skips questions, and the user has not confirmed it in this project.
+    OptionUnconfirmed,
+    /// The session's directory isn't in a git repository.
+    NotARepository,
+    /// git failed; the message has its own words.
+    GitFailed,
+    /// The queued message was sent, removed or changed in the meantime.
+    QueueGone,
+    /// An attachment has more bytes or pixels than agents take.
+    AttachmentTooLarge,
+    /// Neither a picture nor text, or not what this agent takes.
+    AttachmentUnsupported,
+    /// The attachment was never uploaded, was deleted in the meantime, or the file is gone.
+    AttachmentNotFound,
+    /// One of our own files can't be read.
     StoreCorrupt,
-    /// No room to write.
+    /// The disk is full.
     StoreFull,
-    /// A bug of ours.
+    /// A bug in Liminal.
     InternalError,
 }
 
 impl ErrorCode {
     /// Every code, in the order of the contract.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 30] = [
         Self::InvalidMessage,
         Self::Unauthorized,
+        Self::BrowserNotFound,
         Self::ProjectPathInvalid,
         Self::ProjectDuplicate,
         Self::ProjectNotFound,
@@ -72,16 +90,25 @@ impl ErrorCode {
         Self::InvalidStreamEvent,
         Self::InterruptFailed,
         Self::PermissionClosed,
+        Self::OptionRefused,
+        Self::OptionUnconfirmed,
+        Self::NotARepository,
+        Self::GitFailed,
+        Self::QueueGone,
+        Self::AttachmentTooLarge,
+        Self::AttachmentUnsupported,
+        Self::AttachmentNotFound,
         Self::StoreCorrupt,
         Self::StoreFull,
         Self::InternalError,
     ];
 
-    /// As it travels.
+    /// The name on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InvalidMessage => "INVALID_MESSAGE",
             Self::Unauthorized => "UNAUTHORIZED",
+            Self::BrowserNotFound => "BROWSER_NOT_FOUND",
             Self::ProjectPathInvalid => "PROJECT_PATH_INVALID",
             Self::ProjectDuplicate => "PROJECT_DUPLICATE",
             Self::ProjectNotFound => "PROJECT_NOT_FOUND",
@@ -98,13 +125,20 @@ impl ErrorCode {
             Self::InvalidStreamEvent => "INVALID_STREAM_EVENT",
             Self::InterruptFailed => "INTERRUPT_FAILED",
             Self::PermissionClosed => "PERMISSION_CLOSED",
+            Self::OptionRefused => "OPTION_REFUSED",
+            Self::OptionUnconfirmed => "OPTION_UNCONFIRMED",
+            Self::NotARepository => "NOT_A_REPOSITORY",
+            Self::GitFailed => "GIT_FAILED",
+            Self::QueueGone => "QUEUE_GONE",
+            Self::AttachmentTooLarge => "ATTACHMENT_TOO_LARGE",
+            Self::AttachmentUnsupported => "ATTACHMENT_UNSUPPORTED",
+            Self::AttachmentNotFound => "ATTACHMENT_NOT_FOUND",
             Self::StoreCorrupt => "STORE_CORRUPT",
             Self::StoreFull => "STORE_FULL",
             Self::InternalError => "INTERNAL_ERROR",
         }
     }
 
-    /// The status HTTP answers with.
     pub const fn http_status(self) -> u16 {
         match self {
             Self::InvalidMessage
@@ -112,15 +146,27 @@ impl ErrorCode {
             | Self::ProjectIdRequired
             | Self::UnsupportedCliType => 400,
             Self::Unauthorized => 401,
-            Self::ProjectNotFound | Self::SessionNotFound => 404,
-            Self::ProjectDuplicate | Self::SessionBusy | Self::PermissionClosed => 409,
+            Self::BrowserNotFound
+            | Self::ProjectNotFound
+            | Self::SessionNotFound
+            | Self::AttachmentNotFound => 404,
+            Self::ProjectDuplicate
+            | Self::SessionBusy
+            | Self::PermissionClosed
+            | Self::OptionRefused
+            | Self::OptionUnconfirmed
+            | Self::NotARepository
+            | Self::QueueGone => 409,
+            Self::AttachmentTooLarge => 413,
+            Self::AttachmentUnsupported => 415,
             Self::StoreCorrupt | Self::InternalError => 500,
             Self::SessionCreateFailed
             | Self::ProcessCrash
             | Self::AgentProtocolError
             | Self::ProtocolError
             | Self::InvalidStreamEvent
-            | Self::InterruptFailed => 502,
+            | Self::InterruptFailed
+            | Self::GitFailed => 502,
             Self::AgentUnavailable | Self::AuthRequired => 503,
             Self::StoreFull => 507,
         }
@@ -137,9 +183,11 @@ impl ErrorCode {
             | Self::AgentProtocolError
             | Self::ProtocolError
             | Self::InterruptFailed
+            | Self::GitFailed
             | Self::StoreFull => true,
             Self::InvalidMessage
             | Self::Unauthorized
+            | Self::BrowserNotFound
             | Self::ProjectPathInvalid
             | Self::ProjectDuplicate
             | Self::ProjectNotFound
@@ -148,32 +196,44 @@ impl ErrorCode {
             | Self::UnsupportedCliType
             | Self::InvalidStreamEvent
             | Self::PermissionClosed
+            | Self::OptionRefused
+            | Self::OptionUnconfirmed
+            | Self::NotARepository
+            | Self::QueueGone
+            | Self::AttachmentTooLarge
+            | Self::AttachmentUnsupported
+            | Self::AttachmentNotFound
             | Self::StoreCorrupt
             | Self::InternalError => false,
         }
     }
 }
 
-/// What an error says beyond its sentence. Everything in it is shown to the user.
+/// What to show below an error message. The user sees all of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Details {
-    /// What to type.
+    /// A command to type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// The last the agent wrote to stderr.
+    /// The last lines the agent wrote to stderr, or to stdout outside its protocol.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr_tail: Option<String>,
-    /// How the agent can be logged in to.
+    /// Ways to log in to the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auth_methods: Option<Vec<AuthMethod>>,
-    /// What to do next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The file or directory it is about.
+    /// When a used-up limit of the account is lifted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resets_at: Option<Timestamp>,
+    /// The file or directory the error is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// The other sessions that the same process was working on when it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interrupted: Option<Vec<SessionId>>,
 }
 
 /// One way to log in to an agent, as the agent offers it.
@@ -181,27 +241,26 @@ pub struct Details {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct AuthMethod {
-    /// The agent's id of it.
+    /// The agent's own id.
     pub id: String,
-    /// What to call it.
     pub name: String,
-    /// What it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// A command to type, for one that runs in a terminal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
-/// An error as HTTP answers it; the socket's `error` message carries the same fields.
+/// The body of an HTTP error. The socket's `error` message has the same fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct ErrorBody {
-    /// What went wrong.
     pub code: ErrorCode,
-    /// What the user reads: what happened and what to do next.
+    /// For the user: what happened and what to do next.
     pub message: String,
-    /// Whether trying again may help.
+    /// Whether a retry may help.
     pub retryable: bool,
-    /// The evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
 }

@@ -1,19 +1,17 @@
-//! Bodies of the HTTP routes.
+//! Request and response bodies of the HTTP routes.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CliType, Policy, ProjectId, SessionId, Timestamp, TurnId};
+use crate::{AttachmentRef, CliType, Policy, ProjectId, SessionId, Timestamp, TurnId};
 
-/// `POST /api/session/create`. One of `projectDir` and `projectId` names the project.
+/// `POST /api/session/create`. Either `projectDir` or `projectId` names the project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateSession {
-    /// With which agent. Checked against the catalogue, so that an odd one is `UNSUPPORTED_CLI_TYPE`.
+    /// A plain string, so that an invalid one is answered with `UNSUPPORTED_CLI_TYPE`.
     pub cli_type: String,
-    /// A project's directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_dir: Option<String>,
-    /// A project's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<ProjectId>,
     /// Absent: the server's default.
@@ -21,46 +19,38 @@ pub struct CreateSession {
     pub policy: Option<Policy>,
 }
 
-/// The answer to create and load.
+/// The response to create and load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionHandle {
-    /// The session.
     pub session_id: SessionId,
-    /// Its agent.
     pub cli_type: CliType,
 }
 
 /// `GET /api/session/list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sessions {
-    /// Sessions attached to an agent.
+    /// Only sessions that are attached to an agent.
     pub sessions: Vec<AttachedSession>,
 }
 
-/// One session that is attached to an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AttachedSession {
-    /// The session.
     pub session_id: SessionId,
-    /// Its agent.
     pub cli_type: CliType,
-    /// Its project.
     pub project_id: ProjectId,
-    /// Its attachment.
     pub status: AttachedState,
-    /// Its title.
     pub title: String,
-    /// Changes on send and on turn end.
+    /// Changes when a message is sent and when a turn ends.
     pub last_active_at: Timestamp,
 }
 
-/// A session's attachment to its agent.
+/// Whether a session is attached to its agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AttachedState {
-    /// The agent knows it.
+    /// Attached.
     Open,
     /// Being attached.
     Loading,
@@ -72,13 +62,10 @@ pub enum AttachedState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionStatus {
-    /// The session.
     pub session_id: SessionId,
-    /// Its agent.
     pub cli_type: CliType,
-    /// Whether the agent's process lives.
+    /// Whether the agent's process is running.
     pub is_alive: bool,
-    /// Its attachment.
     pub state: AttachedState,
 }
 
@@ -88,48 +75,128 @@ pub struct SessionStatus {
 pub struct SendMessage {
     /// Markdown.
     pub content: String,
+    /// Beside the files that the content mentions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<AttachmentRef>,
     /// Only a UUID is deduplicated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// The answer to send.
+/// The response to send.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SendAccepted {
-    /// In every event of that turn.
+    /// The turn this message started.
     pub turn_id: TurnId,
 }
 
-/// `POST /api/login`: one of the two.
+/// `POST /api/login`: `code` or `token`, and `key` or `pageSecret`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Login {
-    /// One use, thirty seconds.
+    /// Valid once, for 30 seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// The credential itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
+    /// The uncompressed point of an ECDSA P-256 public key, in base64url.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// For browsers without keys: 64 hexadecimal digits that the page keeps in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_secret: Option<String>,
+    /// The previous id of this browser.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
 }
 
-/// The answer to login.
+/// The response to login.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Token {
-    /// The credential.
-    pub token: String,
+#[serde(rename_all = "camelCase")]
+pub struct LoggedIn {
+    /// The id of this browser.
+    pub browser: String,
+    /// The key with which the server proves its identity to this browser.
+    pub proof_key: String,
+}
+
+/// `POST /api/challenge`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskChallenge {
+    /// The id of this browser.
+    pub browser: String,
+    /// Random; part of the server's proof.
+    pub nonce: String,
+}
+
+/// The response to `POST /api/challenge`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Challenge {
+    /// Valid once, for 30 seconds.
+    pub challenge: String,
+    /// HMAC over nonce, origin and challenge, keyed by the `proofKey` of the login.
+    pub proof: String,
+}
+
+/// `POST /api/ticket`.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskTicket {
+    /// The id of this browser.
+    pub browser: String,
+    /// As received.
+    pub challenge: String,
+    /// A signature in base64url, or an HMAC in hexadecimal under the `pageSecret`.
+    pub answer: String,
+}
+
+/// The response to `POST /api/ticket`.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ticket {
+    /// Replaces the token, but only at the address that requested it.
+    pub ticket: String,
+    /// How long new connections and requests may use it.
+    pub seconds: u64,
+    /// Seals what the page keeps in the browser. It changes only with the token, and the page never stores it.
+    pub storage_key: String,
+}
+
+/// `GET /api/browsers`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Browsers {
+    /// Logged-in browsers, the most recently seen first.
+    pub browsers: Vec<BrowserEntry>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BrowserEntry {
+    pub id: String,
+    /// Such as `Firefox on Linux`.
+    pub name: String,
+    /// The address it logged in at.
+    pub origin: String,
+    /// When it first logged in.
+    pub first_seen: Timestamp,
+    /// When it last asked for a ticket, to the minute.
+    pub last_seen: Timestamp,
+    /// Whether it sent this request.
+    pub is_current: bool,
+    /// Whether its login outlives the page.
+    pub is_lasting: bool,
 }
 
 /// `GET /api/prove`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {
-    /// HMAC over the page's nonce and the server's own address, keyed by the credential.
+    /// HMAC over the page's nonce and the server's address, keyed by the token.
     pub proof: String,
 }
 
 /// `GET /api/health`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
-    /// Of the program.
     pub version: String,
 }
 
@@ -137,8 +204,6 @@ pub struct Health {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct About {
-    /// Of the program.
     pub version: String,
-    /// Where projects, sessions and transcripts are kept.
     pub data_dir: String,
 }

@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Longest session id that travels.
+/// In characters.
 const MAX_SESSION_ID: usize = 200;
 
-/// Why a string is not the id it was taken for.
+/// Why a string is not a valid id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidId(&'static str);
 
@@ -19,7 +19,7 @@ impl fmt::Display for InvalidId {
 
 impl std::error::Error for InvalidId {}
 
-/// Ids that are opaque strings to everyone but their maker.
+/// Ids that are opaque to all code except the one that mints them.
 macro_rules! opaque_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -29,12 +29,10 @@ macro_rules! opaque_id {
         pub struct $name(String);
 
         impl $name {
-            /// Takes the id as it is.
             pub fn new(id: impl Into<String>) -> Self {
                 Self(id.into())
             }
 
-            /// The id as it travels.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -49,51 +47,55 @@ macro_rules! opaque_id {
 }
 
 opaque_id! {
-    /// A directory the user added. A UUID.
+    /// A UUID.
     ProjectId
 }
 opaque_id! {
-    /// One user message and all that follows until the agent stops. A UUIDv7 minted by us.
+    /// A UUIDv7, minted by us.
     TurnId
 }
 opaque_id! {
-    /// One thing in a turn.
     ItemId
 }
 
 impl ItemId {
-    /// The user's own message of a turn.
+    /// The user's message in a turn.
     pub fn user(turn: &TurnId) -> Self {
         Self(format!("{turn}:user"))
     }
 
-    /// Block `block` of the agent's message `message` of a turn, both counted from zero.
+    /// One block of one of the agent's messages in a turn, both counted from 0.
     pub fn block(turn: &TurnId, message: usize, block: usize) -> Self {
         Self(format!("{turn}:{message}:{block}"))
     }
 
-    /// A tool call, by the agent's own id of it.
+    /// A tool call, by the agent's own id.
     pub fn call(turn: &TurnId, call_id: &str) -> Self {
         Self(format!("{turn}:call:{call_id}"))
     }
 
-    /// The `n`th permission asked in a turn.
+    /// The `n`th permission of a turn.
     pub fn ask(turn: &TurnId, n: usize) -> Self {
         Self(format!("{turn}:ask:{n}"))
     }
 
-    /// The plan of a turn; there is one, and it is updated in place.
+    /// A turn has at most one plan, updated in place.
     pub fn plan(turn: &TurnId) -> Self {
         Self(format!("{turn}:plan"))
     }
 
-    /// The `n`th notice of a turn.
+    /// A message of the user's that the agent took up in a turn that was already running.
+    pub fn steered(turn: &TurnId, message: &str) -> Self {
+        Self(format!("{turn}:{message}"))
+    }
+
+    /// The `n`th notice of a turn, or what else nobody said.
     pub fn note(turn: &TurnId, n: usize) -> Self {
         Self(format!("{turn}:note:{n}"))
     }
 }
 
-/// Which agent program: `claude-code`, `codex`, or an id from `agents.json`. Has no colon.
+/// The id of an agent: `claude-code`, `codex`, or one from `agents.json`. Has no colon.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(type = "string"))]
@@ -111,7 +113,6 @@ impl CliType {
         Ok(Self(text.to_owned()))
     }
 
-    /// The id as it travels.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -137,14 +138,14 @@ impl fmt::Display for CliType {
     }
 }
 
-/// One conversation with one agent: `{cliType}:{id}`.
+/// `{cliType}:{id}`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(type = "string"))]
 pub struct SessionId(String);
 
 impl SessionId {
-    /// Joins an agent and an id of it, when the two make a valid session id.
+    /// Fails if the two parts don't make a valid session id.
     pub fn new(cli_type: &CliType, id: &str) -> Result<Self, InvalidId> {
         Self::parse(&format!("{cli_type}:{id}"))
     }
@@ -166,22 +167,20 @@ impl SessionId {
         Ok(Self(text.to_owned()))
     }
 
-    /// The agent this session talks to.
     pub fn cli_type(&self) -> CliType {
         CliType(self.0[..self.colon()].to_owned())
     }
 
-    /// What stands after the first colon; what the agent is told unless the session has an `agentRef` of its own.
+    /// The part after the first colon. The agent knows the session by it, unless the session has its own `agentRef`.
     pub fn local(&self) -> &str {
         &self.0[self.colon() + 1..]
     }
 
-    /// The id as it travels.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Both constructors made sure that there is one.
+    /// Both constructors make sure that there is a colon.
     fn colon(&self) -> usize {
         self.0.find(':').unwrap_or_default()
     }

@@ -3,52 +3,45 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
-use crate::{Details, ErrorCode, ItemId, SessionId, Timestamp, TurnId};
+use crate::{Attachment, Details, ErrorCode, ItemId, SessionId, Timestamp, TurnId};
 
-/// The whole current state of one item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct UpsertObject {
-    /// The turn it belongs to.
     pub turn_id: TurnId,
-    /// The session it belongs to.
     pub session_id: SessionId,
-    /// The item.
     pub item_id: ItemId,
-    /// When the agent said it.
+    /// When the agent sent it.
     pub source_timestamp: Timestamp,
-    /// When we passed it on.
+    /// When we sent it on.
     pub emitted_at: Timestamp,
-    /// Where it is in its life.
     pub status: ItemStatus,
-    /// With status `error`.
+    /// Only with status `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_code: Option<ErrorCode>,
-    /// With status `error`.
+    /// Only with status `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_message: Option<String>,
-    /// Its fixed place in the transcript; order by it.
+    /// Its position in the transcript, which never changes. Sort by this.
     #[cfg_attr(test, ts(type = "number"))]
     pub index: u64,
-    /// When it began.
     pub started_at: Timestamp,
-    /// The call under which a sub-agent did this.
+    /// The tool call of the sub-agent that this belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_call_id: Option<String>,
-    /// What it is.
     #[serde(flatten)]
     pub body: Body,
 }
 
-/// Where an item is in its life. Every open item of an ended turn counts as ended.
+/// When a turn ends, so do all its open items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum ItemStatus {
-    /// Seen for the first time.
+    /// New.
     Create,
     /// Changed.
     Update,
@@ -59,332 +52,408 @@ pub enum ItemStatus {
 }
 
 impl ItemStatus {
-    /// Whether the item has ended.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Complete | Self::Error)
     }
 }
 
-/// What an item is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub enum Body {
-    /// Something said.
     Message {
-        /// Its source, in Markdown.
+        /// Markdown.
         content: String,
-        /// Who said it.
         origin: MessageOrigin,
-        /// Safe HTML, one per top-level block.
+        /// Safe HTML, one string per top-level block.
         blocks: Vec<String>,
-        /// Of the send that it came with.
+        /// Of the `session:send` that sent it.
         #[serde(skip_serializing_if = "Option::is_none")]
         request_id: Option<String>,
+        /// Only of the user's messages.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(test, ts(optional, as = "Option<Vec<Attachment>>"))]
+        attachments: Vec<Attachment>,
     },
-    /// What the agent thought.
     Thinking {
-        /// Its source, in Markdown.
+        /// Markdown.
         content: String,
-        /// Which provider of ours drives the agent.
+        /// The provider that drives the agent.
         provider_id: String,
-        /// Safe HTML, one per top-level block.
+        /// Safe HTML, one string per top-level block.
         blocks: Vec<String>,
     },
-    /// Something the agent did.
     ToolCall {
-        /// The agent's name of the tool.
+        /// The agent's name for the tool.
         tool_name: String,
-        /// May be empty until they are final.
+        /// May be empty until the agent has sent them all.
         #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
         tool_arguments: Map<String, Value>,
-        /// The agent's id of the call.
+        /// The agent's own id.
         call_id: String,
-        /// Its output as text, cut at 64 KB.
+        /// As text, cut at 64 KB.
         #[serde(skip_serializing_if = "Option::is_none")]
         tool_output: Option<String>,
-        /// Whether the output is a failure.
         #[serde(skip_serializing_if = "Option::is_none")]
         tool_output_is_error: Option<bool>,
-        /// One line for the reader.
+        /// One line.
         title: String,
-        /// Which icon.
+        /// Chooses the icon.
         tool_kind: ToolKind,
-        /// The files it is about.
         locations: Vec<Location>,
-        /// Its content, rendered.
+        /// The rendered content.
         parts: Vec<Part>,
-        /// The whole size, when output or parts were cut.
+        /// The full size, if output or parts were cut.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[cfg_attr(test, ts(type = "number"))]
         output_bytes: Option<u64>,
-        /// The user did not allow it.
+        /// The user or a rule denied it.
         #[serde(skip_serializing_if = "Option::is_none")]
         refused: Option<bool>,
+        /// How the command ended, if the agent reports it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i32>,
     },
-    /// What the agent means to do; updated in place.
-    Plan {
-        /// In order.
-        entries: Vec<PlanEntry>,
-    },
-    /// The agent asks.
+    /// Updated in place.
+    Plan { entries: Vec<PlanEntry> },
     Permission {
-        /// The call it asks for.
+        /// The call that needs permission.
         #[serde(skip_serializing_if = "Option::is_none")]
         call_id: Option<String>,
-        /// What is asked, in one line.
+        /// One line.
         title: String,
-        /// Which icon.
+        /// Chooses the icon.
         tool_kind: ToolKind,
-        /// The command or diff in full.
+        /// While it is open, the full request: command, changes, every argument.
         parts: Vec<Part>,
-        /// As the agent offered them.
+        /// In this order: allow once, allow always, other, reject.
         options: Vec<AskOption>,
-        /// Questions with answers to choose from, where the agent asks those.
+        /// Present if the agent asks questions instead of for approval.
         #[serde(skip_serializing_if = "Option::is_none")]
         questions: Option<Vec<Question>>,
+        /// A page that the agent asks the user to open. Only `http` and `https`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        url: Option<String>,
+        /// Whether closing it unanswered (no `optionId`) tells the agent something else than any option does.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        dismissible: Option<bool>,
+        /// Whether a refusal may carry a `message`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        takes_words: Option<bool>,
         /// Absent while it is open.
         #[serde(skip_serializing_if = "Option::is_none")]
         outcome: Option<Outcome>,
     },
-    /// Something we have to say about the session.
-    Notice {
-        /// How bad.
-        severity: Severity,
-        /// The sentence.
+    /// The output of a command that the agent ran itself, without its model.
+    CommandOutput {
+        /// As typed, with the slash. Empty if the agent doesn't say.
+        command: String,
+        /// Markdown.
         text: String,
-        /// What can be done about it.
+        /// Safe HTML, one string per top-level block.
+        blocks: Vec<String>,
+    },
+    /// The agent replaced the conversation so far by a summary. While the item is open it is still at it; with status
+    /// `error` it failed.
+    Compaction {
+        /// Markdown.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+        /// The summary as safe HTML, one string per top-level block.
+        blocks: Vec<String>,
+        /// Tokens in the context before.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, ts(as = "Option<u32>"))]
+        before: Option<u64>,
+        /// Tokens in the context after.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, ts(as = "Option<u32>"))]
+        after: Option<u64>,
+    },
+    /// The agent forgot everything above.
+    Cleared {},
+    /// A message from Liminal about the session.
+    Notice {
+        severity: Severity,
+        text: String,
+        /// Buttons to offer.
         actions: Vec<NoticeAction>,
-        /// The evidence.
         #[serde(skip_serializing_if = "Option::is_none")]
         details: Option<Details>,
     },
 }
 
-/// Who said a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum MessageOrigin {
-    /// The user.
     User,
-    /// The agent.
     Agent,
-    /// Neither.
+    /// Neither user nor agent.
     System,
 }
 
-/// What a tool does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum ToolKind {
-    /// Reads files.
     Read,
-    /// Changes files.
     Edit,
-    /// Deletes files.
     Delete,
-    /// Moves files.
     Move,
-    /// Searches files.
     Search,
-    /// Runs a command.
     Execute,
-    /// Thinks.
     Think,
-    /// Gets something from a network.
+    /// Gets something from the network.
     Fetch,
-    /// Changes the agent's own mode.
+    /// Changes the agent's mode.
     SwitchMode,
-    /// Anything else.
     #[default]
     Other,
 }
 
-/// A file a tool is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Location {
-    /// As the agent names it.
+    /// As the agent wrote it.
     pub path: String,
-    /// Counted from one.
+    /// Counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
 }
 
-/// A piece of a tool call's content, ready to show.
+/// A rendered piece of a tool call or permission.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Part {
-    /// Prose.
     Text {
         /// Safe HTML.
         html: String,
     },
-    /// Source code.
     Code {
         /// Safe HTML.
         html: String,
     },
-    /// A change of a file.
     Diff {
         /// Safe HTML.
         html: String,
+        /// Lines added.
+        added: u32,
+        /// Lines removed.
+        removed: u32,
     },
-    /// What a terminal would show.
+    /// Terminal output, with colours.
     Terminal {
         /// Safe HTML.
         html: String,
     },
-    /// A picture.
+    /// A table of names and values.
+    Fields {
+        /// Safe HTML.
+        html: String,
+    },
     Image {
         /// On our own origin.
         url: String,
     },
 }
 
-/// One step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct PlanEntry {
-    /// The step.
     pub text: String,
-    /// How far it is.
     pub status: PlanStatus,
-    /// The agent's word for how important it is.
+    /// As the agent calls it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<String>,
 }
 
-/// How far a step of a plan is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum PlanStatus {
-    /// Not begun.
     Pending,
-    /// Being done.
     InProgress,
-    /// Done.
     Completed,
 }
 
-/// One answer the agent offers to its own question.
+/// One of the answers the agent accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AskOption {
-    /// The agent's id of it.
+    /// The agent's own id.
     pub option_id: String,
-    /// What the button says.
+    /// The label of the button.
     pub name: String,
-    /// What it means.
     pub kind: AskKind,
 }
 
-/// What an answer means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum AskKind {
-    /// Yes, this time.
     AllowOnce,
-    /// Yes, from now on.
     AllowAlways,
-    /// No, this time.
     RejectOnce,
-    /// No, from now on.
     RejectAlways,
-    /// Something else.
+    /// A kind we don't know.
     Other,
 }
 
-/// A question with answers to choose from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Question {
-    /// The question.
     pub question: String,
-    /// A word or two for it.
+    /// One or two words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
-    /// The answers.
     pub options: Vec<QuestionOption>,
-    /// Whether several may be chosen.
+    /// Whether several answers may be chosen.
     pub multiple: bool,
+    /// Present if it is a field of a form. Absent: the answer is free text, or any of the options.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<FormField>,
 }
 
-/// One answer to a question.
+/// The rules for the answer to one field of a form.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct FormField {
+    /// The key of its answer.
+    pub id: String,
+    pub kind: FieldKind,
+    pub required: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Filled in from the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<AnswerValue>,
+    /// The least number, length in characters, or number of choices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(type = "number"))]
+    pub least: Option<Number>,
+    /// The greatest number, length in characters, or number of choices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(type = "number"))]
+    pub most: Option<Number>,
+    /// A regular expression that matches a part of the text. Checked by the page, not by the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<FieldFormat>,
+    /// Hidden while it is typed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
+    pub secret: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum FieldKind {
+    #[default]
+    Text,
+    Number,
+    Integer,
+    /// `"true"` or `"false"`.
+    Boolean,
+    /// One of the options.
+    Choice,
+    /// Any number of the options.
+    Several,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum FieldFormat {
+    Email,
+    Uri,
+    Date,
+    DateTime,
+}
+
+/// One answer. A list only answers a field of kind `several`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum AnswerValue {
+    Text(String),
+    Several(Vec<String>),
+}
+
+impl From<&str> for AnswerValue {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct QuestionOption {
-    /// The answer.
     pub label: String,
-    /// What it would mean.
+    /// The answer that stands for it, if that is not its label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
-/// How a permission was settled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Outcome {
-    /// The option taken, if one was.
+    /// The chosen option, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub option_id: Option<String>,
-    /// By whom.
     pub by: OutcomeBy,
+    /// The user's words with a refusal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
-/// Who settled a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum OutcomeBy {
-    /// The user answered.
     User,
-    /// The policy `auto` answered.
+    /// **Approve everything** answered.
     Policy,
-    /// The turn was cancelled.
     Cancel,
-    /// The agent is gone.
+    /// The agent's process ended first.
     AgentLeft,
 }
 
-/// How bad a notice is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Severity {
-    /// Good to know.
     Info,
-    /// Look at it.
     Warning,
-    /// Something is broken.
     Error,
 }
 
-/// What can be done about a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum NoticeAction {
-    /// Stop the turn.
+    /// Stops the turn.
     Cancel,
-    /// Restart the agent.
+    /// Restarts the agent.
     Restart,
-    /// Send the message again.
+    /// Sends the message again.
     Retry,
 }
 
-/// The user's answer to a permission.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// The option taken; absent means cancelled.
+    /// Absent: cancelled.
     pub option_id: Option<String>,
-    /// Answers to questions, by question.
-    pub answers: BTreeMap<String, String>,
+    /// Answers to questions, by question; to the fields of a form, by id.
+    pub answers: BTreeMap<String, AnswerValue>,
+    /// The user's words with a refusal.
+    pub message: Option<String>,
 }

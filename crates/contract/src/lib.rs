@@ -3,11 +3,16 @@
 //! This crate knows no runtime, no storage and no agent. `client/contract.d.ts` is generated from it
 //! (`typescript.rs`), so the page and the server cannot drift apart.
 
+mod attachment;
+mod changes;
 mod client_message;
 mod error;
+mod facts;
 mod http;
 mod id;
 mod item;
+mod now;
+mod outside;
 mod project;
 mod server_message;
 mod session;
@@ -16,20 +21,30 @@ mod turn;
 #[cfg(test)]
 mod typescript;
 
-pub use client_message::{ClientMessage, Request};
+pub use attachment::{Attachment, AttachmentKind, AttachmentRef, Prompt};
+pub use changes::{ChangeCounts, ChangeScope, ChangeStatus, ChangedFile, Pictures};
+pub use client_message::{ClientMessage, QueueAct, Request, WhenBusy};
 pub use error::{AuthMethod, Details, ErrorBody, ErrorCode};
+pub use facts::{
+    Asks, Continuation, FactsChange, MessageQueue, OptionCategory, OptionChoice, OptionValue,
+    QueuedMessage, RemovedMessage, SessionFacts, SessionOption, SessionUsage, SlashCommand, Steers,
+    UsageLimit,
+};
 pub use http::{
-    About, AttachedSession, AttachedState, CreateSession, Health, Login, Proof, SendAccepted,
-    SendMessage, SessionHandle, SessionStatus, Sessions, Token,
+    About, AskChallenge, AskTicket, AttachedSession, AttachedState, BrowserEntry, Browsers,
+    Challenge, CreateSession, Health, LoggedIn, Login, Proof, SendAccepted, SendMessage,
+    SessionHandle, SessionStatus, Sessions, Ticket,
 };
 pub use id::{CliType, InvalidId, ItemId, ProjectId, SessionId, TurnId};
 pub use item::{
-    Answer, AskKind, AskOption, Body, ItemStatus, Location, MessageOrigin, NoticeAction, Outcome,
-    OutcomeBy, Part, PlanEntry, PlanStatus, Question, QuestionOption, Severity, ToolKind,
-    UpsertObject,
+    Answer, AnswerValue, AskKind, AskOption, Body, FieldFormat, FieldKind, FormField, ItemStatus,
+    Location, MessageOrigin, NoticeAction, Outcome, OutcomeBy, Part, PlanEntry, PlanStatus,
+    Question, QuestionOption, Severity, ToolKind, UpsertObject,
 };
+pub use now::NowRow;
+pub use outside::{OutsideDirectory, OutsideSession};
 pub use project::{Agent, AgentStatus, Project, Readiness};
-pub use server_message::{Frame, HistoryMode, Hit, ServerMessage, Snippet};
-pub use session::{Cursor, Policy, SessionListItem, SessionState};
+pub use server_message::{FileEntry, FileKind, Frame, HistoryMode, Hit, ServerMessage, Snippet};
+pub use session::{Cursor, Policy, SessionListItem, SessionState, WorkspaceChoice, Worktree};
 pub use time::{InvalidTimestamp, Timestamp};
 pub use turn::{Turn, TurnEvent, TurnEventKind, TurnOrigin, TurnOutcome, TurnStatus, Usage};

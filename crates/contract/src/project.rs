@@ -1,10 +1,10 @@
-//! Projects and agents, as the sidebar and the pickers show them.
+//! Projects and agents, as the sidebar and the menus show them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{CliType, ProjectId, Timestamp};
 
-/// A directory the user added.
+/// A directory that agents work in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -15,24 +15,24 @@ pub struct Project {
     pub path: String,
     /// The last component of the path.
     pub name: String,
-    /// Sidebar order.
+    /// The sidebar sorts by this.
     pub added_at: Timestamp,
 }
 
-/// Where an agent's process is in its life.
+/// The state of an agent's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum AgentStatus {
     /// Not running, and not needed now. The next message starts it.
     Idle,
-    /// Its first start is under way.
+    /// Starting for the first time.
     Starting,
-    /// Running, handshake done.
+    /// Running, and the handshake is done.
     Connected,
-    /// Gone, and not coming back by itself.
+    /// Ended, and not restarted automatically.
     Disconnected,
-    /// Gone, and being started again.
+    /// Ended, and being restarted automatically.
     Reconnecting,
 }
 
@@ -45,32 +45,30 @@ pub enum Readiness {
     Ready,
     /// Its program was not found.
     Missing,
-    /// Not looked for yet.
+    /// Not checked yet.
     Unknown,
 }
 
-/// One agent of the catalogue.
+/// One agent in the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Agent {
-    /// Its id in the catalogue.
     pub cli_type: CliType,
-    /// What to call it.
     pub name: String,
-    /// Its process.
     pub status: AgentStatus,
-    /// Its program.
     pub ready: Readiness,
-    /// What its program says of itself.
+    /// As reported by the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// What to type to install it.
+    /// The command that installs it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,
-    /// What to type to log in.
+    /// The command that logs in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub login: Option<String>,
-    /// False for those of `agents.json`.
+    /// False for agents from `agents.json`.
     pub builtin: bool,
+    /// Installed, or shown to every user. The others are under "More agents".
+    pub offered: bool,
 }

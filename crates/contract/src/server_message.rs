@@ -1,333 +1,380 @@
-//! What the server says over the socket.
+//! Messages from the server to a browser, over the socket.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Agent, AgentStatus, CliType, Details, ErrorCode, ItemId, Policy, Project, ProjectId, SessionId,
-    SessionListItem, SessionState, Timestamp, Turn, TurnEvent, TurnId, UpsertObject,
+    Agent, AgentStatus, ChangeCounts, ChangeScope, ChangedFile, CliType, Details, ErrorCode,
+    FactsChange, ItemId, NowRow, OutsideDirectory, OutsideSession, Pictures, Policy, Project,
+    ProjectId, SessionFacts, SessionId, SessionListItem, SessionState, Timestamp, Turn, TurnEvent,
+    TurnId, UpsertObject,
 };
 
-/// A message and, on the asker's copy of a reply, the id of the request.
+/// A message. A reply also has the id of its request, but only for the browser that sent it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Frame {
-    /// Of the request this answers.
+    /// The request this is the reply to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// What is said.
     #[serde(flatten)]
     pub message: ServerMessage,
 }
 
-/// What is said. Conversation travels only in `session:history`, `upsert`, `turn`, `older`, `newer` and, when asked for,
-/// `tail`.
+/// Only `session:history`, `upsert`, `turn`, `older`, `newer` and, on request, `tail` carry conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub enum ServerMessage {
-    /// All projects, in the order added.
+    /// In the order in which they were added.
     #[serde(rename = "project:list")]
-    ProjectList {
-        /// The projects.
-        projects: Vec<Project>,
-    },
-    /// To all.
+    ProjectList { projects: Vec<Project> },
+    /// Sent to all browsers.
     #[serde(rename = "project:added")]
-    ProjectAdded {
-        /// The project.
-        project: Project,
-    },
-    /// To all.
+    ProjectAdded { project: Project },
+    /// Sent to all browsers.
     #[serde(rename = "project:removed")]
-    ProjectRemoved {
-        /// The project.
-        project_id: ProjectId,
-    },
+    ProjectRemoved { project_id: ProjectId },
     /// Newest first.
     #[serde(rename = "session:list")]
-    SessionList {
-        /// The project.
-        project_id: ProjectId,
-        /// Its sessions.
-        sessions: Vec<SessionListItem>,
-    },
-    /// To all.
+    SessionList { project_id: ProjectId, sessions: Vec<SessionListItem> },
+    /// Sent to all browsers.
     #[serde(rename = "session:created")]
-    SessionCreated {
-        /// The session.
-        session_id: SessionId,
-        /// Its project.
-        project_id: ProjectId,
-        /// Its row.
-        session: SessionListItem,
-    },
-    /// The end of a transcript, or what changed since a cursor.
+    SessionCreated { session_id: SessionId, project_id: ProjectId, session: SessionListItem },
+    /// The end of a transcript, or the changes since a cursor.
     #[serde(rename = "session:history")]
     SessionHistory {
-        /// The session.
         session_id: SessionId,
         /// In index order.
         entries: Vec<UpsertObject>,
-        /// A newer one means: forget what you have.
+        /// If it changed, discard what you have.
         stream: String,
-        /// What it was read at.
+        /// The last `seq` included.
         #[cfg_attr(test, ts(type = "number"))]
         seq: u64,
         /// The turns of these entries.
         turns: Vec<Turn>,
-        /// Whether this replaces what the browser has.
         mode: HistoryMode,
-        /// There is more before.
+        /// Whether there are older entries.
         older: bool,
-        /// There is more after these entries: it was opened around an item far from the end. What is said meanwhile comes
-        /// all the same, and is not next to these.
+        /// There are newer entries: the session was opened around an item far from the end. New upserts still arrive,
+        /// but they don't directly follow these entries.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         newer: Option<bool>,
-        /// Of the session.
         policy: Policy,
+        #[serde(default)]
+        facts: SessionFacts,
+    },
+    /// The agent reported something about the session.
+    #[serde(rename = "session:facts")]
+    SessionFacts {
+        session_id: SessionId,
+        /// The facts that changed, each in full.
+        #[cfg_attr(test, ts(type = "Partial<SessionFacts>"))]
+        facts: FactsChange,
+        /// Ascending within a session.
+        #[cfg_attr(test, ts(type = "number"))]
+        seq: u64,
     },
     /// An item's whole state.
     #[serde(rename = "session:upsert")]
     SessionUpsert {
-        /// The session.
         session_id: SessionId,
-        /// The item.
         payload: UpsertObject,
         /// Ascending within a session.
         #[cfg_attr(test, ts(type = "number"))]
         seq: u64,
     },
-    /// A turn began or ended.
+    /// A turn started or ended.
     #[serde(rename = "session:turn")]
     SessionTurn {
-        /// The session.
         session_id: SessionId,
-        /// What happened.
         payload: TurnEvent,
+        /// When it started or ended, as the journal has it.
+        at: Timestamp,
         /// Ascending within a session.
         #[cfg_attr(test, ts(type = "number"))]
         seq: u64,
     },
-    /// To all.
+    /// Sent to all browsers.
     #[serde(rename = "session:title-updated")]
-    SessionTitleUpdated {
-        /// The session.
-        session_id: SessionId,
-        /// The title.
-        title: String,
-    },
-    /// To all.
+    SessionTitleUpdated { session_id: SessionId, title: String },
+    /// Sent to all browsers.
     #[serde(rename = "session:archived")]
-    SessionArchived {
-        /// The session.
-        session_id: SessionId,
-    },
-    /// To all, and on connect.
+    SessionArchived { session_id: SessionId },
+    /// Sent to all browsers, and on connect.
     #[serde(rename = "agent:status")]
     AgentStatus {
-        /// The agent.
         cli_type: CliType,
-        /// Its process.
         status: AgentStatus,
-        /// Of an agent with a process per session: which.
+        /// Which session, for an agent with one process per session.
         #[serde(skip_serializing_if = "Option::is_none")]
         session_id: Option<SessionId>,
-        /// Which try this is.
+        /// Counts the attempts to restart it.
         #[serde(skip_serializing_if = "Option::is_none")]
         attempt: Option<u32>,
-        /// When the next try is.
+        /// The time of the next attempt.
         #[serde(skip_serializing_if = "Option::is_none")]
         retry_at: Option<Timestamp>,
-        /// The evidence.
         #[serde(skip_serializing_if = "Option::is_none")]
         details: Option<Details>,
     },
-    /// Something failed.
     #[serde(rename = "error")]
     Error {
-        /// What went wrong.
         code: ErrorCode,
-        /// What the user reads.
+        /// For the user.
         message: String,
-        /// The session it is about.
         #[serde(skip_serializing_if = "Option::is_none")]
         session_id: Option<SessionId>,
-        /// Whether trying again may help.
+        /// Whether a retry may help.
         retryable: bool,
-        /// The evidence.
         #[serde(skip_serializing_if = "Option::is_none")]
         details: Option<Details>,
     },
-    /// What came after what was sent last of an item. Offsets count UTF-16 units.
+    /// The new text of an item since it was last sent. Offsets count UTF-16 units.
     #[serde(rename = "session:tail")]
     SessionTail {
-        /// The session.
         session_id: SessionId,
-        /// The item.
         item_id: ItemId,
         /// Ascending within a session.
         #[cfg_attr(test, ts(type = "number"))]
         seq: u64,
-        /// Where `text` begins in the content of the message or thought.
+        /// Where `text` starts in the content of the message or thinking.
         #[cfg_attr(test, ts(type = "number"))]
         from: u64,
-        /// What to put there.
         text: String,
-        /// The first block that changed.
+        /// The index of the first block that changed.
         #[cfg_attr(test, ts(type = "number"))]
         blocks_from: u64,
-        /// How much of the previous HTML of that block stays.
+        /// How much of that block's previous HTML stays.
         #[cfg_attr(test, ts(type = "number"))]
         keep: u64,
-        /// What follows what stays: the rest of that block, then whole blocks.
+        /// The new rest of that block, then whole blocks.
         blocks: Vec<String>,
     },
-    /// The message is on disk and on its way.
+    /// The message is saved and on its way to the agent.
     #[serde(rename = "session:accepted")]
     SessionAccepted {
-        /// The session.
         session_id: SessionId,
-        /// The turn it began.
+        /// The turn it started.
         turn_id: TurnId,
     },
-    /// The entries above.
+    /// The message is saved and waits for its turn. `session:accepted` follows when that starts.
+    #[serde(rename = "session:queued")]
+    SessionQueued {
+        session_id: SessionId,
+        /// The server's id of the message.
+        message: String,
+    },
     #[serde(rename = "session:older")]
     SessionOlder {
-        /// The session.
         session_id: SessionId,
         /// In index order.
         entries: Vec<UpsertObject>,
         /// The turns of these entries.
         turns: Vec<Turn>,
-        /// The index that was asked about: a page that holds something else by now has no use for these.
+        /// As in the request. A page that has moved on since then ignores the reply.
         #[cfg_attr(test, ts(type = "number"))]
         before: u64,
-        /// There is more before.
+        /// Whether there are older entries.
         older: bool,
     },
-    /// Entries below an index.
+    #[serde(rename = "outside:list")]
+    OutsideList {
+        /// As in the request.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        project_id: Option<ProjectId>,
+        /// Newest first.
+        sessions: Vec<OutsideSession>,
+        /// Only without a project.
+        directories: Vec<OutsideDirectory>,
+    },
+    /// How far adopting sessions is. Sent to all browsers.
+    #[serde(rename = "outside:progress")]
+    OutsideProgress { project_id: ProjectId, done: usize, total: usize },
+    #[serde(rename = "workspace:offer")]
+    WorkspaceOffer {
+        project_id: ProjectId,
+        /// The branch that is checked out in the project.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        current: Option<String>,
+        /// The last used first.
+        branches: Vec<String>,
+        /// Files in the project that are not committed.
+        uncommitted: usize,
+    },
+    #[serde(rename = "changes:list")]
+    ChangesList {
+        session_id: SessionId,
+        scope: ChangeScope,
+        /// Absent while no branch is checked out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        branch: Option<String>,
+        /// The repository's topmost directory.
+        root: String,
+        /// What the branch is compared with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base: Option<String>,
+        /// The state that the changes lead to, for `session:looked`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        state: Option<String>,
+        /// What the list lacks, for the user.
+        notes: Vec<String>,
+        /// By path.
+        files: Vec<ChangedFile>,
+        /// How many files are not listed because there are too many.
+        more: usize,
+    },
+    /// Sent to all browsers.
+    #[serde(rename = "changes:changed")]
+    ChangesChanged { session_id: SessionId, counts: ChangeCounts },
+    #[serde(rename = "changes:file")]
+    ChangesFile {
+        session_id: SessionId,
+        scope: ChangeScope,
+        path: String,
+        /// The difference; empty if there is a `note` instead.
+        html: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pictures: Option<Pictures>,
+    },
     #[serde(rename = "session:newer")]
     SessionNewer {
-        /// The session.
         session_id: SessionId,
         /// In index order.
         entries: Vec<UpsertObject>,
         /// The turns of these entries.
         turns: Vec<Turn>,
-        /// The index that was asked about: a page that holds something else by now has no use for these.
+        /// As in the request. A page that has moved on since then ignores the reply.
         #[cfg_attr(test, ts(type = "number"))]
         after: u64,
-        /// There is more after these.
+        /// Whether there are newer entries.
         newer: bool,
     },
-    /// To all.
+    /// Sent to all browsers.
     #[serde(rename = "session:state")]
     SessionState {
-        /// The session.
         session_id: SessionId,
-        /// Its project.
         project_id: ProjectId,
-        /// What it is doing.
         state: SessionState,
-        /// Changes on send and on turn end.
+        /// Changes when a message is sent and when a turn ends.
         last_active_at: Timestamp,
+        /// A turn ended that the user has not looked at.
+        unread: bool,
     },
-    /// To all.
+    /// Sent to all browsers: the user has seen the session, in whichever browser.
+    #[serde(rename = "session:looked")]
+    SessionLooked { session_id: SessionId },
+    /// Sent to all browsers.
     #[serde(rename = "session:unarchived")]
-    SessionUnarchived {
-        /// The session.
-        session_id: SessionId,
-        /// Its row.
-        session: SessionListItem,
-    },
-    /// To all.
+    SessionUnarchived { session_id: SessionId, session: SessionListItem },
+    /// Sent to all browsers.
     #[serde(rename = "session:deleted")]
-    SessionDeleted {
-        /// The session.
-        session_id: SessionId,
-    },
-    /// To all.
+    SessionDeleted { session_id: SessionId },
+    /// Sent to all browsers.
     #[serde(rename = "session:policy")]
-    SessionPolicy {
-        /// The session.
-        session_id: SessionId,
-        /// From now on.
-        policy: Policy,
+    SessionPolicy { session_id: SessionId, policy: Policy },
+    /// Only to browsers that follow: all rows in the reply to `now:follow`, later those that changed.
+    #[serde(rename = "now:summary")]
+    NowSummary {
+        sessions: Vec<NowRow>,
+        /// Sessions that need no attention any more.
+        gone: Vec<SessionId>,
     },
-    /// The catalogue.
     #[serde(rename = "agents:list")]
-    AgentsList {
-        /// The agents.
-        agents: Vec<Agent>,
-    },
-    /// Directories that begin so.
+    AgentsList { agents: Vec<Agent> },
+    /// Directories that start with `prefix`.
     #[serde(rename = "path:completions")]
     PathCompletions {
-        /// What was asked.
+        /// As in the request.
         prefix: String,
-        /// Whole paths.
+        /// Complete paths.
         entries: Vec<String>,
     },
-    /// What was found.
+    #[serde(rename = "files:found")]
+    FilesFound {
+        /// As in the request.
+        query: String,
+        /// Best first.
+        entries: Vec<FileEntry>,
+        /// Whether more match.
+        more: bool,
+    },
     #[serde(rename = "search:results")]
     SearchResults {
-        /// What was asked.
+        /// As in the request.
         query: String,
         /// Best first.
         hits: Vec<Hit>,
-        /// There are more.
+        /// Whether there are more hits.
         more: bool,
+        /// The index is not up to date yet. The complete reply follows with the same `requestId`, unless the browser
+        /// starts another search first.
+        behind: bool,
     },
-    /// Reply to requests without one of their own.
+    /// The reply to requests that have no reply of their own.
     #[serde(rename = "ok")]
     Ok {},
 }
 
-/// Whether a history replaces what the browser has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum HistoryMode {
-    /// It does.
+    /// Replaces what the browser has.
     Snapshot,
-    /// It is what changed since the cursor.
+    /// The changes since the cursor.
     Since,
 }
 
-/// One item found.
+/// A file or directory of a workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FileEntry {
+    /// Relative to the workspace.
+    pub path: String,
+    pub kind: FileKind,
+    /// The characters that match, counted in code points.
+    #[serde(rename = "match")]
+    pub matched: Vec<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum FileKind {
+    File,
+    Directory,
+}
+
+/// An item that matches a search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Hit {
-    /// The session.
     pub session_id: SessionId,
-    /// Its project.
     pub project_id: ProjectId,
-    /// Its title.
     pub title: String,
-    /// Its agent.
     pub cli_type: CliType,
-    /// The item.
     pub item_id: ItemId,
-    /// The item's place.
+    /// The item's position in the transcript.
     #[cfg_attr(test, ts(type = "number"))]
     pub index: u64,
-    /// When it began.
     pub at: Timestamp,
     /// The item's `type`.
     pub kind: String,
-    /// The words around the match.
     pub snippet: Vec<Snippet>,
 }
 
-/// A run of a hit's text.
+/// A piece of a hit's text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Snippet {
     /// Plain text.
     pub text: String,
-    /// Whether this run is what was looked for.
+    /// Whether this piece matches the query.
     #[serde(rename = "match")]
     pub matched: bool,
 }

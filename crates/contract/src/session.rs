@@ -1,45 +1,44 @@
-//! Sessions as lists show them, and the cursor a browser comes back with.
+//! Sessions as lists show them, and the cursor with which a browser resumes.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CliType, ProjectId, SessionId, Timestamp};
+use crate::{ChangeCounts, CliType, ProjectId, SessionId, Timestamp};
 
-/// What happens when an agent asks for permission.
+/// What happens to permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Policy {
-    /// The user decides.
+    /// **Ask before acting**: the user decides.
     #[default]
     Ask,
-    /// Allowed once, at once, where the agent offers that.
+    /// **Approve everything**: allowed once, immediately, if the agent offers that.
     Auto,
 }
 
-/// What a session is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum SessionState {
-    /// Ready for a message.
     Idle,
-    /// Its agent is being started for it.
+    /// Its agent is being started.
     Starting,
-    /// A turn runs.
+    /// A turn is running.
     Running,
-    /// A permission waits for the user.
+    /// A permission is waiting for the user.
     Waiting,
     /// Its last turn failed.
     Failed,
+    /// The server ended during its last turn.
+    Interrupted,
 }
 
 /// How far a browser has seen a session: the last `seq` of the `stream` it followed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Cursor {
-    /// A newer one means: forget what you have.
+    /// If it changed, discard what you have.
     pub stream: String,
-    /// The last `seq` seen.
     #[cfg_attr(test, ts(type = "number"))]
     pub seq: u64,
 }
@@ -47,22 +46,58 @@ pub struct Cursor {
 /// One row of the sidebar.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct SessionListItem {
-    /// The session.
     pub id: SessionId,
-    /// Where it works.
     pub project_id: ProjectId,
     /// "New Session" until the first message.
     pub title: String,
-    /// Changes on send and on turn end.
+    /// Changes when a message is sent and when a turn ends.
     pub last_active_at: Timestamp,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// Which agent.
     pub cli_type: CliType,
     /// Hidden from the sidebar.
     pub archived: bool,
-    /// What it is doing.
     pub state: SessionState,
+    /// A turn ended that the user has not looked at.
+    pub unread: bool,
+    /// Absent if it works in the project's directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<Worktree>,
+    /// After its last turn: of its branch against the base in a worktree, else of the files that it named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<ChangeCounts>,
+}
+
+/// A checkout of the project's repository that a session has to itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct Worktree {
+    pub path: String,
+    pub branch: String,
+    /// The branch that it was made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+}
+
+/// Where a new session works.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub enum WorkspaceChoice {
+    /// In the project's directory.
+    Project {},
+    /// In a new worktree.
+    Worktree {
+        /// A branch. Absent: the last commit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base: Option<String>,
+        /// For its directory and its branch. Absent: a new one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// Copies what is not committed in the project, if it is made from the current branch.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bring: Option<bool>,
+    },
 }

@@ -1,4 +1,4 @@
-//! Points in time, as they travel: ISO 8601 in UTC with milliseconds.
+//! Timestamps: ISO 8601 on the wire, in UTC with milliseconds.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -11,30 +11,26 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(test, derive(ts_rs::TS), ts(type = "string"))]
 pub struct Timestamp(i64);
 
-/// The text was not a time in ISO 8601.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidTimestamp(String);
 
 impl fmt::Display for InvalidTimestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not a time in ISO 8601: {:?}", self.0)
+        write!(f, "not an ISO 8601 time: {:?}", self.0)
     }
 }
 
 impl std::error::Error for InvalidTimestamp {}
 
 impl Timestamp {
-    /// From milliseconds since 1970.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
-    /// Milliseconds since 1970.
     pub const fn as_millis(self) -> i64 {
         self.0
     }
 
-    /// This much later.
     pub fn after(self, by: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
     }
@@ -123,8 +119,8 @@ fn parse(text: &str) -> Option<i64> {
     Some((seconds - offset_minutes * 60) * 1000 + millis)
 }
 
-/// Days since 1970-01-01 of a date of the Gregorian calendar, counting in eras of 400 years that begin in March,
-/// so that the leap day is the last of its year.
+/// Days since 1970-01-01 of a Gregorian date. Counts in eras of 400 years that start in March, so that the leap day
+/// is the last day of its year.
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);

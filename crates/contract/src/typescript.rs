@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ts_rs::{Config, TS};
 
-/// The declarations of the given types, each exported, in the order named.
+/// The exported declarations of these types, in this order.
 macro_rules! declarations {
     ($($name:ty),* $(,)?) => {{
         let config = Config::default();
@@ -31,6 +31,9 @@ fn generated() -> String {
         crate::Policy,
         crate::SessionState,
         crate::Cursor,
+        crate::ChangeCounts,
+        crate::Worktree,
+        crate::WorkspaceChoice,
         crate::SessionListItem,
         crate::TurnOrigin,
         crate::TurnOutcome,
@@ -48,24 +51,57 @@ fn generated() -> String {
         crate::PlanEntry,
         crate::AskKind,
         crate::AskOption,
+        crate::FieldKind,
+        crate::FieldFormat,
+        crate::AnswerValue,
+        crate::FormField,
         crate::QuestionOption,
         crate::Question,
         crate::OutcomeBy,
         crate::Outcome,
         crate::Severity,
         crate::NoticeAction,
+        crate::AttachmentKind,
+        crate::Attachment,
+        crate::AttachmentRef,
         crate::Body,
         crate::UpsertObject,
+        crate::Asks,
+        crate::Steers,
+        crate::OptionCategory,
+        crate::OptionValue,
+        crate::OptionChoice,
+        crate::SessionOption,
+        crate::SlashCommand,
+        crate::Continuation,
+        crate::UsageLimit,
+        crate::SessionUsage,
+        crate::QueuedMessage,
+        crate::RemovedMessage,
+        crate::MessageQueue,
+        crate::SessionFacts,
+        crate::ChangeScope,
+        crate::ChangeStatus,
+        crate::ChangedFile,
+        crate::NowRow,
+        crate::Pictures,
+        crate::WhenBusy,
+        crate::QueueAct,
         crate::ClientMessage,
         crate::Request,
         crate::HistoryMode,
+        crate::FileKind,
+        crate::FileEntry,
+        crate::OutsideSession,
+        crate::OutsideDirectory,
         crate::Snippet,
         crate::Hit,
         crate::ServerMessage,
         crate::Frame,
     ];
     format!(
-        "// Generated from crates/contract by `UPDATE_CONTRACT=1 cargo test -p liminal-contract`. Do not edit.\n\n{types}"
+        "// Generated from crates/contract by `UPDATE_CONTRACT=1 cargo test -p liminal-contract`. Do not edit.\n\n\
+         {types}"
     )
 }
 
@@ -79,6 +115,7 @@ fn the_page_and_the_server_mean_the_same_types() {
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         committed == generated,
-        "client/contract.d.ts differs from crates/contract.\nRefresh it: UPDATE_CONTRACT=1 cargo test -p liminal-contract"
+        "client/contract.d.ts differs from crates/contract.\n\
+         Update it: UPDATE_CONTRACT=1 cargo test -p liminal-contract"
     );
 }

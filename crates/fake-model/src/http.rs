@@ -1,4 +1,4 @@
-//! Just enough HTTP/1.1: one request per connection, a plain answer or a stream of server-sent events.
+//! Just enough HTTP/1.1: one request per connection, a plain response or a stream of server-sent events.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -6,21 +6,19 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-/// A request as it came.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// `POST` and the like.
     pub method: String,
     /// Without the query.
     pub path: String,
-    /// Names in lower case.
+    /// Names in lowercase.
     pub headers: BTreeMap<String, String>,
-    /// `Null` when there was none, or it is not JSON.
+    /// `Null` if there was none, or it is not JSON.
     pub body: Value,
 }
 
 impl Request {
-    /// Reads one request. `None` when the other side closed instead.
+    /// `None` if the client closed the connection instead.
     pub(crate) fn read(stream: &TcpStream) -> io::Result<Option<Self>> {
         let mut reader = BufReader::new(stream);
         let mut line = String::new();
@@ -65,33 +63,40 @@ fn read_chunks(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Answers one request.
 #[derive(Debug)]
 pub struct Reply(pub(crate) TcpStream);
 
 impl Reply {
-    /// A whole answer.
+    /// Sends a complete response.
     pub fn json(mut self, status: u16, body: &Value) -> io::Result<()> {
         let body = body.to_string();
         write!(
             self.0,
-            "HTTP/1.1 {status} Fake\r\ncontent-type: application/json\r\nrequest-id: req_fake\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+            "HTTP/1.1 {status} Fake\r\n\
+             content-type: application/json\r\n\
+             request-id: req_fake\r\n\
+             content-length: {}\r\n\
+             connection: close\r\n\r\n{body}",
             body.len()
         )?;
         self.0.flush()
     }
 
-    /// An answer in events.
+    /// Starts a response of events.
     pub fn events(mut self) -> io::Result<Sse> {
         write!(
             self.0,
-            "HTTP/1.1 200 Fake\r\ncontent-type: text/event-stream\r\nrequest-id: req_fake\r\ncache-control: no-cache\r\nconnection: close\r\n\r\n"
+            "HTTP/1.1 200 Fake\r\n\
+             content-type: text/event-stream\r\n\
+             request-id: req_fake\r\n\
+             cache-control: no-cache\r\n\
+             connection: close\r\n\r\n"
         )?;
         self.0.flush()?;
         Ok(Sse(self.0))
     }
 
-    /// No answer at all: returns when the other side has gone.
+    /// Never responds: returns when the client has disconnected.
     pub fn hang(self) -> io::Result<()> {
         wait_until_gone(&self.0)
     }
@@ -102,14 +107,14 @@ impl Reply {
 pub struct Sse(TcpStream);
 
 impl Sse {
-    /// One event, whose name is also the `type` of its data, as both APIs have it.
+    /// Sends one event. Its name is the `type` of its data, as in both APIs.
     pub fn event(&mut self, data: &Value) -> io::Result<()> {
         let name = data["type"].as_str().unwrap_or("message");
         write!(self.0, "event: {name}\ndata: {data}\n\n")?;
         self.0.flush()
     }
 
-    /// Says nothing more: returns when the other side has gone.
+    /// Sends nothing more: returns when the client has disconnected.
     pub fn hang(self) -> io::Result<()> {
         wait_until_gone(&self.0)
     }

@@ -1,7 +1,7 @@
-//! A model on loopback for tests: real agents ask it, and it answers what the prompt says (`script`).
+//! A model on loopback for tests with real agents. The prompt scripts its answer (`script`).
 //!
-//! `http` is a small server, `messages` speaks the Messages API that Claude Code uses, `responses` the Responses API that
-//! codex uses. Nothing of the product depends on this crate. Each connection has a thread: that is enough for tests.
+//! `http` is a small server; `messages` implements the Messages API for Claude Code, `responses` the Responses API for
+//! codex. The product does not depend on this crate. One thread per connection is enough for tests.
 
 mod http;
 mod messages;

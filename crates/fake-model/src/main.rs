@@ -1,5 +1,4 @@
-//! The fake model as a program, for tests that are not written in Rust: prints its address, and runs until its stdin
-//! ends.
+//! The fake model as a program, for tests not written in Rust: prints its address and runs until stdin closes.
 
 use std::io::{self, Read, Write};
 

@@ -1,4 +1,4 @@
-//! The Messages API, as far as Claude Code uses it: streamed or plain, text, thinking, tools, failures.
+//! The part of the Messages API that Claude Code uses: streamed or plain, text, thinking, tools, errors.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::http::{Reply, Request, Sse};
 use crate::script::{Act, Tool, heard, long, pieces};
 
-/// Longest part of a tool's answer that is said again.
+/// How many characters of a tool result are repeated.
 const QUOTED: usize = 120;
 
 /// Answers `POST /v1/messages`.
@@ -59,7 +59,7 @@ pub(crate) fn answer(request: &Request, reply: Reply) -> io::Result<()> {
     stream.end(stop_reason)
 }
 
-/// What is to be done: with the answer of a tool, to say it; else what the last prompt says.
+/// After a tool result, repeats it; otherwise does what the last prompt says.
 fn act(body: &Value) -> Act {
     let mut users = messages_of_the_user(body);
     let Some(last) = users.next_back() else { return Act::Say(String::new()) };
@@ -97,7 +97,7 @@ fn blocks(message: &Value) -> Vec<Value> {
     }
 }
 
-/// What the user typed. Claude Code wraps reminders around it; those are not read.
+/// What the user typed, without the reminders that Claude Code adds.
 fn typed(message: &Value) -> Vec<String> {
     let blocks = blocks(message);
     let texts = blocks.iter().filter(|block| block["type"] == "text");
@@ -133,7 +133,6 @@ fn failure(status: u16) -> Value {
     json!({"type": "error", "error": {"type": kind, "message": format!("fake {kind} {status}")}})
 }
 
-/// A number that no other answer has.
 fn unique() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -148,10 +147,13 @@ fn message(model: &str, content: &Value, stop_reason: &Value, output_tokens: usi
 }
 
 fn usage(output_tokens: usize) -> Value {
-    json!({"input_tokens": 120, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": output_tokens})
+    json!({
+        "input_tokens": 120, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+        "output_tokens": output_tokens,
+    })
 }
 
-/// The answer for who does not want a stream.
+/// The answer without streaming.
 fn whole(model: &str, act: Act) -> Value {
     let text = |text: String| json!([{"type": "text", "text": text}]);
     let (content, stop_reason) = match act {
@@ -242,7 +244,7 @@ impl Stream {
     }
 }
 
-/// A call in the words of Claude Code's tools.
+/// A call of one of Claude Code's tools.
 fn call(tool: &Tool) -> (String, Value) {
     let (name, input) = match tool {
         Tool::Bash(command) => {

@@ -1,4 +1,4 @@
-//! The running model: listens, hands each request to the API that is meant, and remembers what it was asked.
+//! The running model: listens, routes each request to its API, and records it.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -25,7 +25,6 @@ struct Shared {
 }
 
 impl FakeModel {
-    /// Starts it on a port of the system's choice.
     pub fn start() -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
@@ -51,7 +50,7 @@ impl FakeModel {
         format!("http://{}", self.address)
     }
 
-    /// All requests to the model so far, without those that only count tokens.
+    /// All requests so far, except those that only count tokens.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -60,7 +59,7 @@ impl FakeModel {
 impl Drop for FakeModel {
     fn drop(&mut self) {
         self.shared.stopped.store(true, Ordering::Relaxed);
-        // Wakes the listener, so that it sees that it is to stop.
+        // Wakes the listener, so that it notices the stop.
         let _stopped_already = TcpStream::connect(self.address);
     }
 }
@@ -78,7 +77,10 @@ fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> {
             remember(shared, &request);
             responses::answer(&request, reply)
         }
-        _ => reply.json(404, &json!({"type": "error", "error": {"type": "not_found_error", "message": "no such route"}})),
+        _ => {
+            let error = json!({"type": "not_found_error", "message": "no such route"});
+            reply.json(404, &json!({"type": "error", "error": error}))
+        }
     }
 }
 

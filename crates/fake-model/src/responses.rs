@@ -1,4 +1,4 @@
-//! The Responses API, as far as codex uses it: streamed text, thoughts, calls, failures.
+//! The part of the Responses API that codex uses: streamed text, thinking, calls, errors.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,7 +52,7 @@ pub(crate) fn answer(request: &Request, reply: Reply) -> io::Result<()> {
     stream.end()
 }
 
-/// What is to be done: with the answer of a tool, to say it; else what the last prompt says.
+/// After a tool result, repeats it; otherwise does what the last prompt says.
 fn act(body: &Value) -> Act {
     let items = body["input"].as_array().map(Vec::as_slice).unwrap_or_default();
     for (at, item) in items.iter().enumerate().rev() {
@@ -73,8 +73,8 @@ fn act(body: &Value) -> Act {
     Act::Say("Hello from the fake model.".to_owned())
 }
 
-/// What the user typed, if the item is that. What codex tells about itself and its surroundings comes as messages of the
-/// user's in angle brackets; those are not read.
+/// What the user typed, if the item is that. Skips the user messages in angle brackets, in which codex describes itself
+/// and its environment.
 fn typed(item: &Value) -> Option<String> {
     if !matches!(item["type"].as_str(), Some("message") | None) || item["role"] != "user" {
         return None;
@@ -84,7 +84,6 @@ fn typed(item: &Value) -> Option<String> {
     Some(texts.join("\n")).filter(|text| !text.trim_start().starts_with(['<', '#']))
 }
 
-/// An id that no other has.
 fn unique(kind: &str) -> String {
     static NEXT: AtomicUsize = AtomicUsize::new(1);
     format!("{kind}_fake_{:08}", NEXT.fetch_add(1, Ordering::Relaxed))
@@ -108,7 +107,9 @@ impl Stream {
     }
 
     fn grow(&mut self, text: &str) -> io::Result<()> {
-        self.events.event(&json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": text}))
+        self.events.event(&json!({
+            "type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": text,
+        }))
     }
 
     fn message(&mut self, said: impl Iterator<Item = String>) -> io::Result<()> {
@@ -170,13 +171,13 @@ impl Stream {
     }
 }
 
-/// A call as codex's tools want it: arguments, or the text of a patch.
+/// A call in the form codex's tools expect: arguments, or the text of a patch.
 enum Call {
     Function(String, Value),
     Patch(String),
 }
 
-/// A call in the words of codex's tools.
+/// A call of one of codex's tools.
 fn call(tool: &Tool) -> Call {
     let shell = |command: &str| Call::Function("exec_command".into(), json!({"cmd": command}));
     match tool {

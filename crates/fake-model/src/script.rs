@@ -1,37 +1,31 @@
-//! What the model does, read from the prompt: `FAKE:BASH ls` calls a tool, `FAKE:HANG` never answers. So a test says
-//! in one place what is asked and what is answered, and the same words work in every API and in every process.
+//! What the model does, read from the prompt: `FAKE:BASH ls` calls a tool, `FAKE:HANG` never answers. A test has prompt
+//! and answer in one place, and the same words work in every API and every process.
 
 use std::time::Duration;
 
-/// What the model does with a prompt.
+/// The model's reaction to a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Act {
-    /// Says these words.
     Say(String),
     /// `FAKE:THINK`: thinks, then answers.
     Think {
-        /// The thoughts.
         thought: String,
-        /// The answer.
         answer: String,
     },
-    /// Calls tools, after some words (which may be none).
+    /// Calls tools, in order.
     Call {
-        /// Said before.
+        /// Sent before the calls; may be empty.
         words: String,
-        /// In order.
         tools: Vec<Tool>,
     },
-    /// `FAKE:LONG n ms`: says n words, one every so often.
+    /// `FAKE:LONG n ms`: streams n words, with a pause after each.
     Long {
-        /// How many.
         words: usize,
-        /// Between two of them.
         pause: Duration,
     },
-    /// `FAKE:HEARD`: says what the user wrote before in this conversation, which shows what the agent remembers.
+    /// `FAKE:HEARD`: repeats the earlier prompts of this conversation, which shows what the agent remembers.
     Heard,
-    /// `FAKE:STALL words`: says these words and then nothing more, without ending.
+    /// `FAKE:STALL words`: sends these words, then nothing more, without ending.
     Stall(String),
     /// `FAKE:HANG`: does not answer at all.
     Hang,
@@ -39,7 +33,7 @@ pub enum Act {
     Fail(u16),
 }
 
-/// One call of a tool, in words that every API can translate.
+/// One tool call, in a form that every API can translate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tool {
     /// `FAKE:BASH command`.
@@ -54,16 +48,15 @@ pub enum Tool {
     Task(String),
     /// `FAKE:TOOL name {json}`: any tool.
     Named {
-        /// Its name.
         name: String,
-        /// Its arguments, as JSON.
+        /// JSON.
         arguments: String,
     },
 }
 
 impl Act {
-    /// What this prompt asks for. Without a `FAKE:` word, an echo. Of several the first counts, up to the line's end: so
-    /// the prompt of a sub-agent can have one of its own.
+    /// What this prompt asks for; without a `FAKE:` word, an echo. The first `FAKE:` word counts, and its text runs to
+    /// the end of the line, so that the prompt of a sub-agent can contain another.
     pub fn of(prompt: &str) -> Self {
         let Some((_, rest)) = prompt.split_once("FAKE:") else {
             return Self::Say(format!("Hello from the fake model. You said: {}", prompt.trim()));
@@ -108,18 +101,18 @@ impl Act {
     }
 }
 
-/// Answers `FAKE:HEARD`: the prompts so far, without the one that asks.
+/// The answer to `FAKE:HEARD`: the prompts so far, except the one that asks.
 pub(crate) fn heard(prompts: &[String]) -> String {
     let before = prompts.len().saturating_sub(1);
     format!("You said before: {}", prompts[..before].join(" | "))
 }
 
-/// A text in the pieces it is streamed in.
+/// A text in pieces, as it is streamed.
 pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(' ')
 }
 
-/// The first so many words of a long answer.
+/// The first words of a long answer.
 pub(crate) fn long(words: usize) -> impl Iterator<Item = String> {
     (0..words).map(|word| format!("word{word} "))
 }

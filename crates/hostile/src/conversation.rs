@@ -1,5 +1,5 @@
-//! Watches what a normaliser says: every event must be one that could also come from outside, and what the processor
-//! makes of them must be a conversation.
+//! Checks a normaliser's output: every event must survive a round trip through JSON, and the processor must turn them
+//! into a valid conversation.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use liminal_contract::{ItemStatus, SessionId, TurnEventKind, TurnId};
 use liminal_stream::{Emission, Now, Pacing, Payload, Source, StreamEvent, UpsertProcessor};
 
-/// A conversation as far as it was told.
+/// The conversation so far.
 pub struct Conversation {
     processor: UpsertProcessor,
     clock: u64,
@@ -17,7 +17,6 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Nothing was said yet.
     pub fn new(session: SessionId) -> Self {
         Self {
             processor: UpsertProcessor::new(session, Pacing::paced(Duration::from_millis(33))),
@@ -28,10 +27,10 @@ impl Conversation {
         }
     }
 
-    /// The normaliser says this.
+    /// Takes the normaliser's next event.
     ///
     /// # Panics
-    /// When it must not.
+    /// If the event is not allowed here.
     pub fn hear(&mut self, event: StreamEvent) {
         check_wire_form(&event);
         if matches!(event.payload, Payload::ResponseStart { .. }) {
@@ -45,10 +44,10 @@ impl Conversation {
         self.see(emissions);
     }
 
-    /// Nothing more is said.
+    /// No more events follow.
     ///
     /// # Panics
-    /// When a turn has no end.
+    /// If a turn has not ended.
     pub fn end(self) {
         let open: Vec<&TurnId> = self.begun.difference(&self.ended).collect();
         assert!(open.is_empty(), "never ended: {open:?}");
@@ -65,7 +64,12 @@ impl Conversation {
                         assert!(self.ended.insert(event.turn_id), "ended twice");
                     }
                 },
-                Emission::Upsert(upsert) => {
+                Emission::Grew(growth) => {
+                    let key = (growth.turn_id.clone(), growth.item_id.to_string());
+                    let before = self.items.insert(key, ItemStatus::Update);
+                    assert!(before.is_some_and(|before| !before.is_final()), "{growth:?}");
+                }
+                Emission::Put(upsert) => {
                     let key = (upsert.turn_id.clone(), upsert.item_id.to_string());
                     let before = self.items.insert(key, upsert.status);
                     let open = |status| matches!(status, ItemStatus::Create | ItemStatus::Update);
@@ -85,11 +89,11 @@ impl Conversation {
     }
 }
 
-/// What a normaliser says is valid where it is written and read again.
+/// Every event survives a round trip through JSON.
 fn check_wire_form(event: &StreamEvent) {
     let json = serde_json::to_value(event).unwrap_or_default();
     match serde_json::from_value::<StreamEvent>(json.clone()) {
         Ok(again) => assert_eq!(&again, event),
-        Err(error) => panic!("an event that would be refused ({error}): {json}"),
+        Err(error) => panic!("an event that could not be read back ({error}): {json}"),
     }
 }

@@ -1,28 +1,25 @@
-//! One damage to one text. Damage to the structure of JSON leaves it JSON; the rest is done to its bytes.
+//! One damage to one text. Structural damage keeps JSON valid; the rest is done to the bytes.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 
-/// One damage.
 #[derive(Debug, Clone)]
 pub enum Damage {
-    /// A value is lost.
+    /// Removes a value.
     Lose(Index),
-    /// Another value stands there.
     Replace(Index, Value),
-    /// Two values stand in each other's place.
+    /// Swaps two values.
     Exchange(Index, Index),
-    /// A value is put into so many lists.
+    /// Wraps a value in this many lists.
     Bury(Index, u8),
-    /// A field of the outermost object is there twice.
+    /// Duplicates a field of the outermost object.
     Double(Index, Value),
-    /// The text ends here.
+    /// Cuts the text short.
     Cut(Index),
-    /// One byte is another.
+    /// Changes one byte.
     Byte(Index, u8),
-    /// Bytes come in between.
     Insert(Index, Vec<u8>),
 }
 
@@ -54,7 +51,7 @@ impl Arbitrary for Damage {
     }
 }
 
-/// A value that nobody counts on.
+/// An unexpected value.
 fn odd() -> impl Strategy<Value = Value> {
     let known = [
         json!(null),
@@ -88,7 +85,7 @@ fn odd() -> impl Strategy<Value = Value> {
 }
 
 impl Damage {
-    /// The text with this damage. What is not JSON can only be damaged as bytes.
+    /// The damaged text. Structural damage leaves a text that is not JSON unchanged.
     pub fn done_to(&self, text: &[u8]) -> Vec<u8> {
         match self {
             Self::Cut(at) => text[..at.index(text.len() + 1)].to_vec(),

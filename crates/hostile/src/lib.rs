@@ -1,8 +1,8 @@
-//! For tests only: damages what programs and files say, and watches what becomes of it.
+//! For tests only: damages the output of programs and the contents of files, and checks the result.
 //!
-//! Real text is taken, not noise, so that the damage reaches behind the first check: a field is lost, has another type, is
-//! there twice or belongs elsewhere; a line is cut, doubled or moved; bytes are no text. How much of it is tried is told
-//! by `PROPTEST_CASES`; `scripts/fuzz` tries it for as long as one likes.
+//! Starts from real text, not noise, so that the damage gets past the first check: a field is missing, duplicated,
+//! misplaced or of another type; a line is cut, duplicated or moved; bytes are not text. `PROPTEST_CASES` sets how many
+//! cases run; `scripts/fuzz` runs for as long as you like.
 
 mod conversation;
 mod damage;
@@ -17,15 +17,14 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::Config;
 
-/// How many cases an ordinary test run tries.
+/// Cases in an ordinary test run.
 const CASES: u32 = 48;
 
-/// How much is tried.
 pub fn config() -> Config {
     cases(CASES)
 }
 
-/// As many cases as `PROPTEST_CASES` says, or else so many.
+/// `PROPTEST_CASES` overrides `ordinarily`.
 pub fn cases(ordinarily: u32) -> Config {
     let config = Config { failure_persistence: None, ..Config::default() };
     match std::env::var_os("PROPTEST_CASES") {
@@ -34,14 +33,14 @@ pub fn cases(ordinarily: u32) -> Config {
     }
 }
 
-/// One of these texts, with some damage.
+/// One of these texts, damaged.
 pub fn text(real: Vec<String>) -> impl Strategy<Value = Vec<u8>> {
     (select(real), vec(any::<Damage>(), 0..5)).prop_map(|(real, damages)| {
         damages.iter().fold(real.into_bytes(), |text, damage| damage.done_to(&text))
     })
 }
 
-/// One of these files, with some of its bytes changed, or its end lost.
+/// One of these files, with some bytes changed, or cut short.
 pub fn file(real: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let bytes = prop_oneof![
         3 => vec(any::<u8>(), 1..9),
@@ -52,7 +51,7 @@ pub fn file(real: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let cut = prop::option::weighted(0.2, any::<Index>());
     (select(real), damages, cut).prop_map(|(mut file, damages, cut)| {
         for (at, near_start, bytes) in damages {
-            // The first bytes say what all others mean, so they are hit more often.
+            // The first bytes decide what all others mean, so they are hit more often.
             let at = if near_start < 16 { near_start * 6 } else { at.index(file.len().max(1)) };
             for (old, new) in file.iter_mut().skip(at).zip(bytes) {
                 *old = new;
@@ -65,7 +64,7 @@ pub fn file(real: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// The lines of one of these texts, with some of them damaged, lost, doubled or moved.
+/// The lines of one of these texts, with some damaged, removed, duplicated or moved.
 pub fn lines(real: Vec<String>) -> impl Strategy<Value = Vec<Vec<u8>>> {
     let damages = vec((any::<Index>(), any::<Damage>()), 0..8);
     let moves = vec((any::<Index>(), any::<Index>(), 0..3_u8), 0..4);

@@ -1,15 +1,15 @@
-//! What real agents said, as texts to be damaged.
+//! Recorded output of real agents, as texts to damage.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
-/// The lines an agent wrote in each recording of a folder. In between stands what `ours` calls each message that was
-/// written to it; `None` where it does not matter.
+/// The lines an agent wrote in each recording of a folder. `ours` turns each message to the agent into a line between
+/// them; `None` skips it.
 ///
 /// # Panics
-/// When there is no such folder or a recording is not one.
+/// If the folder is missing or a recording is invalid.
 pub fn recordings(
     folder: impl AsRef<Path>,
     ours: impl Fn(&Value) -> Option<String>,

@@ -1,13 +1,13 @@
-//! What rendering costs: a growing text against one rendering of the whole, HTML sent and kept per byte, memory.
+//! Measures rendering: a growing text compared with one rendering of the whole, HTML sent and kept per byte, memory.
 //!
-//! `cargo run --release -p liminal-render --example cost [ROW]`: all of it, or only the growing texts that are called so.
+//! `cargo run --release -p liminal-render --example cost [ROW]`: everything, or only the growing texts of that name.
 
 use std::time::Duration;
 
 #[path = "../tests/support/samples.rs"]
 mod samples;
 
-use liminal_render::{Renderer, code, common_start, diff, markdown, terminal};
+use liminal_render::{Extent, Renderer, code, diff, markdown, terminal};
 
 const SIZE: usize = 100 * 1024;
 const PIECES: usize = 5_000;
@@ -26,14 +26,14 @@ fn main() {
     others();
 }
 
-/// A 100 KB answer in 5,000 pieces, one kind a row.
+/// A 100 KB answer in 5,000 pieces, one row per kind.
 fn growing(only: &str) {
     println!(
         "{:<22}{:>10}{:>10}{:>10}{:>12}{:>14}",
         "100 KB, 5,000 pieces", "whole ms", "grown ms", "finish ms", "all / whole", "sent / byte"
     );
     for (name, text) in answers().into_iter().filter(|(name, _)| name.contains(only)) {
-        // Time on a processor is told in steps of milliseconds, so short things are done often.
+        // CPU time has a resolution of milliseconds, so short things are repeated.
         let often = if name.contains("rust") || name == "answer" { 2 } else { 20 };
         let whole = timed(|| (0..often).for_each(|_| drop(std::hint::black_box(markdown(&text)))))
             .0
@@ -41,26 +41,17 @@ fn growing(only: &str) {
         let ends: Vec<usize> = (1..=PIECES)
             .map(|piece| text.floor_char_boundary(text.len() * piece / PIECES))
             .collect();
-        let (mut grown, mut finish) = (Duration::ZERO, Duration::ZERO);
-        for _ in 0..often {
-            let mut renderer = Renderer::new();
-            grown += timed(|| {
-                for end in &ends {
-                    renderer.update(&text[..*end]);
-                }
-            })
-            .0 / often;
-            finish += timed(|| renderer.finish(&text)).0 / often;
-        }
+        let (mut sent, mut from) = (0, 0);
         let mut renderer = Renderer::new();
-        let (mut sent, mut shown) = (0, Vec::new());
-        for end in &ends {
-            renderer.update(&text[..*end]);
-            sent += added(&shown, renderer.blocks());
-            shown = renderer.blocks().to_vec();
-        }
-        renderer.finish(&text);
-        sent += added(&shown, renderer.blocks());
+        let grown = timed(|| {
+            for end in &ends {
+                let edit = renderer.append(&text[from..*end]);
+                sent += edit.blocks.iter().map(String::len).sum::<usize>();
+                from = *end;
+            }
+        })
+        .0;
+        let finish = timed(|| sent += markdown(&text).concat().len()).0;
         println!(
             "{name:<22}{:>10.2}{:>10.2}{:>10.2}{:>12.2}{:>14.2}",
             ms(whole),
@@ -70,13 +61,6 @@ fn growing(only: &str) {
             sent as f64 / text.len() as f64
         );
     }
-}
-
-/// How much HTML follows what two states of a text have in common.
-fn added(before: &[String], after: &[String]) -> usize {
-    let same = before.iter().zip(after).take_while(|(before, after)| before == after).count();
-    let kept = before.get(same).zip(after.get(same)).map_or(0, |(b, a)| common_start(b, a).0);
-    after[same..].iter().map(String::len).sum::<usize>() - kept
 }
 
 fn answers() -> Vec<(&'static str, String)> {
@@ -91,7 +75,8 @@ fn answers() -> Vec<(&'static str, String)> {
     };
     let prose = |n: usize| {
         format!(
-            "The retry of request {n} waits a little longer than the one before, so that **the server** gets time, and `backoff({n})` says how long. "
+            "The retry of request {n} waits a little longer than the one before, so that **the server** gets time, \
+             and `backoff({n})` says how long. "
         )
     };
     vec![
@@ -100,7 +85,9 @@ fn answers() -> Vec<(&'static str, String)> {
             "answer",
             fill(&|n| {
                 format!(
-                    "## Step {n}\n\n{}\n\n- first, look at *all* of it\n- then change `src/step{n}.rs`:\n\n```rust\nfn step_{n}(input: &str) -> Option<usize> {{\n    input.parse().ok() // {n}\n}}\n```\n\n",
+                    "## Step {n}\n\n{}\n\n- first, look at *all* of it\n- then change `src/step{n}.rs`:\n\n\
+                     ```rust\nfn step_{n}(input: &str) -> Option<usize> {{\n    input.parse().ok() // {n}\n\
+                     }}\n```\n\n",
                     prose(n)
                 )
             }),
@@ -165,8 +152,8 @@ fn languages() {
     }
 }
 
-/// The same at one and at four times the size: a ratio near four is linear. The best of three each, because memory that is
-/// touched for the first time costs as much as the work; both sizes are larger than any cache.
+/// The same text at one and at four times the size: a ratio near four is linear. The best of three each, because
+/// touching memory for the first time costs as much as the work; both sizes are larger than any cache.
 fn pathological() {
     println!("{:<28}{:>12}{:>12}{:>8}", "pathological", "50,000 ms", "200,000 ms", "ratio");
     let cases: &[(&str, &dyn Fn(usize) -> String)] = &[
@@ -206,10 +193,12 @@ fn pathological() {
         let grow = |text: &str| {
             timed(|| {
                 let mut renderer = Renderer::new();
+                let mut from = 0;
                 for at in (0..text.len()).step_by(20).filter(|at| text.is_char_boundary(*at)) {
-                    renderer.update(&text[..at]);
+                    renderer.append(&text[from..at]);
+                    from = at;
                 }
-                renderer.finish(text);
+                std::hint::black_box(markdown(text));
             })
             .0
         };
@@ -225,12 +214,12 @@ fn others() {
     let new = old.replace("line 77 ", "row 77 ").replace("line 15000 ", "row 15000 ");
     println!(
         "diff of 20,000 lines, two changed: {:.2} ms",
-        ms(timed(|| diff("a.txt", Some(&old), Some(&new))).0)
+        ms(timed(|| diff("a.txt", Some(&old), Some(&new), Extent::Beginning)).0)
     );
     let other: String = (0..20_000).map(|n| format!("another {n} entirely\n")).collect();
     println!(
         "diff of 20,000 lines, all changed: {:.2} ms",
-        ms(timed(|| diff("a.txt", Some(&old), Some(&other))).0)
+        ms(timed(|| diff("a.txt", Some(&old), Some(&other), Extent::Beginning)).0)
     );
     let output: String = (0..2_000)
         .map(|n| format!("\u{1b}[32mok\u{1b}[0m test {n} ... \u{1b}[1mpassed\u{1b}[0m\n"))
@@ -238,7 +227,7 @@ fn others() {
     println!("terminal, {} KB: {:.2} ms", output.len() / 1024, ms(timed(|| terminal(&output)).0));
 }
 
-/// Time on a processor, so that a busy machine changes little.
+/// CPU time, so that a busy machine changes little.
 fn timed<T>(what: impl FnOnce() -> T) -> (Duration, T) {
     let before = on_processor();
     let result = what();

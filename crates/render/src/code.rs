@@ -1,7 +1,7 @@
-//! Code to HTML with a dozen classes. Owns the frame every code block has, and when colours are worth their cost; which
-//! word gets which class is `colour`, what a language is called is `language`.
+//! Code to HTML with a dozen classes. Owns the frame of a code block, and decides when colours are worth their cost;
+//! `colour` assigns classes to words, `language` finds a grammar by name.
 
-mod colour;
+pub(crate) mod colour;
 mod language;
 
 use crate::PLAIN_ABOVE;
@@ -14,7 +14,7 @@ pub fn code(text: &str, language: &str) -> String {
     html
 }
 
-/// Code of at most so many bytes gets colours.
+/// Code up to this many bytes gets colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UpTo(pub usize);
 
@@ -28,10 +28,8 @@ pub(crate) fn write(html: &mut String, text: &str, language: &str, colours: UpTo
     html.push_str(CLOSE);
 }
 
-/// The end of the frame.
 pub(crate) const CLOSE: &str = "</code></pre></div>";
 
-/// The start of the frame.
 pub(crate) fn open(html: &mut String, language: &str) {
     html.push_str("<div class=\"code\"");
     let label: String = language
@@ -46,6 +44,12 @@ pub(crate) fn open(html: &mut String, language: &str) {
         html.push('"');
     }
     html.push_str("><pre><code>");
+}
+
+/// The language of a file: its extension, or its name if that has none.
+pub(crate) fn language_of_file(path: &str) -> &str {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    name.rsplit('.').next().unwrap_or(name)
 }
 
 /// The language in the info string of a fence: its first word, without attributes.

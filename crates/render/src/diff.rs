@@ -1,5 +1,5 @@
-//! Two texts, or the hunks an agent hands over, to rows with line numbers. Which words of a changed line differ is
-//! `words`; how rows look as HTML is `write`.
+//! Two texts, or the hunks an agent sends, to rows with line numbers. `words` finds the words that differ in a changed
+//! line; `write` makes the HTML.
 
 mod words;
 mod write;
@@ -9,28 +9,62 @@ use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 /// Unchanged lines shown around a change.
 const CONTEXT: usize = 3;
 
-/// A rendered difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diff {
     /// Safe HTML.
     pub html: String,
-    /// The same as a unified diff, in plain text.
+    /// A unified diff in plain text.
     pub text: String,
+    /// Lines added.
+    pub added: u32,
+    /// Lines removed.
+    pub removed: u32,
 }
 
-/// A hunk as agents hand them over.
+/// A hunk as an agent sends it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HunkInput {
-    /// Number of the first line in the old file, counted from 1.
+    /// The first line in the old file, counted from 1.
     pub old_start: usize,
-    /// Number of the first line in the new file, counted from 1.
+    /// The first line in the new file, counted from 1.
     pub new_start: usize,
-    /// Lines with their mark: a space, `+`, `-`, or `\` (no newline at the end of the line before).
+    /// Lines with their mark: a space, `+`, `-`, or `\` (no newline at the end of the previous line).
     pub lines: Vec<String>,
 }
 
-/// The difference between two texts of a file; `None` means that there is no such file.
-pub fn diff(path: &str, old: Option<&str>, new: Option<&str>) -> Diff {
+/// How much of a long diff the HTML shows. The text always has all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// The first rows, and the number of the others.
+    Beginning,
+    /// Every row. Those that would slow down a page are in a closed `<details>`.
+    Whole,
+}
+
+/// How a difference is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiffView {
+    pub extent: Extent,
+    /// Unchanged lines around a change.
+    pub context: usize,
+    pub whitespace: Whitespace,
+}
+
+/// Whether lines that differ only in whitespace are different.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whitespace {
+    Counts,
+    Ignored,
+}
+
+/// The difference between two versions of a file; `None` means that the file does not exist.
+pub fn diff(path: &str, old: Option<&str>, new: Option<&str>, extent: Extent) -> Diff {
+    let whitespace = Whitespace::Counts;
+    diff_as(path, old, new, DiffView { extent, context: CONTEXT, whitespace })
+}
+
+/// The same, shown as asked.
+pub fn diff_as(path: &str, old: Option<&str>, new: Option<&str>, view: DiffView) -> Diff {
     let fate = match (old, new) {
         (None, Some(_)) => Fate::New,
         (Some(_), None) => Fate::Deleted,
@@ -38,27 +72,35 @@ pub fn diff(path: &str, old: Option<&str>, new: Option<&str>) -> Diff {
     };
     let (mut old, mut new) =
         (old.unwrap_or_default().to_owned(), new.unwrap_or_default().to_owned());
-    // An edit is often told by the lines it is about, without the end of the last. That neither side has it says nothing.
+    // Agents often send only the edited lines, without the final newline. If both sides lack it, that means nothing.
     if fate == Fate::Changed && !old.ends_with('\n') && !new.ends_with('\n') {
         [&mut old, &mut new].into_iter().filter(|text| !text.is_empty()).for_each(|t| t.push('\n'));
     }
     let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
     let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
-    let groups =
-        group_diff_ops(capture_diff_slices(Algorithm::Myers, &old_lines, &new_lines), CONTEXT);
+    let ops = match view.whitespace {
+        Whitespace::Counts => capture_diff_slices(Algorithm::Myers, &old_lines, &new_lines),
+        Whitespace::Ignored => {
+            let bare = |lines: &[&str]| -> Vec<String> {
+                lines.iter().map(|line| line.split_whitespace().collect()).collect()
+            };
+            capture_diff_slices(Algorithm::Myers, &bare(&old_lines), &bare(&new_lines))
+        }
+    };
+    let groups = group_diff_ops(ops, view.context);
     let hunks = groups.iter().map(|ops| Hunk::from_ops(ops, &old_lines, &new_lines)).collect();
-    // The end of a line is worth seeing only where it is what changed.
+    // Line ends are worth showing only if they changed.
     let returns =
         if old.contains("\r\n") == new.contains("\r\n") { Returns::Hide } else { Returns::Show };
-    write::file(path, fate, hunks, returns)
+    write::file(path, fate, hunks, returns, view.extent)
 }
 
-/// A difference that an agent already worked out.
-pub fn hunks(path: &str, hunks: &[HunkInput]) -> Diff {
-    write::file(path, Fate::Changed, hunks.iter().map(Hunk::from_input).collect(), Returns::Hide)
+/// A diff that an agent already computed.
+pub fn hunks(path: &str, hunks: &[HunkInput], extent: Extent) -> Diff {
+    let hunks = hunks.iter().map(Hunk::from_input).collect();
+    write::file(path, Fate::Changed, hunks, Returns::Hide, extent)
 }
 
-/// What became of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     New,
@@ -73,14 +115,13 @@ enum Returns {
     Hide,
 }
 
-/// Rows that stand together, with the number of their first line on either side.
+/// Adjacent rows, with the number of their first line on either side.
 struct Hunk<'t> {
     old_start: usize,
     new_start: usize,
     rows: Vec<Row<'t>>,
 }
 
-/// One line.
 struct Row<'t> {
     side: Side,
     /// Without its line feed.
@@ -89,7 +130,7 @@ struct Row<'t> {
     ended: bool,
 }
 
-/// Where a line is found.
+/// Which version has a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Both,

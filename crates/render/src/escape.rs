@@ -1,8 +1,8 @@
-//! Escaping: for HTML, and for eyes that a character could deceive. Knows nothing of Markdown.
+//! Escaping for HTML, and for readers whom invisible characters could deceive. Knows nothing about Markdown.
 
 use std::borrow::Cow;
 
-/// Text as HTML text or attribute value. Every other function of this crate that writes text goes through here.
+/// Text as HTML text or attribute value. Every other function in this crate that writes text uses this.
 pub(crate) fn escape(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8);
     escape_into(&mut html, text);
@@ -10,16 +10,16 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// Text with every character that hides or reorders others spelled out, such as `\u{202E}`: bidi controls, zero-width
-/// characters, control characters. Plain text, **not** HTML: for titles, commands, paths, and all a user is asked to
-/// allow. Tabs and line ends stay, those of Windows too.
+/// characters, control characters. Plain text, **not** HTML: for titles, commands, paths, and everything that needs the
+/// user's permission. Tabs and line ends stay, including `\r\n`, and joiners where a script or an emoji needs them.
 pub fn visible(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
-        let ends_line = c == '\r' && rest.as_str().starts_with('\n');
-        if ends_line {
-            plain.push(c)
-        } else if is_control(c) || is_bidi(c) || is_zero_width(c) || is_reserved(c) {
+        let after = rest.as_str().chars().next();
+        let ends_line = c == '\r' && after == Some('\n');
+        let hides = is_control(c) || is_bidi(c) || is_zero_width(c) || is_reserved(c);
+        if hides && !ends_line && !joins(plain.chars().next_back(), c, after) {
             spell(&mut plain, c)
         } else {
             plain.push(c)
@@ -28,18 +28,69 @@ pub fn visible(text: &str) -> String {
     plain
 }
 
-/// As [`escape`], appended. A non-breaking space is written as a reference, because that is how a parser would
-/// serialise it again.
+/// Whether an invisible character changes how its neighbours look, as their script or an emoji needs it.
+fn joins(before: Option<char>, c: char, after: Option<char>) -> bool {
+    let Some(before) = before else { return false };
+    match c {
+        '\u{200C}' => needs_joiners(before) && after.is_some_and(needs_joiners),
+        '\u{200D}' => {
+            let in_script = needs_joiners(before) && after.is_some_and(needs_joiners);
+            let in_emoji = is_emoji(before) || before == '\u{FE0F}';
+            in_script || in_emoji && after.is_some_and(is_emoji)
+        }
+        '\u{FE0E}' | '\u{FE0F}' => is_emoji(before) || matches!(before, '0'..='9' | '#' | '*'),
+        _ => false,
+    }
+}
+
+/// Letters of scripts in which joiners choose between forms: Arabic, Syriac, N'Ko, those of India and its neighbours,
+/// Tibetan, Myanmar, Khmer, Mongolian.
+fn needs_joiners(c: char) -> bool {
+    matches!(c, '\u{0600}'..='\u{08FF}' | '\u{0900}'..='\u{0DFF}' | '\u{0F00}'..='\u{109F}'
+        | '\u{1780}'..='\u{17B3}' | '\u{17B6}'..='\u{17FF}' | '\u{1820}'..='\u{18AF}'
+        | '\u{A840}'..='\u{A87F}' | '\u{FB50}'..='\u{FDCF}')
+        && !is_bidi(c)
+        && c.is_alphabetic()
+        || is_virama(c)
+}
+
+fn is_virama(c: char) -> bool {
+    matches!(
+        c,
+        '\u{094D}'
+            | '\u{09CD}'
+            | '\u{0A4D}'
+            | '\u{0ACD}'
+            | '\u{0B4D}'
+            | '\u{0BCD}'
+            | '\u{0C4D}'
+            | '\u{0CCD}'
+            | '\u{0D4D}'
+            | '\u{0DCA}'
+            | '\u{1039}'
+            | '\u{103A}'
+            | '\u{17D2}'
+    )
+}
+
+/// Characters that may be shown as pictures.
+fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{00A9}' | '\u{00AE}' | '\u{203C}' | '\u{2049}' | '\u{2122}' | '\u{2139}'
+        | '\u{2190}'..='\u{21FF}' | '\u{2300}'..='\u{23FF}' | '\u{2460}'..='\u{24FF}'
+        | '\u{25A0}'..='\u{27BF}' | '\u{2900}'..='\u{297F}' | '\u{2B00}'..='\u{2BFF}'
+        | '\u{3030}' | '\u{303D}' | '\u{3297}' | '\u{3299}' | '\u{1F000}'..='\u{1FAFF}')
+}
+
+/// As [`escape`], appended. A non-breaking space becomes a reference, because a parser would serialise it like that.
 pub(crate) fn escape_into(html: &mut String, text: &str) {
     write_into(html, text, Place::Attribute);
 }
 
-/// As [`escape_into`] for text between tags, where a quotation mark is only itself.
+/// As [`escape_into`] for text between tags, where quotation marks need no escaping.
 pub(crate) fn escape_text_into(html: &mut String, text: &str) {
     write_into(html, text, Place::Text);
 }
 
-/// Where escaped text stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Attribute,
@@ -77,8 +128,8 @@ pub(crate) enum Spell {
 pub(crate) fn show_into(html: &mut String, text: &str, spell_out: Spell) {
     let deceives =
         |c: char| is_control(c) || is_reserved(c) || (spell_out == Spell::Bidi && is_bidi(c));
-    // Most text has nothing to spell out, and a scan of bytes tells: a C0 control or DEL, or the first byte of the
-    // two- or three-byte sequences that hold the others (C1: C2; ALM: D8; the rest: E2, EF).
+    // Most text has nothing to spell out. A scan of bytes finds out: a C0 control or DEL, or the first byte of the two-
+    // or three-byte sequences of the others (C1: C2; ALM: D8; the rest: E2, EF).
     let suspect = |b: u8| matches!(b, 0..=8 | 0x0B..=0x1F | 0x7F | 0xC2 | 0xD8 | 0xE2 | 0xEF);
     if !text.bytes().any(suspect) {
         return escape_text_into(html, text);
@@ -96,13 +147,13 @@ pub(crate) fn show_into(html: &mut String, text: &str, spell_out: Spell) {
     escape_text_into(html, rest);
 }
 
-/// A text whose lines end in line feeds alone. A carriage return that ends no line stays, to be spelled out.
+/// Text with `\n` as the only line end. A carriage return that ends no line stays, to be spelled out.
 pub(crate) fn plain_lines(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() }
 }
 
-/// Three noncharacters that never come from an agent's text into our HTML, so that the renderer can mark places with
-/// them. They are as long as the replacement character, in UTF-8 and in UTF-16.
+/// Three noncharacters that never get from an agent's text into our HTML, so that the renderer can use them as markers.
+/// They are as long as the replacement character, in UTF-8 and in UTF-16.
 pub(crate) fn is_reserved(c: char) -> bool {
     matches!(c, '\u{FDD0}'..='\u{FDD2}')
 }
@@ -117,8 +168,8 @@ fn is_bidi(c: char) -> bool {
 
 fn is_zero_width(c: char) -> bool {
     matches!(c, '\u{00AD}' | '\u{034F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'
-        | '\u{200B}'..='\u{200D}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2065}' | '\u{206A}'..='\u{206F}' | '\u{3164}'
-        | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF9}'..='\u{FFFB}'
+        | '\u{200B}'..='\u{200D}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2065}' | '\u{206A}'..='\u{206F}'
+        | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF9}'..='\u{FFFB}'
         | '\u{E0000}'..='\u{E007F}' | '\u{E0100}'..='\u{E01EF}')
 }
 

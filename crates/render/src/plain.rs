@@ -7,7 +7,7 @@ use comrak::nodes::NodeValue;
 use crate::markdown::parse;
 use crate::terminal::screen::each_line;
 
-/// The text of a Markdown text as a reader sees it, without its marks. A line per block, list item and table row.
+/// Markdown as plain text, without its marks. One line per block, list item and table row.
 pub fn text(markdown: &str) -> String {
     let arena = Arena::new();
     let mut plain = String::with_capacity(markdown.len());
@@ -41,7 +41,7 @@ pub fn text(markdown: &str) -> String {
     plain
 }
 
-/// The text of terminal output: without colours and other sequences, progress lines as they ended.
+/// Terminal output as plain text: without control sequences, and progress lines in their final state.
 pub fn terminal_text(output: &str) -> String {
     let mut plain = String::with_capacity(output.len());
     each_line(output, |cells| {

@@ -1,18 +1,17 @@
-//! Terminal output to HTML: colours and weights by class, progress lines as they ended. How bytes become styled cells
-//! is `screen`. Links are not activated, and every other control sequence is dropped.
+//! Terminal output to HTML: colours and styles as classes, progress lines in their final state. `screen` turns bytes
+//! into styled cells. Links are not activated, and every other control sequence is dropped.
 
 pub(crate) mod screen;
 
 use crate::escape::{Spell, show_into};
 use screen::{Cell, Style, each_line};
 
-/// Terminal output as HTML.
 pub fn terminal(output: &str) -> String {
     let mut html = String::with_capacity(output.len() + output.len() / 4 + 32);
     html.push_str("<pre class=\"term\">");
     let mut first = true;
     each_line(output, |cells| {
-        // A browser drops the first line feed in a `pre`, so a blank first line takes one more.
+        // A browser drops the first line feed in a `pre`, so a blank first line needs one more.
         if !first || cells.is_empty() {
             html.push('\n');
         }
@@ -41,7 +40,7 @@ fn line(html: &mut String, cells: &[Cell]) {
     }
 }
 
-/// `f0` to `f255` and `b0` to `b255` for the colours of text and ground, and a word for each weight.
+/// `f0` to `f255` and `b0` to `b255` for foreground and background colours, and a word for each style.
 fn classes(html: &mut String, style: Style) {
     let from = html.len();
     let mut add = |class: &str| {

@@ -1,4 +1,4 @@
-//! How a browser counts text: in UTF-16 units. By bytes, because it is done again each time a text grows.
+//! Text lengths as a browser counts them, in UTF-16 units. Works on bytes, because it runs each time a text grows.
 
 /// The length of a text in UTF-16 units.
 pub fn units(text: &str) -> usize {
@@ -6,9 +6,9 @@ pub fn units(text: &str) -> usize {
     text.bytes().map(|b| usize::from(b & 0xC0 != 0x80) + usize::from(b >= 0xF0)).sum()
 }
 
-/// How much two texts have in common at their start, in bytes and in UTF-16 units.
+/// The length of the common start of two texts, in bytes and in UTF-16 units.
 pub fn common_start(a: &str, b: &str) -> (usize, usize) {
-    // Whole stretches at once: there may be much of it.
+    // In large chunks: the common part may be long.
     let same = a.as_bytes().chunks(64).zip(b.as_bytes().chunks(64)).take_while(|(a, b)| a == b);
     let stretches: usize = same.map(|(stretch, _)| stretch.len()).sum();
     let rest = a.bytes().skip(stretches).zip(b.bytes().skip(stretches));

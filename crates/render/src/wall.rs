@@ -1,6 +1,6 @@
-//! The second wall. The writers build only what is allowed; here others, who know nothing of how they do it, say whether
-//! they agree. What is finished is judged by ammonia. What still grows is judged many times a second, so there a plain
-//! list of tags decides, at a tenth of the cost. What either would change is shown as source text instead.
+//! The second line of defence. The writers only produce allowed HTML; this module checks the result independently of
+//! them. Finished HTML is checked by ammonia. A growing text is checked many times a second, so a plain list of tags
+//! does it at a tenth of the cost. A block that either of them would change is shown as source text instead.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -11,12 +11,12 @@ use ammonia::{Builder, UrlRelative};
 use crate::escape::escape;
 use crate::markdown::write::Written;
 
-/// The block as it is, if the sanitiser would not change it; else the source of it as text.
+/// The block unchanged if the sanitiser would not change it; otherwise its source as text.
 pub(crate) fn checked(block: Written, source: &str) -> Written {
     let agreed = if block.code.is_empty() {
         agrees(&block.html)
     } else {
-        // Highlighted code is escaped by construction and too large to parse again: the wall sees the block without it.
+        // Highlighted code is escaped by construction and too large to parse again: it is left out of the check.
         let mut seen = String::with_capacity(block.html.len());
         let mut from = 0;
         for code in &block.code {
@@ -29,7 +29,7 @@ pub(crate) fn checked(block: Written, source: &str) -> Written {
     if agreed { block } else { instead(source) }
 }
 
-/// As [`checked`], for a text that still grows.
+/// As [`checked`], for a growing text.
 pub(crate) fn checked_while_growing(block: Written, source: &str) -> Written {
     if holds(&block.html) { block } else { instead(source) }
 }
@@ -60,7 +60,7 @@ fn holds(html: &str) -> bool {
     open.is_empty()
 }
 
-/// Whether a start tag is one that the writers write, attributes and all.
+/// Whether the writers can produce this start tag, with these attributes.
 fn is_ours(tag: &str) -> bool {
     match tag {
         "p" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "ul" | "ol" | "li" | "blockquote"
@@ -107,9 +107,9 @@ fn agrees(html: &str) -> bool {
     SANITISER.clean(&html).to_string() == html
 }
 
-/// Between two angle brackets the sanitiser's writer looks for the next one from each `&` (and each byte of the kind that
-/// begins a non-breaking space) on: with very many of them in one text that would be quadratic. Brackets between them,
-/// escaped, are text like any other and end the search.
+/// The sanitiser's writer searches for the next angle bracket from each `&` (and from each byte that can start a
+/// non-breaking space), which is quadratic if a text has very many of them. Escaped brackets in between end the search
+/// early, and are ordinary text.
 fn broken_up(html: &str) -> Cow<'_, str> {
     const MANY: usize = 256;
     let is_costly = |byte: u8| matches!(byte, b'&' | 0xC2);
@@ -126,7 +126,7 @@ fn broken_up(html: &str) -> Cow<'_, str> {
             _ => {}
         }
         if costly == MANY {
-            // Every `&` of ours begins a reference, so in front of it is between two characters.
+            // Every `&` we write starts a reference, so the position before it is between two characters.
             broken.push_str(&html[copied..at]);
             broken.push_str("&lt;");
             (copied, costly) = (at, 0);
@@ -136,12 +136,13 @@ fn broken_up(html: &str) -> Cow<'_, str> {
     broken.into()
 }
 
-/// Every element, attribute, class and scheme that Markdown may become.
+/// Every element, attribute, class and scheme allowed in rendered Markdown.
 static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let set = |words: &'static str| words.split(' ').collect::<HashSet<_>>();
     let mut builder = Builder::empty();
     builder
-        .tags(set("p h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code table thead tbody tr th td strong em del a br hr span div"))
+        .tags(set("p h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code table thead tbody tr th td strong em del a br \
+                   hr span div"))
         .generic_attributes(HashSet::new())
         .tag_attributes(HashMap::from([
             ("a", set("href target")),

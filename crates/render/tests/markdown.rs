@@ -1,6 +1,6 @@
-//! What Markdown becomes: GitHub's dialect, as a reader sees it there.
+//! Markdown as HTML: GitHub's dialect, as a reader sees it there.
 
-use liminal_render::{code, markdown};
+use liminal_render::{as_written, code, markdown};
 
 fn one(source: &str) -> String {
     markdown(source).concat()
@@ -34,23 +34,45 @@ fn lists_nest_start_where_they_say_and_hold_tasks() {
 fn tables_keep_their_alignment() {
     assert_eq!(
         one("| a | b | c |\n|---|:-:|--:|\n| 1 | 2 | 3 |"),
-        "<div class=\"table\"><table><thead><tr><th>a</th><th class=\"center\">b</th><th class=\"right\">c</th></tr></thead>\
+        "<div class=\"table\"><table>\
+         <thead><tr><th>a</th><th class=\"center\">b</th><th class=\"right\">c</th></tr></thead>\
          <tbody><tr><td>1</td><td class=\"center\">2</td><td class=\"right\">3</td></tr></tbody></table></div>"
     );
 }
 
 #[test]
 fn breaks_and_footnote_syntax_are_as_written() {
-    assert_eq!(one("a  \nb\nc"), "<p>a<br>\nb\nc</p>");
-    assert_eq!(one("a  \r\nb\r\nc"), "<p>a<br>\nb\nc</p>");
+    assert_eq!(one("a  \nb\nc"), "<p>a<br>\nb<br>\nc</p>");
+    assert_eq!(one("a  \r\nb\r\nc"), "<p>a<br>\nb<br>\nc</p>");
     assert_eq!(one("a[^1]\n\n[^1]: b"), "<p>a[^1]</p><p>[^1]: b</p>");
+}
+
+#[test]
+fn a_users_text_keeps_every_break_and_blank_and_only_fences_become_code() {
+    assert_eq!(
+        as_written("\n\n    one\r\n- *two*\n\n\n# <b>\n```rust\nlet a\n```\nend\n```\nopen\n"),
+        [
+            "<p>    one\n- *two*\n\n\n# &lt;b&gt;</p>",
+            "<div class=\"code\" data-lang=\"rust\"><pre><code><i class=k>let</i> a\n</code></pre></div>",
+            "<p>end\n```\nopen</p>",
+        ]
+    );
+    assert_eq!(as_written("\u{202E}a\u{7}"), ["<p>\u{202E}a\\u{0007}</p>"]);
+    assert!(as_written(" \n ").is_empty());
+    let long: String = (0..5_000).map(|n| format!("line {n}\n")).collect();
+    let parts = as_written(&long);
+    let text = parts.iter().map(|part| part.trim_start_matches("<p>").trim_end_matches("</p>"));
+    assert!(parts.len() > 3 && text.collect::<Vec<_>>().join("\n") == long.trim_end());
 }
 
 #[test]
 fn only_web_and_mail_addresses_can_be_followed() {
     assert_eq!(
         one("<https://a.dev/x?a=1&b>"),
-        "<p><a href=\"https://a.dev/x?a=1&amp;b\" target=\"_blank\" rel=\"noopener noreferrer\">https://a.dev/x?a=1&amp;b</a></p>"
+        concat!(
+            "<p><a href=\"https://a.dev/x?a=1&amp;b\" target=\"_blank\" rel=\"noopener noreferrer\">",
+            "https://a.dev/x?a=1&amp;b</a></p>",
+        )
     );
     assert_eq!(
         one("me@a.dev"),
@@ -72,7 +94,8 @@ fn only_web_and_mail_addresses_can_be_followed() {
 
 #[test]
 fn a_link_that_names_another_host_shows_where_it_goes() {
-    let evil = "<p><a href=\"https://evil.dev/\" target=\"_blank\" rel=\"noopener noreferrer\">https://bank.com/in</a> <span class=\"host\">(evil.dev)</span></p>";
+    let evil = "<p><a href=\"https://evil.dev/\" target=\"_blank\" rel=\"noopener noreferrer\">\
+                https://bank.com/in</a> <span class=\"host\">(evil.dev)</span></p>";
     assert_eq!(one("[https://bank.com/in](https://evil.dev/)"), evil);
     assert!(one("[bank.com](https://bank.com@evil.dev/)").contains("(evil.dev)"));
     assert!(one("<https://bank.com@evil.dev/>").contains("(evil.dev)"));

@@ -5,10 +5,12 @@
 #[path = "support/samples.rs"]
 mod samples;
 
-use liminal_render::{Diff, HunkInput, code, diff, hunks, terminal, terminal_text, text};
+use liminal_render::{
+    Diff, Extent, HunkInput, code, diff, fields, folded, hunks, terminal, terminal_text, text,
+};
 use proptest::prelude::*;
 
-/// How many lines were added and removed, as its header says.
+/// The numbers of added and removed lines in its header.
 fn counts(diff: &Diff) -> (usize, usize) {
     let count = |sign: &str| {
         let (_, number) = diff.html.split_once(&format!("\">{sign}")).expect("a count");
@@ -19,15 +21,19 @@ fn counts(diff: &Diff) -> (usize, usize) {
 
 #[test]
 fn a_changed_line_marks_the_words_that_changed() {
-    let changed = diff("src/a.rs", Some("a\nlet old = 1;\nc\n"), Some("a\nlet new = 1;\nc\n"));
+    let changed = diff(
+        "src/a.rs",
+        Some("a\nlet old = 1;\nc\n"),
+        Some("a\nlet new = 1;\nc\n"),
+        Extent::Beginning,
+    );
     assert_eq!(counts(&changed), (1, 1));
-    assert!(changed.html.contains("<div class=\"same\" data-old=\"1\" data-new=\"1\">a</div>"));
-    assert!(
-        changed.html.contains("<div class=\"del\" data-old=\"2\">let <mark>old</mark> = 1;</div>")
-    );
-    assert!(
-        changed.html.contains("<div class=\"add\" data-new=\"2\">let <mark>new</mark> = 1;</div>")
-    );
+    assert!(changed.html.contains("<div class=\"same\" data-old=\"  1\" data-new=\"  1\">a</div>"));
+    let line =
+        |word: &str| format!("<i class=k>let</i> <mark>{word}</mark> = <i class=n>1</i>;</div>");
+    let old = format!("<div class=\"del\" data-old=\"  2\" data-new=\"   \">{}", line("old"));
+    let new = format!("<div class=\"add\" data-old=\"   \" data-new=\"  2\">{}", line("new"));
+    assert!(changed.html.contains(&old) && changed.html.contains(&new), "{}", changed.html);
     assert_eq!(
         changed.text,
         "--- src/a.rs\n+++ src/a.rs\n@@ -1,3 +1,3 @@\n a\n-let old = 1;\n+let new = 1;\n c\n"
@@ -38,7 +44,7 @@ fn a_changed_line_marks_the_words_that_changed() {
 fn hunks_have_three_lines_of_context() {
     let old: String = (1..=30).map(|n| format!("line {n}\n")).collect();
     let new = old.replace("line 10\n", "ten\n").replace("line 25\n", "");
-    let changed = diff("a", Some(&old), Some(&new));
+    let changed = diff("a", Some(&old), Some(&new), Extent::Beginning);
     assert!(changed.html.contains("@@ -7,7 +7,7 @@"), "{}", changed.html);
     assert!(changed.html.contains("@@ -22,7 +22,6 @@"), "{}", changed.html);
     assert!(
@@ -50,39 +56,42 @@ fn hunks_have_three_lines_of_context() {
 
 #[test]
 fn new_and_deleted_files_and_missing_line_ends_are_named() {
-    let new = diff("a", None, Some("one\ntwo"));
+    let new = diff("a", None, Some("one\ntwo"), Extent::Beginning);
     assert_eq!(counts(&new), (2, 0));
     assert!(new.html.contains("new file") && new.html.contains("No newline at end of file"));
     assert!(
         new.text.starts_with("--- /dev/null\n+++ a\n@@ -0,0 +1,2 @@\n+one\n+two\n\\ No newline")
     );
-    let gone = diff("a", Some("one\n"), None);
+    let gone = diff("a", Some("one\n"), None, Extent::Beginning);
     assert_eq!(counts(&gone), (0, 1));
     assert!(gone.html.contains("deleted"));
-    assert!(diff("a", Some("x\n"), Some("x\n")).html.contains("No change"));
+    assert!(diff("a", Some("x\n"), Some("x\n"), Extent::Beginning).html.contains("No change"));
 }
 
 #[test]
 fn of_two_pieces_of_a_file_it_is_not_said_that_they_end_without_a_newline() {
-    let longer = diff("a", Some("one"), Some("one\ntwo"));
+    let longer = diff("a", Some("one"), Some("one\ntwo"), Extent::Beginning);
     assert_eq!(longer.text, "--- a\n+++ a\n@@ -1,1 +1,2 @@\n one\n+two\n");
-    let shorter = diff("a", Some("one"), Some(""));
+    let shorter = diff("a", Some("one"), Some(""), Extent::Beginning);
     assert_eq!(shorter.text, "--- a\n+++ a\n@@ -1,1 +0,0 @@\n-one\n");
-    let ended = diff("a", Some("one"), Some("one\n"));
+    let ended = diff("a", Some("one"), Some("one\n"), Extent::Beginning);
     assert!(ended.html.contains("No newline at end of file"), "{}", ended.html);
 }
 
 #[test]
 fn an_agents_own_hunks_keep_their_numbers() {
     let lines = [" a", "-b", "+c", "\\ No newline at end of file"].map(String::from).to_vec();
-    let shown = hunks("a", &[HunkInput { old_start: 41, new_start: 43, lines }]);
+    let shown = hunks("a", &[HunkInput { old_start: 41, new_start: 43, lines }], Extent::Beginning);
     assert_eq!(counts(&shown), (1, 1));
-    assert!(shown.html.contains("data-old=\"41\" data-new=\"43\">a<"));
-    assert!(shown.html.contains("data-old=\"42\">b<") && shown.html.contains("data-new=\"44\">c<"));
+    assert!(shown.html.contains("data-old=\" 41\" data-new=\" 43\">a<"));
+    assert!(
+        shown.html.contains("data-old=\" 42\" data-new=\"   \">b<")
+            && shown.html.contains("data-old=\"   \" data-new=\" 44\">c<")
+    );
     assert!(shown.html.contains("No newline at end of file"));
 }
 
-/// What a browser takes to be in the `pre`.
+/// The content of the `pre` as a browser reads it.
 fn term(output: &str) -> String {
     let html = terminal(output).replace("<pre class=\"term\">", "").replace("</pre>", "");
     html.strip_prefix('\n').map_or_else(|| html.clone(), str::to_owned)
@@ -110,7 +119,7 @@ fn what_stands_behind_colons_belongs_to_what_stands_before_them() {
     assert_eq!(term("\u{1b}[38:5:208mx"), "<span class=\"f208\">x</span>");
     assert_eq!(term("\u{1b}[38:2:255:135:0mx"), "<span class=\"f208\">x</span>");
     assert_eq!(term("\u{1b}[38:2::255:135:0;1mx"), "<span class=\"f208 bold\">x</span>");
-    // The colour of an underline is not shown, and not taken for anything else.
+    // The colour of an underline is not shown, and not mistaken for anything else.
     assert_eq!(term("\u{1b}[4;58;2;1;7;9mx"), "<span class=\"under\">x</span>");
     assert_eq!(term("\u{1b}[58:5:1;3mx"), "<span class=\"italic\">x</span>");
 }
@@ -121,7 +130,7 @@ fn progress_lines_show_how_they_ended() {
     assert_eq!(term("a long line\rshort\u{1b}[K"), "short");
     assert_eq!(term("abc\u{8}\u{8}X"), "aXc");
     assert_eq!(term("one\r\ntwo\r\n"), "one\ntwo");
-    // However long the line, going to the right of its end overwrites nothing.
+    // However long the line, moving right of its end overwrites nothing.
     let long = "x".repeat(10_001);
     assert_eq!(term(&format!("{long}\u{1b}[Cy")), format!("{long}y"));
 }
@@ -136,11 +145,41 @@ fn other_sequences_are_dropped_and_links_are_not_activated() {
 }
 
 #[test]
+fn a_long_difference_is_cut_or_whole_behind_a_fold() {
+    let new: String = (0..4_010).map(|n| format!("line {n}\n")).collect();
+    let cut = diff("a", None, Some(&new), Extent::Beginning).html;
+    assert!(cut.contains("line 3999<") && !cut.contains("line 4000<"));
+    assert!(cut.contains("<div class=\"note\">10 more lines</div>"));
+    let whole = diff("a", None, Some(&new), Extent::Whole).html;
+    let (shown, rest) = whole.split_once("<details class=\"rest\">").unwrap();
+    assert!(shown.contains("line 3999<") && !shown.contains("line 4000<"));
+    assert!(rest.starts_with("<summary>Show 10 more lines</summary>"));
+    assert!(rest.contains("line 4000<") && rest.contains("line 4009<"));
+    assert!(!diff("a", None, Some("b\n"), Extent::Whole).html.contains("details"));
+}
+
+#[test]
+fn values_stand_beside_their_names_and_a_fold_hides_its_content() {
+    assert_eq!(
+        fields([("a<b", "1\r\n2"), ("c", "")]),
+        concat!(
+            "<div class=\"fields\"><table><tbody><tr><th>a&lt;b</th><td>1\n",
+            "2</td></tr><tr><th>c</th><td></td></tr></tbody></table></div>",
+        )
+    );
+    assert_eq!(
+        folded("All", "<p>x</p>"),
+        "<details class=\"fold\"><summary>All</summary><p>x</p></details>"
+    );
+}
+
+#[test]
 fn the_plain_text_of_markdown_has_no_marks() {
     assert_eq!(
-        text(
-            "# Title\n\nSome **bold** [link](https://a.dev) `code`\n\n- one\n- two\n\n```rust\nfn a() {}\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
-        ),
+        text(concat!(
+            "# Title\n\nSome **bold** [link](https://a.dev) `code`\n\n- one\n- two\n\n```rust\nfn a() {}\n```\n",
+            "\n| a | b |\n|---|---|\n| 1 | 2 |\n",
+        )),
         "Title\nSome bold link code\none\ntwo\nfn a() {}\na\tb\n1\t2"
     );
     assert_eq!(text("a[^1]\n\n[^1]: b"), "a[^1]\n[^1]: b");
@@ -157,12 +196,12 @@ fn every_language_is_coloured_and_an_unknown_one_is_plain() {
     assert!(!code("pub fn a() {}", "no-such").contains("<i "));
 }
 
-/// What HTML there is without the frame.
+/// The HTML without the frame.
 fn cost(source: &str, language: &str) -> usize {
     code(source, language).len() - code("", language).len()
 }
 
-/// Four bytes for each of code, or what escaping a line costs where that is more.
+/// Four bytes per byte of code, or the escaped line if that is longer.
 fn costs_no_more_than_it_may(source: &str, language: &str) -> bool {
     let lines = source.split_inclusive('\n');
     let most: usize = lines.map(|line| (4 * line.len()).max(cost(line, ""))).sum();
@@ -177,7 +216,7 @@ fn colours_give_way_where_escaping_alone_costs_as_much() {
             assert!(costs_no_more_than_it_may(&source, language), "{language}: {line:?}");
         }
     }
-    // As dear as it gets: five bytes for one, and not one more for colours.
+    // The worst case: five bytes for one, and none for colours.
     assert_eq!(cost(&"&".repeat(1000), "c++"), 5000);
 }
 

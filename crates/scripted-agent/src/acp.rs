@@ -1,15 +1,17 @@
 //! The ACP face: an agent of protocol version 1 over stdin and stdout.
 //!
-//! One thread reads and answers what needs no time; each prompt has a thread of its own.
+//! One thread reads and answers quick requests; each prompt gets its own thread.
 
 mod asking;
 mod calls;
+mod options;
 mod session;
 mod turn;
 
 use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -27,13 +29,13 @@ use calls::Calls;
 use session::Session;
 use turn::AcpTurn;
 
+const AUTH_REQUIRED: i64 = -32000;
 const NOT_FOUND: i64 = -32002;
 const METHOD_NOT_FOUND: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
 const PARSE_ERROR: i64 = -32700;
 const REQUEST_CANCELLED: i64 = -32800;
 
-/// The agent: its sessions, and what it asked its client.
 pub(crate) struct AcpAgent {
     brain: Arc<dyn Brain>,
     wire: Arc<Wire>,
@@ -41,24 +43,27 @@ pub(crate) struct AcpAgent {
     calls: Calls,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
     client: Mutex<Client>,
+    logged_in: AtomicBool,
 }
 
-/// What the client offers.
+/// The capabilities of the client.
 #[derive(Debug, Clone, Copy, Default)]
 struct Client {
     read: bool,
     write: bool,
     terminal: bool,
+    /// Options that are on or off.
+    flags: bool,
 }
 
 impl AcpAgent {
     pub(crate) fn new(brain: Arc<dyn Brain>, store: HistoryStore, wire: Arc<Wire>) -> Arc<Self> {
         let calls = Calls::new(Arc::clone(&wire));
-        let (sessions, client) = (Mutex::default(), Mutex::default());
-        Arc::new(Self { brain, wire, store, calls, sessions, client })
+        let (sessions, client, logged_in) = <(Mutex<_>, Mutex<_>, AtomicBool)>::default();
+        Arc::new(Self { brain, wire, store, calls, sessions, client, logged_in })
     }
 
-    /// Does what the script does before anything is read.
+    /// Performs the steps that come before anything is read.
     pub(crate) fn launch(self: &Arc<Self>) {
         let cwd = std::env::current_dir().unwrap_or_default();
         let nowhere = Arc::new(Session::new("launch".into(), cwd, History::default()));
@@ -93,11 +98,17 @@ impl AcpAgent {
     fn request(self: &Arc<Self>, id: &Value, method: &str, params: &Value) {
         let answer = match method {
             "initialize" => self.initialize(params),
+            "authenticate" => {
+                self.logged_in.store(true, Ordering::Release);
+                Ok(json!({}))
+            }
             "session/new" => return self.new_session(id, params),
             "session/load" => return self.load(id, params),
             "session/resume" if self.brain.about().resume => self.resume(params),
             "session/close" => self.close(params),
             "session/set_mode" => self.set_mode(params),
+            "session/set_config_option" => self.set_config_option(params),
+            "_session/steering" if self.brain.about().steering => self.steer(params),
             "session/prompt" => return self.prompt(id, params),
             _ => {
                 let mut refusal = refused(METHOD_NOT_FOUND, "Method not found");
@@ -120,7 +131,7 @@ impl AcpAgent {
                     session.cancel_request(&params["requestId"]);
                 }
             }
-            _ => {} // unknown notifications are to be passed over
+            _ => {} // the protocol says to ignore unknown notifications
         }
     }
 
@@ -134,6 +145,7 @@ impl AcpAgent {
             read: offers["fs"]["readTextFile"] == true,
             write: offers["fs"]["writeTextFile"] == true,
             terminal: offers["terminal"] == true,
+            flags: offers["session"]["configOptions"]["boolean"].is_object(),
         };
         let mut session = json!({"close": {}});
         if about.resume {
@@ -154,6 +166,7 @@ impl AcpAgent {
                 "mcpCapabilities": {"http": false, "sse": false},
             },
             "authMethods": methods,
+            "_meta": {"steering": {"supported": about.steering}},
         }))
     }
 
@@ -161,12 +174,15 @@ impl AcpAgent {
         let place = check_servers(params).and_then(|()| place(params));
         let made = place.and_then(|cwd| match &self.brain.about().refuse_new {
             Some(refusal) => Err(refusal.clone()),
+            None if self.brain.about().log_in_first && !self.logged_in.load(Ordering::Acquire) => {
+                Err(refused(AUTH_REQUIRED, "Authentication required"))
+            }
             None => Ok(self.take_up(&mint::uuid(), cwd, History::default())),
         });
         match made {
             Err(refusal) => self.refuse(request, &refusal),
             Ok(session) => {
-                let mut result = self.modes(&session);
+                let mut result = self.state_of(&session);
                 result["sessionId"] = json!(session.id);
                 self.answer(request, Ok(result));
                 self.tell_commands(&session);
@@ -193,7 +209,7 @@ impl AcpAgent {
         if order == Replay::BeforeAnswer {
             self.replay(&session);
         }
-        self.answer(request, Ok(self.modes(&session)));
+        self.answer(request, Ok(self.state_of(&session)));
         self.tell_commands(&session);
         if order == Replay::AfterAnswer {
             self.replay(&session);
@@ -202,13 +218,13 @@ impl AcpAgent {
 
     fn resume(&self, params: &Value) -> Result<Value, Failure> {
         let session = self.known(params)?;
-        Ok(self.modes(&session))
+        Ok(self.state_of(&session))
     }
 
     fn close(&self, params: &Value) -> Result<Value, Failure> {
         let session = self.session(params)?;
         session.cancel();
-        // A session that was closed can be loaded again, also where nothing is kept on disk.
+        // A closed session can be loaded again, even if nothing is stored on disk.
         self.lock_sessions().insert(session.id.clone(), session.closed());
         Ok(json!({}))
     }
@@ -217,10 +233,18 @@ impl AcpAgent {
         let session = self.session(params)?;
         let mode = params["modeId"].as_str().unwrap_or_default();
         if !self.brain.about().modes.iter().any(|known| known.id == mode) {
-            return Err(refused(INVALID_PARAMS, &format!("There is no mode {mode:?}.")));
+            return Err(refused(INVALID_PARAMS, &format!("Unknown mode {mode:?}.")));
         }
         session.set_mode(mode);
         Ok(json!({}))
+    }
+
+    /// Takes a message up at once, if a turn runs.
+    fn steer(&self, params: &Value) -> Result<Value, Failure> {
+        if self.session(params)?.steer() {
+            return Ok(json!({"outcome": "injected"}));
+        }
+        Ok(json!({"outcome": "promptRequired", "reason": "noRunningTurn"}))
     }
 
     fn prompt(self: &Arc<Self>, request: &Value, params: &Value) {
@@ -228,30 +252,25 @@ impl AcpAgent {
             Ok(session) => session,
             Err(refusal) => return self.refuse(request, &refusal),
         };
-        let text: Vec<&str> = params["prompt"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|block| block["text"].as_str())
-            .collect();
-        let (text, request) = (text.join("\n"), request.clone());
-        // Known before this returns, so that a cancel which follows at once finds it.
+        let (blocks, request) = (params["prompt"].clone(), request.clone());
+        // Registered before this returns, so that an immediate cancel finds it.
         let cancel = session.expect_turn(&request);
         let agent = Arc::clone(self);
-        thread::spawn(move || agent.perform(&session, &request, text, &cancel));
+        thread::spawn(move || agent.perform(&session, &request, &blocks, &cancel));
     }
 
     fn perform(
         self: &Arc<Self>,
         session: &Arc<Session>,
         request: &Value,
-        text: String,
+        blocks: &Value,
         cancel: &Cancel,
     ) {
         let one_at_a_time = session.performing();
-        let turn = session.begin_turn(&text);
+        let mut prompt = Prompt::new(blocks, session.cwd.clone(), 0);
+        prompt.turn = session.begin_turn(&prompt.text);
+        let turn = prompt.turn;
         self.store.write(&session.id, &session.history());
-        let prompt = Prompt { text, cwd: session.cwd.clone(), turn };
         let steps = self.brain.answer(&prompt);
         let mut face = AcpTurn::new(self, session, turn, cancel);
         let (end, later) = Performance::new(&mut face, &prompt, cancel).perform(&steps);
@@ -272,10 +291,10 @@ impl AcpAgent {
         self.store.write(&session.id, &session.history());
     }
 
-    /// Speaks without being asked.
+    /// Performs steps outside of any turn.
     fn perform_idle(self: &Arc<Self>, session: &Arc<Session>, steps: &[crate::script::Step]) {
         let cancel = Cancel::default();
-        let prompt = Prompt { text: String::new(), cwd: session.cwd.clone(), turn: 0 };
+        let prompt = Prompt::new(&Value::Null, session.cwd.clone(), 0);
         let mut face = AcpTurn::new(self, session, 0, &cancel);
         let _no_turn_to_end = Performance::new(&mut face, &prompt, &cancel).perform(steps);
     }
@@ -293,15 +312,6 @@ impl AcpAgent {
         }
     }
 
-    fn modes(&self, session: &Session) -> Value {
-        let modes = &self.brain.about().modes;
-        let Some(first) = modes.first() else { return json!({}) };
-        let current = session.mode().unwrap_or_else(|| first.id.clone());
-        let modes: Vec<_> =
-            modes.iter().map(|mode| json!({"id": mode.id, "name": mode.name})).collect();
-        json!({"modes": {"availableModes": modes, "currentModeId": current}})
-    }
-
     fn tell_commands(&self, session: &Session) {
         let commands = &self.brain.about().commands;
         if !commands.is_empty() {
@@ -309,7 +319,7 @@ impl AcpAgent {
         }
     }
 
-    /// The session of a load or resume: of this process, seeded by the script, or from disk.
+    /// The session to load or resume: from this process, the script, or disk.
     fn known(&self, params: &Value) -> Result<Arc<Session>, Failure> {
         let cwd = place(params)?;
         let id = params["sessionId"].as_str().unwrap_or_default();
@@ -368,7 +378,7 @@ fn place(params: &Value) -> Result<PathBuf, Failure> {
     Ok(cwd.into())
 }
 
-/// Required to make and to load a session; a resume may leave it out.
+/// Required to create or load a session; optional for a resume.
 fn check_servers(params: &Value) -> Result<(), Failure> {
     if params["mcpServers"].is_array() {
         Ok(())

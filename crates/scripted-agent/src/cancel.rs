@@ -1,9 +1,9 @@
-//! Whether the user stopped a turn, for threads that wait.
+//! Tells waiting threads that the user stopped a turn.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Set once, seen by whoever waits.
+/// Set once, seen by every waiting thread.
 #[derive(Debug, Default)]
 pub(crate) struct Cancel {
     set: Mutex<bool>,
@@ -11,24 +11,21 @@ pub(crate) struct Cancel {
 }
 
 impl Cancel {
-    /// The user stopped the turn.
     pub(crate) fn set(&self) {
         *self.set.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.changed.notify_all();
     }
 
-    /// Whether the user did.
     pub(crate) fn is_set(&self) -> bool {
         *self.set.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for it.
     pub(crate) fn wait(&self) {
         let set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.changed.wait_while(set, |set| !*set));
     }
 
-    /// Waits for it this long at most. Whether it came.
+    /// Waits at most this long. Returns whether the turn was stopped.
     pub(crate) fn wait_for(&self, time: Duration) -> bool {
         let set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
         match self.changed.wait_timeout_while(set, time, |set| !*set) {

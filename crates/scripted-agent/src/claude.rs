@@ -1,13 +1,15 @@
 //! The Claude face: looks to a driver like `claude` with stream-json both ways.
 //!
-//! One thread reads and answers control requests; one performs the turns, one after the other.
+//! One thread reads and answers control requests; another performs the turns, one after the other.
 
 mod arguments;
 mod clock;
 mod ending;
 mod ledger;
 mod message;
+mod options;
 mod session_file;
+mod steering;
 mod tools;
 mod turn;
 
@@ -28,52 +30,54 @@ use crate::mint;
 use crate::script::Step;
 use crate::wire::Wire;
 use ledger::Ledger;
+use options::ClaudeOptions;
 use session_file::SessionFile;
 use turn::ClaudeTurn;
 
 pub(crate) use arguments::ClaudeArguments;
 
-/// The version whose wire this face speaks.
+/// The version of Claude Code that this face imitates.
 const VERSION: &str = "2.1.325";
 
-/// The agent: one session, as a `claude` process has.
+/// One session, like a `claude` process.
 pub(crate) struct ClaudeAgent {
     brain: Arc<dyn Brain>,
     wire: Arc<Wire>,
     cwd: PathBuf,
     session: String,
-    /// The permission mode, which stays what it was started with.
-    mode: String,
     partial: bool,
     file: SessionFile,
     state: Mutex<State>,
     asks: Mutex<Asks>,
-    /// Held where what is told must not be parted by an interrupt.
+    /// Held while messages are written that an interrupt must not separate.
     unparted: Mutex<()>,
 }
 
 struct State {
     ledger: Ledger,
     turns: u32,
-    /// What stops the turn that runs.
+    /// Stops the running turn.
     running: Option<Arc<Cancel>>,
+    /// Messages for the running turn that it has not read yet.
+    handed: Vec<Value>,
+    options: ClaudeOptions,
 }
 
 #[derive(Default)]
 struct Asks {
     waiting: HashMap<String, Sender<Value>>,
-    /// Nobody is there any more to answer.
+    /// The client is gone and will not answer.
     closed: bool,
 }
 
-/// Why a session can't be: the words for stderr, and a message before them.
+/// Why a session can't start: the text for stderr, and a message to send before it.
 pub(crate) struct Unable {
     pub(crate) message: Option<Value>,
     pub(crate) words: String,
 }
 
 impl ClaudeAgent {
-    /// Takes up the session the arguments name, or says why not.
+    /// Starts or resumes the session that the arguments name.
     pub(crate) fn new(
         brain: Arc<dyn Brain>,
         arguments: &ClaudeArguments,
@@ -86,13 +90,14 @@ impl ClaudeAgent {
         let (session, file) = arguments.session(&cwd)?;
         let past = file.past();
         let ledger = Ledger::resumed(past.cost);
-        let state = State { ledger, turns: past.turns, running: None };
+        let options = ClaudeOptions::new(brain.about(), arguments.mode.as_deref());
+        let (turns, handed) = (past.turns, Vec::new());
+        let state = State { ledger, turns, running: None, handed, options };
         Ok(Arc::new(Self {
             brain,
             wire,
             cwd,
             session,
-            mode: arguments.mode.clone().unwrap_or_else(|| "default".into()),
             partial: arguments.partial,
             file,
             state: Mutex::new(state),
@@ -101,12 +106,12 @@ impl ClaudeAgent {
         }))
     }
 
-    /// Does what the script does before anything is read.
+    /// Performs the steps that come before anything is read.
     pub(crate) fn launch(self: &Arc<Self>) {
         self.perform_idle(&self.brain.on_launch());
     }
 
-    /// Serves until the input ends and all turns are done.
+    /// Serves until the input ends and all turns have ended.
     pub(crate) fn serve(self: &Arc<Self>, mut input: impl BufRead) -> ExitCode {
         let (prompts, queue) = mpsc::channel();
         let agent = Arc::clone(self);
@@ -133,12 +138,13 @@ impl ClaudeAgent {
 
     fn take(self: &Arc<Self>, message: &Value, prompts: &Sender<Value>) {
         match message["type"].as_str() {
+            Some("user") if self.hand(message) => {}
             Some("user") => {
                 let _the_turns_end_first = prompts.send(message.clone());
             }
             Some("control_request") => self.controlled(message),
             Some("control_response") => self.answered(&message["response"]),
-            _ => {} // an unknown type is passed over
+            _ => {} // unknown types are ignored
         }
     }
 
@@ -152,8 +158,30 @@ impl ClaudeAgent {
                     thread::spawn(move || agent.perform_idle(&steps));
                 }
             }
-            Some("interrupt") => self.interrupt(id),
+            Some("interrupt") => self.interrupt(id, request["cancel_queued"] == true),
+            Some(subtype) if ClaudeOptions::knows(subtype) => {
+                let set = self.lock().options.take(self.brain.about(), request);
+                match set {
+                    Ok(response) => self.reply(id, &response),
+                    Err(error) => {
+                        self.wire.message(&json!({"type": "control_response", "response": {
+                            "subtype": "error", "request_id": id, "error": error,
+                            "error_code": "invalid_mode",
+                        }}))
+                    }
+                }
+                if subtype == "set_permission_mode" {
+                    let mode = self.mode();
+                    self.send(json!({
+                        "type": "system", "subtype": "status", "status": null, "permissionMode": mode,
+                    }));
+                }
+            }
             subtype => {
+                let usage = self.lock().ledger.context_usage();
+                if let (Some("get_context_usage"), Some(usage)) = (subtype, usage) {
+                    return self.reply(id, &usage);
+                }
                 let subtype = subtype.unwrap_or_default();
                 let error = format!("Unsupported control request subtype: {subtype}");
                 self.wire.message(&json!({"type": "control_response", "response": {
@@ -178,33 +206,30 @@ impl ClaudeAgent {
                 json!({"name": command.name, "description": command.description, "argumentHint": ""})
             })
             .collect();
-        let model = json!({
-            "value": "default", "resolvedModel": about.model, "displayName": "Default",
-            "description": "What the script says",
-        });
         json!({
             "commands": commands,
             "agents": [],
             "output_style": "default",
             "available_output_styles": ["default"],
-            "models": [model],
+            "models": ClaudeOptions::models(about),
             "account": {"tokenSource": "none", "apiKeySource": "ANTHROPIC_API_KEY", "apiProvider": "firstParty"},
             "pid": std::process::id(),
             "claude_code_version": VERSION,
-            "current_permission_mode": self.mode,
+            "current_permission_mode": self.mode(),
             "session_state": "idle",
         })
     }
 
-    /// Questions are taken back, the interrupt is answered, and then the turn ends.
-    fn interrupt(&self, id: &Value) {
+    /// Withdraws open requests, answers the interrupt, then ends the turn.
+    fn interrupt(&self, id: &Value, cancels_handed: bool) {
         let unparted = self.unparted();
-        // What waits for an answer hears that it gets none by the end of its channel.
+        // Closing the channels tells waiting requests that no answer will come.
         let open: BTreeMap<String, Sender<Value>> = self.lock_asks().waiting.drain().collect();
         for request in open.keys() {
             self.wire.message(&json!({"type": "control_cancel_request", "request_id": request}));
         }
-        self.reply(id, &json!({"still_queued": []}));
+        let cancelled = if cancels_handed { self.cancel_handed() } else { Vec::new() };
+        self.reply(id, &json!({"still_queued": [], "cancelled": cancelled}));
         if let Some(running) = &self.lock().running {
             running.set();
         }
@@ -218,7 +243,7 @@ impl ClaudeAgent {
         }
     }
 
-    /// Sends a control request. Its id, and where its answer arrives; the channel ends when there will be none.
+    /// Sends a control request. Returns its id and the channel for its answer, which closes if there will be none.
     fn control(&self, request: &Value) -> (String, Receiver<Value>) {
         let id = mint::uuid();
         let (sender, answer) = mpsc::channel();
@@ -232,7 +257,6 @@ impl ClaudeAgent {
         (id, answer)
     }
 
-    /// Takes a control request back.
     fn withdraw(&self, id: &str) {
         self.lock_asks().waiting.remove(id);
         self.wire.message(&json!({"type": "control_cancel_request", "request_id": id}));
@@ -241,11 +265,17 @@ impl ClaudeAgent {
     fn perform_all(self: &Arc<Self>, prompts: &Receiver<Value>) {
         while let Ok(message) = prompts.recv() {
             self.perform(&message);
+            while let Some(handed) = self.next_handed() {
+                self.perform(&handed);
+            }
         }
     }
 
     fn perform(self: &Arc<Self>, message: &Value) {
         let content = &message["message"]["content"];
+        if message.get("priority").is_some() {
+            self.lifecycle(message, "started");
+        }
         let cancel = Arc::new(Cancel::default());
         let turn = {
             let mut state = self.lock();
@@ -253,14 +283,15 @@ impl ClaudeAgent {
             state.running = Some(Arc::clone(&cancel));
             state.turns
         };
-        let prompt = Prompt { text: text_of(content), cwd: self.cwd.clone(), turn };
+        let prompt = Prompt::new(content, self.cwd.clone(), turn);
         self.send(self.init());
         self.file.user_message(self, message, turn);
         let steps = self.brain.answer(&prompt);
         let mut face = ClaudeTurn::new(self, turn, &cancel);
+        face.answers.extend(message.get("uuid").cloned());
         face.request();
         let (end, later) = Performance::new(&mut face, &prompt, &cancel).perform(&steps);
-        // From here on an interrupt finds nothing to stop, as with a turn that has ended.
+        // From here on, an interrupt finds nothing to stop, as after the end of a turn.
         self.lock().running = None;
         face.finish(&end, &prompt.text);
         face.be_idle();
@@ -268,10 +299,10 @@ impl ClaudeAgent {
         face.finish_idle(&end);
     }
 
-    /// Speaks without being asked.
+    /// Performs steps outside of any turn.
     fn perform_idle(self: &Arc<Self>, steps: &[Step]) {
         let cancel = Cancel::default();
-        let prompt = Prompt { text: String::new(), cwd: self.cwd.clone(), turn: 0 };
+        let prompt = Prompt::new(&Value::Null, self.cwd.clone(), 0);
         let mut face = ClaudeTurn::new(self, 0, &cancel);
         face.be_idle();
         let (end, _) = Performance::new(&mut face, &prompt, &cancel).perform(steps);
@@ -287,8 +318,8 @@ impl ClaudeAgent {
             "cwd": self.cwd,
             "tools": ["Task", "AskUserQuestion", "Bash", "Edit", "Read", "TodoWrite", "Write"],
             "mcp_servers": [],
-            "model": about.model,
-            "permissionMode": self.mode,
+            "model": self.lock().options.resolved_model(about),
+            "permissionMode": self.mode(),
             "slash_commands": commands,
             "apiKeySource": "none",
             "claude_code_version": VERSION,
@@ -299,7 +330,11 @@ impl ClaudeAgent {
         })
     }
 
-    /// Sends a message of the session. Its uuid.
+    fn mode(&self) -> String {
+        self.lock().options.mode.clone()
+    }
+
+    /// Sends a message of the session. Returns its uuid.
     fn send(&self, message: Value) -> String {
         let uuid = mint::uuid();
         self.send_as(message, &uuid);
@@ -325,19 +360,7 @@ impl ClaudeAgent {
     }
 }
 
-/// All text of a user's message, which is a string or blocks.
-fn text_of(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        content => {
-            let blocks = content.as_array().into_iter().flatten();
-            let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
-            texts.join("\n")
-        }
-    }
-}
-
-/// An object with the keys of two.
+/// The text of a user's message, which is a string or blocks.
 fn merged(mut one: Value, other: &Value) -> Value {
     let empty = Map::new();
     for (key, value) in other.as_object().unwrap_or(&empty) {

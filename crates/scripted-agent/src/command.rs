@@ -1,4 +1,4 @@
-//! Runs a command the agent itself starts, telling its output as it comes.
+//! Runs a command of the agent, and passes on its output as it comes.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::face::Ran;
+use crate::face::CommandExit;
 
-/// How soon a stopped turn ends a command that says nothing.
+/// How soon a stopped turn ends a silent command.
 const STOP_CHECK: Duration = Duration::from_millis(20);
 
 /// Runs a command for `sh -c` in a directory until it ends or the turn is stopped.
@@ -21,8 +21,8 @@ pub(crate) fn run(
     cwd: &Path,
     stopped: impl Fn() -> bool,
     mut tell: impl FnMut(&str),
-) -> std::io::Result<Ran> {
-    // The shell merges the two streams itself, so that they keep their order without a pseudo terminal.
+) -> std::io::Result<CommandExit> {
+    // The shell merges the two streams, so that they keep their order without a pseudo-terminal.
     let mut child = Command::new("sh")
         .arg("-c")
         .arg(format!("exec 2>&1\n{command}"))
@@ -33,7 +33,7 @@ pub(crate) fn run(
         .stderr(Stdio::null())
         .process_group(0)
         .spawn()?;
-    // A command that says more than is taken waits, as it would at a pipe; nothing is gathered here.
+    // A command that writes faster than we read has to wait, as with any pipe; nothing is buffered here.
     let (sender, output) = mpsc::sync_channel(1);
     if let Some(mut stdout) = child.stdout.take() {
         thread::spawn(move || {
@@ -63,10 +63,10 @@ pub(crate) fn run(
     if !pending.is_empty() {
         tell(&String::from_utf8_lossy(&pending));
     }
-    Ok(Ran { exit_code: child.wait()?.code() })
+    Ok(CommandExit { exit_code: child.wait()?.code() })
 }
 
-/// Takes all whole characters; the beginning of one that is still on its way stays.
+/// Takes all complete characters; an incomplete one at the end stays.
 fn take_text(pending: &mut Vec<u8>) -> String {
     let whole = match std::str::from_utf8(pending) {
         Err(error) if error.error_len().is_none() => error.valid_up_to(),
@@ -87,6 +87,6 @@ mod tests {
     fn a_command_that_never_stops_talking_is_ended_when_its_turn_is() {
         let told = Cell::new(0);
         let ran = run("yes", Path::new("/"), || told.get() > 0, |text| told.set(text.len()));
-        assert_eq!(ran.unwrap(), Ran { exit_code: None });
+        assert_eq!(ran.unwrap(), CommandExit { exit_code: None });
     }
 }

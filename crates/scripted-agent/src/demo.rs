@@ -1,9 +1,10 @@
-//! The demo: an agent a newcomer can talk to with nothing installed. It shows what the product can do by doing it,
-//! really and in the project's directory, and asks before it writes or runs anything.
+//! The demo: an agent that new users can talk to with nothing installed. It shows the product by really working in
+//! the project's directory, and asks before it writes or runs anything.
 //!
-//! It is a [`Brain`] like a script is; the faces don't know the difference.
+//! It is a [`Brain`], as a script is; the faces don't know the difference.
 
 mod acts;
+mod flow;
 mod survey;
 mod wish;
 
@@ -11,14 +12,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::brain::{Brain, Prompt};
-use crate::script::{About, SlashCommand, Step, Steps, UsageFact, act};
+use crate::script::{About, AgentOption, SlashCommand, Step, Steps, UsageFact, act};
 use acts::Acts;
 use wish::Wish;
 
-/// How many conversations the demo remembers.
-const REMEMBERED: usize = 200;
+const MOST_REMEMBERED: usize = 200;
 
-/// The demo's mind.
 #[derive(Debug)]
 pub(crate) struct Demo {
     about: About,
@@ -26,23 +25,36 @@ pub(crate) struct Demo {
 }
 
 impl Demo {
-    /// `pace` is in percent of a lifelike one; 0 is at once.
+    /// `pace` is in percent of a lifelike pace; 0 means no pauses.
     pub(crate) fn new(pace: u64) -> Self {
         let about = About {
             name: "liminal-demo".into(),
             title: "Demo (built in)".into(),
             model: "demo".into(),
             terminal_meta: true,
-            commands: vec![SlashCommand {
-                name: "help".into(),
-                description: "What the demo can do".into(),
-            }],
+            steering: true,
+            commands: [
+                ("help", "What the demo can do"),
+                ("compact", "Replaces the conversation so far by a summary"),
+                ("plan", "Work along a plan"),
+                ("edit", "Change a file, after asking"),
+                ("form", "Ask you to fill in a form"),
+                ("diff", "Show a change"),
+                ("think", "Think aloud before answering"),
+                ("long", "A long answer"),
+            ]
+            .map(|(name, description)| SlashCommand {
+                name: name.into(),
+                description: description.into(),
+            })
+            .to_vec(),
+            options: options(),
             ..About::default()
         };
         Self { about, acts: Acts::new(pace) }
     }
 
-    /// The pace the environment asks for: `LIMINAL_DEMO_PACE`, in percent.
+    /// `LIMINAL_DEMO_PACE`, in percent, sets the pace.
     pub(crate) fn at_the_users_pace() -> Self {
         let pace = std::env::var("LIMINAL_DEMO_PACE").ok().and_then(|pace| pace.parse().ok());
         Self::new(pace.unwrap_or(100))
@@ -57,6 +69,7 @@ impl Brain for Demo {
     fn answer(&self, prompt: &Prompt) -> Vec<Step> {
         let acts = &self.acts;
         let steps = match Wish::of(&prompt.text) {
+            _ if !prompt.attached.is_empty() => acts.received(&prompt.text, &prompt.attached),
             Wish::Tour => acts.tour(),
             Wish::Unknown if prompt.turn <= 1 => acts.tour(),
             Wish::Unknown => acts.shrug(&prompt.text, prompt.turn),
@@ -66,8 +79,12 @@ impl Brain for Demo {
             Wish::Run(command) => acts.run(command.as_deref()),
             Wish::Think => acts.think(),
             Wish::Plan => acts.plan(&prompt.cwd),
+            Wish::PlanMode => acts.plan_mode(),
+            Wish::Compact => acts.compact(prompt.turn),
             Wish::Long => acts.long(),
             Wish::Ask => acts.ask(&prompt.cwd),
+            Wish::Form => acts.form(),
+            Wish::Page => acts.page(prompt.turn),
             Wish::Diff => acts.diff(),
             Wish::Colours => acts.colours(),
             Wish::Picture => acts.picture(),
@@ -82,7 +99,30 @@ impl Brain for Demo {
     }
 }
 
-/// Where the demo's conversations outlive it: `LIMINAL_DEMO_DIR`, else the user's place for such things.
+/// One of each kind, so that all of them can be tried. Only the mode changes what the demo does.
+fn options() -> Vec<AgentOption> {
+    let mut mode = AgentOption::new(
+        "mode",
+        "Mode",
+        "mode",
+        &[("ask", "Ask before acting"), ("auto", "Act without asking")],
+    );
+    mode.choices[0].description = Some("Asks before it writes a file or runs a command.".into());
+    mode.choices[1].description = Some("Writes files and runs commands at once.".into());
+    let mut model = AgentOption::new(
+        "model",
+        "Model",
+        "model",
+        &[("large", "Demo Large"), ("small", "Demo Small")],
+    );
+    model.choices[0].description = Some("Knows its script by heart.".into());
+    model.choices[1].description = Some("Knows the same script.".into());
+    let effort = [("low", "Low"), ("medium", "Medium"), ("high", "High")];
+    let effort = AgentOption::new("effort", "Effort", "thought_level", &effort);
+    vec![mode, model, effort, AgentOption::new("concise", "Concise", "other", &[])]
+}
+
+/// Where the demo keeps its conversations: `LIMINAL_DEMO_DIR`, else the user's state directory.
 pub(crate) fn memory() -> PathBuf {
     let var = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let dir = var("LIMINAL_DEMO_DIR").map(PathBuf::from).unwrap_or_else(|| {
@@ -96,7 +136,7 @@ pub(crate) fn memory() -> PathBuf {
     dir
 }
 
-/// A demo is for looking around: its memory needn't grow for ever.
+/// A demo is for looking around: its memory needn't grow without limit.
 fn forget_the_oldest(dir: &Path) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     let mut files: Vec<_> = entries
@@ -105,7 +145,7 @@ fn forget_the_oldest(dir: &Path) {
         .filter(|(_, path)| path.extension().is_some_and(|ext| ext == "json"))
         .collect();
     files.sort();
-    let surplus = files.len().saturating_sub(REMEMBERED);
+    let surplus = files.len().saturating_sub(MOST_REMEMBERED);
     for (_, path) in files.into_iter().take(surplus) {
         let _gone_already = fs::remove_file(path);
     }

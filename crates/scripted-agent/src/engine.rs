@@ -11,34 +11,31 @@ use crate::command;
 use crate::face::{Answer, End, Face};
 use crate::script::{Failure, Run, RunBy, Step, ToolEnd, WriteFile};
 
-/// How soon an agent sees a file a test made.
+/// How often the agent looks for a file that a test creates.
 const FILE_CHECK: Duration = Duration::from_millis(5);
 
-/// How a list of steps went.
 enum Flow {
-    /// To its end.
+    /// All steps were performed.
     On,
     /// A step ended the turn.
     End(End),
-    /// The user stopped the turn, and no step is left for that.
+    /// The user stopped the turn, and no step handles that.
     Cancelled,
 }
 
-/// Whether a text is said or thought.
 #[derive(Clone, Copy)]
 enum Voice {
     Answer,
     Thought,
 }
 
-/// One turn being performed.
 pub(crate) struct Performance<'a> {
     face: &'a mut dyn Face,
     prompt: &'a Prompt,
     cancel: &'a Cancel,
-    /// A cancel changes nothing any more: it was heard, or is to be passed over.
+    /// A cancel has no effect any more: it was handled, or is to be ignored.
     deaf: bool,
-    /// A cancel led behind a `wait_for_cancel`.
+    /// A cancel jumped to the step after a `wait_for_cancel`.
     heard: bool,
     later: Vec<Step>,
 }
@@ -48,13 +45,13 @@ impl<'a> Performance<'a> {
         Self { face, prompt, cancel, deaf: false, heard: false, later: Vec::new() }
     }
 
-    /// From the start on, a cancel changes nothing.
+    /// Ignores a cancel from the start.
     pub(crate) fn deaf(mut self) -> Self {
         self.deaf = true;
         self
     }
 
-    /// Performs a turn. How it ended, and what is to be done after that was told.
+    /// Performs a turn. Returns how it ended, and the steps to perform after that was reported.
     pub(crate) fn perform(mut self, steps: &[Step]) -> (End, Vec<Step>) {
         let end = match self.all(steps) {
             Flow::On if self.heard => End::Cancelled,
@@ -74,7 +71,7 @@ impl<'a> Performance<'a> {
                 Flow::End(end) => return Flow::End(end),
                 Flow::Cancelled if matches!(step, Step::WaitForCancel) => self.hear(),
                 Flow::Cancelled => {
-                    // What a script does about a cancel stands behind its `wait_for_cancel`, however early it comes.
+                    // The steps for a cancel come after `wait_for_cancel`, however early the cancel comes.
                     if !steps.any(|later| matches!(later, Step::WaitForCancel)) {
                         return Flow::Cancelled;
                     }
@@ -92,7 +89,7 @@ impl<'a> Performance<'a> {
     fn one(&mut self, step: &Step) -> Flow {
         match step {
             Step::Say(text) => self.face.say(text),
-            Step::SayPrompt => self.face.say(&self.prompt.text),
+            Step::SayPrompt => self.face.say(&self.prompt.in_full()),
             Step::Think(text) => self.face.think(text),
             Step::SayChopped(text) => {
                 return self.paced(&chop(&text.text, text.size), text.every_ms, Voice::Answer);
@@ -121,6 +118,13 @@ impl<'a> Performance<'a> {
                 let answer = self.face.question(question);
                 return self.branch(&answer, &question.then, &question.otherwise);
             }
+            Step::Elicit(params) => {
+                let answer = &self.face.raw_request("elicitation/create", params)["result"];
+                let action = answer["action"].as_str().unwrap_or("nothing");
+                let content =
+                    answer.get("content").map(|content| format!("\n\n```json\n{content:#}\n```"));
+                self.face.say(&format!("Action: {action}.{}", content.unwrap_or_default()));
+            }
             Step::Run(run) => return self.run(run),
             Step::ReadFile(file) => {
                 let (output, failed) = match self.face.read_file(&file.path) {
@@ -137,6 +141,7 @@ impl<'a> Performance<'a> {
             }
             Step::IgnoreCancel => self.deaf = true,
             Step::WaitForFile(path) => return self.wait_for_file(path),
+            Step::WaitForMessage => return self.wait_for_message(),
             Step::Touch(path) => self.touch(path),
             Step::Pause(ms) => return self.pause(*ms),
             Step::Hang => loop {
@@ -222,10 +227,20 @@ impl<'a> Performance<'a> {
         Flow::On
     }
 
+    fn wait_for_message(&self) -> Flow {
+        while !self.face.has_message() {
+            if self.stopped() {
+                return Flow::Cancelled;
+            }
+            thread::sleep(FILE_CHECK);
+        }
+        Flow::On
+    }
+
     fn touch(&self, path: &str) {
         let path = self.path(path);
         if let Err(error) = std::fs::write(&path, "") {
-            say_on_stderr(&format!("could not make {}: {error}", path.display()));
+            say_on_stderr(&format!("could not create {}: {error}", path.display()));
         }
     }
 
@@ -274,7 +289,7 @@ impl<'a> Performance<'a> {
             },
             Err(error) => ToolEnd {
                 id: run.id.clone(),
-                output: format!("could not run it: {error}"),
+                output: format!("could not run the command: {error}"),
                 failed: true,
                 exit_code: None,
             },
@@ -304,7 +319,7 @@ impl<'a> Performance<'a> {
     }
 }
 
-/// Text in pieces of so many characters.
+/// Text in pieces of `size` characters.
 fn chop(text: &str, size: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -317,7 +332,7 @@ fn chop(text: &str, size: usize) -> Vec<&str> {
     pieces
 }
 
-/// Words with the space behind them, which together are the text.
+/// Words with the space after them; together they are the whole text.
 fn words(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut start = 0;

@@ -1,4 +1,4 @@
-//! What a face must be able to say. The engine performs steps on it and knows no wire format.
+//! The interface of a face. The engine performs steps on it and knows no wire format.
 
 use std::io;
 
@@ -7,11 +7,11 @@ use serde_json::Value;
 use crate::script::{Ask, FileDiff, Image, PlanEntry, Question, Tool, ToolEnd, UsageFact};
 use crate::wire::Wire;
 
-/// One turn of one session, on one of the two wires.
+/// One turn of one session, in one of the two protocols.
 pub(crate) trait Face {
     fn say(&mut self, text: &str);
     fn think(&mut self, text: &str);
-    /// What is said next is another message.
+    /// Starts a new message.
     fn new_message(&mut self);
     fn echo(&mut self, prompt: &str);
     fn image(&mut self, image: &Image);
@@ -22,19 +22,22 @@ pub(crate) trait Face {
     fn tool_end(&mut self, end: &ToolEnd);
     fn plan(&mut self, entries: &[PlanEntry]);
 
-    /// Asks and waits. `withdraw` says when the agent takes its question back.
+    /// Asks and waits. `withdraw` returns true when the agent withdraws its request.
     fn ask(&mut self, ask: &Ask, withdraw: &dyn Fn() -> bool) -> Answer;
     /// Asks and waits.
     fn question(&mut self, question: &Question) -> Answer;
 
     fn read_file(&mut self, path: &str) -> io::Result<String>;
     fn write_file(&mut self, path: &str, content: &str) -> io::Result<()>;
-    /// Runs a command through the client. `None` where the client offers no terminals.
-    fn run_by_client(&mut self, id: &str, command: &str) -> Option<Ran>;
+    /// Runs a command through the client. `None` if the client offers no terminals.
+    fn run_by_client(&mut self, id: &str, command: &str) -> Option<CommandExit>;
+
+    /// Whether a message arrived for the running turn.
+    fn has_message(&self) -> bool;
 
     fn title(&mut self, title: &str);
     fn usage(&mut self, usage: &UsageFact);
-    /// What follows is a sub-agent's under this call; `None` ends that.
+    /// Everything from here on belongs to a sub-agent of this call; `None` ends that.
     fn under(&mut self, call: Option<&str>);
     fn api_retry(&mut self, attempt: u32, of: u32);
 
@@ -45,35 +48,29 @@ pub(crate) trait Face {
     fn huge_line(&mut self, bytes: u64);
     fn wire(&self) -> &Wire;
 
-    /// Keeps what must outlive the process, which ends now.
+    /// Saves what must outlive the process, which ends now.
     fn keep(&mut self);
 }
 
-/// What came back to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// This option.
+    /// The id of the option.
     Chosen(String),
-    /// None: refused without choice, or taken back.
+    /// No option: refused, or withdrawn.
     Nothing,
-    /// The turn was stopped.
     Cancelled,
 }
 
-/// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ran {
-    /// `None` when a signal ended it.
+pub(crate) struct CommandExit {
+    /// `None` if a signal ended it.
     pub(crate) exit_code: Option<i32>,
 }
 
-/// How a turn ended.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum End {
-    /// With this reason.
+    /// The stop reason.
     Stop(String),
-    /// The user stopped it.
     Cancelled,
-    /// With an error.
     Fail(crate::script::Failure),
 }

@@ -1,6 +1,6 @@
-//! What was said in a session, for a `session/load` in this process or a later one.
+//! The history of a session, for a `session/load` in this process or a later one.
 //!
-//! Kept as the updates a replay sends: chunks of one message as one, a call in its last state.
+//! Stored as the updates of a replay: chunks of one message joined, a call in its last state.
 
 use std::fs;
 use std::io;
@@ -10,22 +10,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A message or a command's output is not told again beyond this size: floods are not for replay.
+/// In bytes. A message or a command's output is cut here: floods are not replayed.
 const LONGEST_TEXT: usize = 256 * 1024;
 
-/// One session's past.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct History {
-    /// How many turns there were.
     pub(crate) turns: u32,
-    /// What it is called.
     pub(crate) title: Option<String>,
-    /// What a replay sends.
+    /// The updates of a replay.
     pub(crate) updates: Vec<Value>,
 }
 
 impl History {
-    /// Takes in an update that was sent.
     pub(crate) fn record(&mut self, update: &Value) {
         match update["sessionUpdate"].as_str() {
             Some("user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk") => {
@@ -77,7 +73,7 @@ impl History {
     }
 }
 
-/// Output told in pieces is told as a whole later.
+/// Joins output that was sent in pieces.
 fn merge_meta(call: &mut Map<String, Value>, meta: &Map<String, Value>) {
     let past = call.entry("_meta").or_insert_with(|| Value::Object(Map::new()));
     for (key, value) in meta {
@@ -96,7 +92,7 @@ fn grow(text: &mut String, more: &str) {
     }
 }
 
-/// Where histories outlive the process.
+/// Stores histories on disk.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HistoryStore {
     dir: Option<PathBuf>,
@@ -111,22 +107,21 @@ impl HistoryStore {
         Self { dir: Some(dir.into()) }
     }
 
-    /// Reads a session's past, if there is one.
     pub(crate) fn read(&self, session: &str) -> Option<History> {
         let text = fs::read_to_string(self.path(session)?).ok()?;
         serde_json::from_str(&text).ok()
     }
 
-    /// Writes a session's past. A store that can't be written costs a replay, not the conversation.
+    /// If this fails, only the replay is lost, not the conversation.
     pub(crate) fn write(&self, session: &str, history: &History) {
         if let Some(path) = self.path(session)
             && let Err(error) = write_whole(&path, history)
         {
-            eprintln!("could not keep the history in {}: {error}", path.display());
+            eprintln!("could not write the history {}: {error}", path.display());
         }
     }
 
-    /// Session ids come from the client: only harmless ones name a file.
+    /// Session ids come from the client: only harmless ones become file names.
     fn path(&self, session: &str) -> Option<PathBuf> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         let harmless = !session.is_empty() && session.len() <= 100 && session.chars().all(plain);
@@ -139,7 +134,7 @@ fn write_whole(path: &Path, history: &History) -> io::Result<()> {
     if let Some(dir) = path.parent() {
         fs::create_dir_all(dir)?;
     }
-    // A turn and what comes after the one before may both be kept at this moment.
+    // A turn and the late steps of the previous one may both write at this moment.
     static WRITES: AtomicU64 = AtomicU64::new(0);
     let temp = path.with_extension(format!("{}.tmp", WRITES.fetch_add(1, Ordering::Relaxed)));
     fs::write(&temp, serde_json::to_vec(history)?)?;

@@ -1,11 +1,13 @@
-//! One deterministic agent, driven by a script: the demo a newcomer talks to, and the process the tests talk to.
+//! A deterministic, scripted agent: the demo that new users talk to, and the process that the tests talk to.
 //!
-//! It has two faces, ACP and Claude's stream-json; what it does comes from a `Brain`: a [`Script`], or the demo.
-//! No runtime: one thread reads, one thread a turn speaks. Deliberately knows nothing of the product's own crates.
+//! It speaks ACP and, with the feature `claude`, Claude's stream-json; a `Brain` decides what it does: a [`Script`], or
+//! the demo. No async runtime: one thread reads, one thread per turn writes. Deliberately uses none of our other
+//! crates.
 
 mod acp;
 mod brain;
 mod cancel;
+#[cfg(feature = "claude")]
 mod claude;
 mod command;
 mod demo;
@@ -17,10 +19,10 @@ mod program;
 mod script;
 mod wire;
 
-pub use program::{demo_main, scripted_main};
+pub use program::agent_main;
 pub use script::{
-    About, Act, Ask, Branches, Choice, Chopped, Crash, Failure, FileDiff, Flood, Image, PlanEntry,
-    PlanStatus, Question, ReadFile, Replay, Rule, Run, RunBy, SayWords, Script, ScriptBuilder,
-    SeededSession, SessionMode, SlashCommand, Step, Steps, SubAgent, Tool, ToolEnd, ToolOutput,
-    UsageFact, When, WriteFile, act, answered, script,
+    About, Act, AgentOption, Ask, Branches, Choice, Chopped, Crash, Failure, FileDiff, Flood,
+    Image, PlanEntry, PlanStatus, Question, ReadFile, Replay, Rule, Run, RunBy, SayWords, Script,
+    ScriptBuilder, SeededSession, SessionMode, SlashCommand, Step, Steps, SubAgent, Tool, ToolEnd,
+    ToolOutput, UsageFact, When, WriteFile, act, answered, script,
 };

@@ -1,6 +1,6 @@
-//! What a script is: which prompts it knows and what the agent does about each, step by step.
+//! Scripts: which prompts the agent knows, and what it does for each, step by step.
 //!
-//! The same types serve tests (through [`script()`](crate::script()) and its verbs) and files (JSON, see `docs/script.md`).
+//! Tests use these types through [`script()`](crate::script()) and its verbs, files as JSON (see `docs/script.md`).
 //! Nothing here knows a wire format; a [`Face`](crate::face::Face) turns steps into messages.
 
 mod about;
@@ -9,7 +9,7 @@ mod step;
 
 use serde::{Deserialize, Serialize};
 
-pub use about::{About, Choice, Replay, SeededSession, SessionMode, SlashCommand};
+pub use about::{About, AgentOption, Choice, Replay, SeededSession, SessionMode, SlashCommand};
 pub use builder::{Act, Branches, ScriptBuilder, Steps, act, answered, script};
 pub use step::{
     Ask, Chopped, Crash, Failure, FileDiff, Flood, Image, PlanEntry, PlanStatus, Question,
@@ -17,47 +17,41 @@ pub use step::{
     WriteFile,
 };
 
-/// Everything an agent does, in answer to everything it may be told.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Script {
-    /// What the agent says about itself and which of the protocol it offers.
+    /// What the agent reports about itself, and which parts of the protocol it offers.
     #[serde(skip_serializing_if = "is_default")]
     pub about: About,
-    /// Done once, when the process starts and before anything is read.
+    /// Performed once, when the process starts, before it reads anything.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_launch: Vec<Step>,
-    /// Done in each new session, after it was made and without any prompt.
+    /// Performed in each new session, without a prompt.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_session: Vec<Step>,
-    /// In order; the first that matches a prompt is done.
+    /// The first rule that matches a prompt applies.
     pub rules: Vec<Rule>,
 }
 
-/// What to do about a prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Which prompts.
     pub on: When,
-    /// In order.
     pub steps: Vec<Step>,
 }
 
-/// Which prompts a rule is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum When {
-    /// The whole prompt, without white space around it.
+    /// Equals the prompt, without surrounding white space.
     Exact(String),
-    /// A part of the prompt, whatever the case.
+    /// Is contained in the prompt, ignoring case.
     Contains(String),
     /// Every prompt.
     Any,
 }
 
 impl When {
-    /// Whether the rule is about this prompt.
     pub fn matches(&self, prompt: &str) -> bool {
         match self {
             Self::Exact(whole) => prompt.trim() == whole,
@@ -68,14 +62,12 @@ impl When {
 }
 
 impl Script {
-    /// Reads a script from its JSON.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 
-    /// The script as JSON, for a file.
     pub fn to_json(&self) -> String {
-        // A script holds only what JSON can say, so this can't fail.
+        // A script has only types that JSON can represent, so this can't fail.
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 }

@@ -1,11 +1,11 @@
-//! The agent's stdout: whole lines from many threads, and on purpose also what no agent should write.
+//! The agent's stdout: whole lines from many threads and, on purpose, also output that no agent should write.
 
 use std::io::{self, BufWriter, Stdout, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-/// Where the agent writes. A client that is gone is no reason to end: end of input is, so failures are passed over.
+/// Write errors are ignored: the agent ends when its input ends, not when its client stops reading.
 pub(crate) struct Wire {
     out: Mutex<BufWriter<Stdout>>,
 }
@@ -15,19 +15,17 @@ impl Wire {
         Self { out: Mutex::new(BufWriter::with_capacity(64 * 1024, io::stdout())) }
     }
 
-    /// Writes a message as one line.
     pub(crate) fn message(&self, message: &Value) {
         self.line(message.to_string().as_bytes());
     }
 
-    /// Writes bytes as a line.
     pub(crate) fn line(&self, line: &[u8]) {
         let mut out = self.lock();
         let _client_gone = out.write_all(line).and_then(|()| out.write_all(b"\n"));
         let _client_gone = out.flush();
     }
 
-    /// Writes the same line very often, as fast as it is taken.
+    /// Writes the same line very often, as fast as it is read.
     pub(crate) fn flood(&self, line: &[u8], count: u64) {
         for _ in 0..count {
             let mut out = self.lock();
@@ -38,7 +36,7 @@ impl Wire {
         let _client_gone = self.lock().flush();
     }
 
-    /// Writes one line of `size` bytes between these two halves, without ever holding it.
+    /// Writes one line of `size` bytes between these two halves, without holding it in memory.
     pub(crate) fn huge(&self, head: &str, size: u64, tail: &str) {
         let mut out = self.lock();
         let mut left = size.saturating_sub((head.len() + tail.len()) as u64);

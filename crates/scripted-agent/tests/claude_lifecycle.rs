@@ -42,11 +42,11 @@ async fn a_session_lives_from_create_to_kill_and_leaves_nothing() {
     assert!(!talk.is_alive());
     processes::are_gone(&[pid]).await;
     let error = talk.send("anybody?").await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::ProcessCrash);
+    assert_eq!(error.code(), ErrorCode::SessionNotFound);
 }
 
 #[tokio::test]
-async fn what_does_not_start_is_said_and_leaves_no_session() {
+async fn what_does_not_start_is_said_and_leaves_no_session_and_no_process() {
     let missing = Stage::with("no-such-claude", &[], &[], Pace::default(), Place::new());
     assert!(matches!(missing.create().await, Err(ProviderError::NotInstalled { .. })));
 
@@ -74,9 +74,11 @@ async fn what_does_not_start_is_said_and_leaves_no_session() {
     assert_eq!(error.details().unwrap().command.unwrap(), "claude auth login");
 
     let pace = Pace { start: Duration::from_millis(200), ..Pace::default() };
-    let silent = Stage::with("/bin/sh", &["-c", "exec sleep 600"], &[], pace, Place::new());
+    let hangs = "echo $$ > pid; exec sleep 600";
+    let silent = Stage::with("/bin/sh", &["-c", hangs], &[], pace, Place::new());
     let error = silent.create().await.err().unwrap();
     assert_eq!(error.code(), ErrorCode::AgentUnavailable);
+    processes::are_gone(&[pid(&silent)]).await;
 
     let stage = Stage::scripted(&script().on_any_prompt().say_prompt().build(), Pace::default());
     std::fs::remove_dir_all(stage.place.project()).unwrap();
@@ -169,6 +171,74 @@ async fn an_agent_that_does_not_stop_is_ended_and_resumed_and_the_user_is_told()
 }
 
 #[tokio::test]
+async fn a_restart_ends_a_process_that_only_hangs_and_the_session_goes_on() {
+    let script = script()
+        .on_prompt("hang")
+        .run("r", "echo $PPID > pid")
+        .say("Wait")
+        .hang()
+        .on_any_prompt()
+        .say_prompt()
+        .build();
+    let stage = Stage::scripted(&script, Pace::default());
+    let mut talk = stage.create().await.unwrap();
+    let turn = talk.send("hang").await.unwrap();
+    talk.sees("Wait").await;
+    let hung = pid(&stage);
+
+    stage.provider.reconnect(Some(&talk.id)).await.unwrap();
+    assert!(matches!(talk.ends(&turn).await, Ended::Failed(code, _) if code == "PROCESS_CRASH"));
+    processes::are_gone(&[hung]).await;
+    assert!(talk.is_alive());
+    assert_eq!(talk.ask("again").await, Ended::Completed);
+    talk.sees("again").await;
+    assert_eq!(
+        *stage.statuses.lock().unwrap(),
+        [
+            AgentStatus::Starting,
+            AgentStatus::Connected,
+            AgentStatus::Reconnecting,
+            AgentStatus::Connected,
+        ]
+    );
+    stage.provider.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_reconnect_of_all_starts_every_session_that_crashed_and_no_other() {
+    let script =
+        script().on_prompt("crash").crash(9, "oh\n").on_any_prompt().run("r", "echo $PPID > pid");
+    let stage = Stage::scripted(&script.build(), Pace::default());
+    let mut crashed = [stage.create().await.unwrap(), stage.create().await.unwrap()];
+    let mut well = stage.create().await.unwrap();
+    assert_eq!(well.ask("who").await, Ended::Completed);
+    let before = pid(&stage);
+    stage.provider.reconnect(None).await.unwrap();
+    for talk in &mut crashed {
+        assert!(matches!(talk.ask("crash").await, Ended::Failed(..)));
+        talk.left().await;
+    }
+    while stage
+        .statuses
+        .lock()
+        .unwrap()
+        .iter()
+        .filter(|it| **it == AgentStatus::Disconnected)
+        .count()
+        < 2
+    {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(crashed.iter().all(|talk| !talk.is_alive()));
+
+    stage.provider.reconnect(None).await.unwrap();
+    assert!(crashed.iter().all(claude::Talk::is_alive));
+    assert_eq!(well.ask("who").await, Ended::Completed);
+    assert_eq!(pid(&stage), before, "it was not touched");
+    stage.provider.shutdown().await;
+}
+
+#[tokio::test]
 async fn noise_between_the_lines_harms_nobody() {
     let script = script()
         .on_any_prompt()
@@ -199,7 +269,7 @@ async fn an_idle_process_is_stopped_but_not_while_a_question_is_open() {
     let mut talk = stage.create().await.unwrap();
     let turn = talk.send("ask").await.unwrap();
     let (item, _) = talk.asked().await;
-    // Another session, begun later and idle from the start, is stopped meanwhile.
+    // Another session, started later and idle from the start, is stopped in the meantime.
     let other = stage.create().await.unwrap();
     stage.status_is(AgentStatus::Idle).await;
     assert!(!other.is_alive());
@@ -230,7 +300,7 @@ async fn a_session_is_read_without_a_process_and_taken_up_by_the_next_message() 
     assert_eq!(read.ask("go on").await, Ended::Completed);
     assert!(read.is_alive());
 
-    // A session of which nothing is left says so; one that never had a message is simply begun.
+    // A session that is lost says so; one that never had a message simply starts.
     let nobody = uuid::Uuid::new_v4().to_string();
     assert!(matches!(
         stage.load(&nobody, History::All).await,
@@ -244,6 +314,7 @@ async fn a_session_is_read_without_a_process_and_taken_up_by_the_next_message() 
             agent_ref: odd.to_owned(),
             project_dir: stage.place.project(),
             history: History::All,
+            options: Vec::new(),
         };
         assert!(matches!(
             stage.provider.load_session(load).await,

@@ -1,4 +1,4 @@
-//! Stories with the real Claude Code, asked by a fake model on loopback.
+//! Stories with the real Claude Code, answered by a fake model on loopback.
 //!
 //! `LIMINAL_TEST_CLAUDE` names the program; `scripts/test` installs and names the pinned one.
 
@@ -10,11 +10,11 @@ mod claude;
 mod real_agent;
 
 use claude::{Ended, Pace, Place, Stage, Talk};
-use liminal_agents::{CliProvider, History, ProviderError};
-use liminal_contract::{AgentStatus, ItemStatus, TurnEventKind, Usage};
+use liminal_agents::{AgentPrompt, Attached, CliProvider, History, ProviderError};
+use liminal_contract::{AgentStatus, ItemId, ItemStatus, TurnEventKind, TurnId, Usage};
 use liminal_fake_model::FakeModel;
-use liminal_stream::{HistoryMark, Source, SourcePart};
-use real_agent::program;
+use liminal_stream::{HistoryMark, Interlude, SessionFact, Source, SourcePart};
+use real_agent::{picture, program};
 
 struct Real {
     stage: Stage,
@@ -29,7 +29,7 @@ impl std::ops::Deref for Real {
     }
 }
 
-/// The real program, or `None` where somebody does without.
+/// The real program, or `None` if the stories with real agents are switched off.
 fn real(pace: Pace, prepare: impl FnOnce(&Place)) -> Option<Real> {
     let place = Place::new();
     prepare(&place);
@@ -124,7 +124,7 @@ async fn a_command_runs_when_it_is_allowed_and_does_not_when_it_is_refused() {
     assert_eq!(calls.len(), 2);
     assert_eq!((calls[0].1.refused, calls[1].1.refused), (None, Some(true)));
 
-    // What holds for the session is not asked again, and nothing is written into the project.
+    // A permission for the session is not asked for again, and nothing is written into the project.
     let turn = talk.send("FAKE:BASH touch lasting.txt").await.unwrap();
     let (item, _) = talk.asked().await;
     talk.answer(&item, "allow-session").await.unwrap();
@@ -145,8 +145,13 @@ async fn an_edit_is_shown_as_the_change_it_made() {
     let turn = talk.send(&format!("FAKE:EDIT {}", path.display())).await.unwrap();
     let (item, ask) = talk.asked().await;
     assert_eq!(ask.title, "Edit notes.txt");
-    assert!(matches!(&ask.parts[..], [SourcePart::Diff { old: Some(old), new: Some(new), .. }]
-        if old == "alpha" && new == "beta"));
+    // Arguments that the change does not show, such as `replace_all`, are below it.
+    assert!(
+        matches!(&ask.parts[..], [SourcePart::Diff { old: Some(old), new: Some(new), .. }, SourcePart::Fields { .. }]
+        if old == "alpha" && new == "beta"),
+        "{:?}",
+        ask.parts
+    );
     talk.answer(&item, "allow").await.unwrap();
     assert_eq!(talk.ends(&turn).await, Ended::Completed);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "beta\n");
@@ -186,7 +191,7 @@ async fn stopping_keeps_the_words_and_the_session_goes_on() {
     assert_eq!(talk.ends(&turn).await, Ended::Cancelled);
     assert!(matches!(talk.items[0].status, ItemStatus::Create | ItemStatus::Update));
 
-    // Also before the model said anything, and with a question open.
+    // Also before the model has answered, and while a permission is open.
     let turn = talk.send("FAKE:HANG").await.unwrap();
     talk.cancel().await.unwrap();
     assert_eq!(talk.ends(&turn).await, Ended::Cancelled);
@@ -239,7 +244,7 @@ async fn an_idle_process_is_stopped_and_the_next_message_resumes() {
     real.status_is(AgentStatus::Idle).await;
     assert!(!talk.is_alive());
     assert_eq!(talk.ask("FAKE:TEXT After.").await, Ended::Completed);
-    // The model was told what was said before.
+    // The model got the earlier messages.
     let asked = real.model.requests().last().unwrap().body["messages"].to_string();
     assert!(asked.contains("Before."), "{asked}");
     let costs: Vec<f64> = usage(&talk).iter().filter_map(|usage| usage.cost_usd).collect();
@@ -263,7 +268,7 @@ async fn history_is_read_from_the_file_and_what_a_terminal_added_is_appended() {
     real.provider.kill_session(&live.id).await.unwrap();
     let mark = live.mark().await;
 
-    // Read from the file, it is what was seen live, under the same ids, and no process is started.
+    // Read from the file, it equals the live conversation, with the same ids, and no process is started.
     let mut read = real.load(live.id.local(), History::All).await.unwrap();
     read.told().await;
     assert!(!read.is_alive());
@@ -291,7 +296,7 @@ async fn history_is_read_from_the_file_and_what_a_terminal_added_is_appended() {
     known.told().await;
     assert!(known.items.is_empty(), "{:?}", known.items);
 
-    // Somebody goes on with it elsewhere, as in a terminal: nobody keeps where the file was then.
+    // The session continues elsewhere, as in a terminal, where we do not see how far the file went.
     let mut elsewhere = real.load(live.id.local(), History::Known).await.unwrap();
     assert_eq!(elsewhere.ask("FAKE:TEXT Said elsewhere.").await, Ended::Completed);
     real.provider.kill_session(&live.id).await.unwrap();
@@ -301,12 +306,47 @@ async fn history_is_read_from_the_file_and_what_a_terminal_added_is_appended() {
     assert_eq!(added.notices().len(), 1);
     assert!(!added.replaced);
 
-    // A record that is not there any more means that all of it is told.
+    // If the marked record is gone, the whole file is read.
     let other = HistoryMark { bytes: 10, last_id: uuid::Uuid::new_v4().to_string() };
     let mut all = real.load(live.id.local(), after(other)).await.unwrap();
     all.told().await;
     assert!(all.replaced);
     assert_eq!(all.items.iter().filter(|item| item.item_id.as_str().ends_with(":user")).count(), 4);
+    real.provider.shutdown().await;
+}
+
+#[tokio::test]
+async fn usage_is_known_and_local_commands_compaction_and_clear_are_nobodys_words() {
+    let Some(real) = real(Pace::default(), |_| {}) else { return };
+    let mut talk = real.create().await.unwrap();
+    assert_eq!(talk.ask("FAKE:TEXT Good morning.").await, Ended::Completed);
+    // Far more than the few tokens of the message: only the agent knows its own prompts.
+    talk.knows("the context", |fact| {
+        matches!(fact, SessionFact::Usage(usage)
+            if usage.context_used > Some(1000) && usage.context_size >= Some(200_000))
+    })
+    .await;
+    for command in ["/context", "/compact", "/clear"] {
+        assert_eq!(talk.ask(command).await, Ended::Completed, "{command}");
+    }
+    let interludes = talk.interludes();
+    let [
+        Interlude::CommandOutput { command, text },
+        Interlude::Compaction(compaction),
+        Interlude::Cleared {},
+    ] = &interludes[..]
+    else {
+        panic!("{interludes:#?}")
+    };
+    assert_eq!(command, "/context");
+    assert!(text.contains("Context Usage"), "{text}");
+    assert!(compaction.before.is_some() && compaction.summary.is_some(), "{compaction:?}");
+    assert_eq!(talk.texts(), ["Good morning."]);
+
+    // The session goes on under another id of the agent's, and nothing of its file has been read.
+    talk.knows("the new id", |fact| matches!(fact, SessionFact::AgentRef(_))).await;
+    assert_eq!(talk.ask("FAKE:TEXT Good night.").await, Ended::Completed);
+    assert_eq!(talk.texts(), ["Good morning.", "Good night."]);
     real.provider.shutdown().await;
 }
 
@@ -332,7 +372,9 @@ async fn a_sub_agents_work_is_shown_under_its_call() {
 
 #[tokio::test]
 async fn hooks_of_a_project_run_only_when_they_were_confirmed() {
-    let hook = r#"{"hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": "echo x >> hooked.txt"}]}]}}"#;
+    let hook = r#"{"hooks": {"UserPromptSubmit": [
+        {"hooks": [{"type": "command", "command": "echo x >> hooked.txt"}]}
+    ]}}"#;
     let Some(real) = real(Pace::default(), |place| place.write(".claude/settings.json", hook))
     else {
         return;
@@ -351,7 +393,63 @@ async fn hooks_of_a_project_run_only_when_they_were_confirmed() {
     real.provider.shutdown().await;
 }
 
-/// What was added behind a mark, by whomever.
+/// Everything added after a mark.
 fn after(mark: HistoryMark) -> History {
     History::After { mark, known: Vec::new() }
+}
+
+#[tokio::test]
+async fn a_picture_lines_and_a_mentioned_file_reach_the_model() {
+    let prepare = |place: &Place| place.write("notes.md", "words of the mentioned file");
+    let Some(real) = real(Pace::default(), prepare) else { return };
+    let mut talk = real.create().await.unwrap();
+    let text = Attached::Text {
+        name: "src/main.rs, lines 2 to 3".into(),
+        uri: "file:///project/src/main.rs#L2-3".into(),
+        text: "frozen lines with @nobody in them".into(),
+    };
+    let prompt = AgentPrompt {
+        text: "Look at these. @notes.md".into(),
+        attached: vec![Attached::Picture(picture("dot.png")), text],
+    };
+    let turn = talk.send_prompt(&prompt).await.unwrap();
+    assert_eq!(talk.ends(&turn).await, Ended::Completed);
+    assert_eq!(talk.texts().len(), 1, "and no card for the user's own picture: {:?}", talk.texts());
+    let asked = real.model.requests().last().unwrap().body["messages"].to_string();
+    for part in ["\"type\":\"image\"", "frozen lines", "words of the mentioned file"] {
+        assert!(asked.contains(part), "{part} in {asked}");
+    }
+}
+
+#[tokio::test]
+async fn a_message_for_a_running_turn_is_read_after_a_tool_or_gets_its_own_turn() {
+    let Some(real) = real(Pace::default(), |_| {}) else { return };
+    let mut talk = real.create().await.unwrap();
+
+    let turn = talk.send("FAKE:BASH echo hello > made.txt").await.unwrap();
+    let (item, _) = talk.asked().await;
+    let message = talk.steer("Also think of bananas.").await;
+    talk.answer(&item, "allow").await.unwrap();
+    assert_eq!(talk.ends(&turn).await, Ended::Completed);
+    let taken = ItemId::steered(&turn, &message);
+    let at = talk.items.iter().position(|item| item.item_id == taken).unwrap();
+    let call = talk.items.iter().position(|item| matches!(item.source, Source::ToolCall(_)));
+    assert!(call.unwrap() < at && at + 1 < talk.items.len(), "{:?}", talk.texts());
+    assert_eq!(talk.turns.len(), 2, "one turn answers both");
+
+    let turn = talk.send("FAKE:LONG 60 20").await.unwrap();
+    talk.sees("word2 ").await;
+    let message = talk.steer("FAKE:TEXT In its own turn.").await;
+    assert_eq!(talk.ends(&turn).await, Ended::Completed);
+    assert_eq!(talk.ends(&TurnId::new(message)).await, Ended::Completed);
+    assert_eq!(talk.texts().last().map(String::as_str), Some("In its own turn."));
+
+    let turn = talk.send("FAKE:LONG 400 20").await.unwrap();
+    talk.sees("word2 ").await;
+    let message = talk.steer("FAKE:TEXT Never read.").await;
+    talk.cancel().await.unwrap();
+    assert_eq!(talk.ends(&turn).await, Ended::Cancelled);
+    assert_eq!(talk.returned, [message]);
+    assert_eq!(talk.ask("FAKE:TEXT Still here.").await, Ended::Completed);
+    real.provider.shutdown().await;
 }

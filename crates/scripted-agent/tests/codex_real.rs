@@ -1,4 +1,4 @@
-//! Stories with the real codex-acp, asked by a fake model on loopback.
+//! Stories with the real codex-acp, answered by a fake model on loopback.
 //!
 //! `LIMINAL_TEST_CODEX_ACP` names the program; `scripts/test` installs and names the pinned one.
 
@@ -10,14 +10,15 @@ mod real_agent;
 #[path = "acp/support.rs"]
 mod support;
 
-use liminal_agents::{CliProvider, History};
+use liminal_agents::{AgentPrompt, Attached, CliProvider, History};
+use liminal_contract::{Asks, Steers};
 use liminal_fake_model::FakeModel;
 use liminal_scripted_agent::script;
 use liminal_stream::SessionFact;
-use real_agent::program;
+use real_agent::{picture, program};
 use support::App;
 
-/// The real program with a home of its own, or `None` where somebody does without.
+/// The real program with its own home directory, or `None` if the stories with real agents are switched off.
 fn real() -> Option<(App, FakeModel)> {
     let program = program("LIMINAL_TEST_CODEX_ACP")?;
     let model = FakeModel::start().unwrap();
@@ -40,15 +41,18 @@ fn real() -> Option<(App, FakeModel)> {
             ("FAKE_API_KEY".into(), "test-key".into()),
             ("NO_BROWSER".into(), "1".into()),
         ];
-        // Its default mode decides by itself; this one asks.
-        setup.agent.ask_mode = Some("workspace-write".to_owned());
-        setup.timing.start = std::time::Duration::from_secs(60);
+        // Its default mode decides on its own; this one asks.
+        setup.agent.ask_mode = Some("read-only".to_owned());
+        setup.timing.longest_start = std::time::Duration::from_secs(120);
     });
     Some((app, model))
 }
 
-/// A command that codex must ask for, because it wants out of its sandbox.
-const ASKED_FOR: &str = r#"FAKE:TOOL exec_command {"cmd":"touch made-by-tool.txt && ls","sandbox_permissions":"require_escalated","justification":"test"}"#;
+/// A command that needs permission, because it leaves the sandbox.
+const ASKED_FOR: &str = concat!(
+    r#"FAKE:TOOL exec_command {"cmd":"touch made-by-tool.txt && ls","#,
+    r#""sandbox_permissions":"require_escalated","justification":"test"}"#,
+);
 
 #[tokio::test]
 async fn codex_is_put_into_the_mode_that_asks_and_answers_in_turns() {
@@ -62,11 +66,15 @@ async fn codex_is_put_into_the_mode_that_asks_and_answers_in_turns() {
     assert!(said.contains("Thinks: ") && said.contains("First I consider"), "{said}");
     assert!(said.contains("Agent: Here is my considered answer."), "{said}");
     let mode = chat.facts.iter().rev().find_map(|fact| match fact {
-        SessionFact::Modes { current, .. } => Some(current.as_str()),
+        SessionFact::Options(options) => options.first().map(|mode| mode.value.to_string()),
         _ => None,
     });
-    assert_eq!(mode, Some("workspace-write"));
-    assert!(!chat.facts.contains(&SessionFact::DecidesByItself));
+    assert_eq!(mode.as_deref(), Some("read-only"));
+    let asks = chat.facts.iter().rev().find_map(|fact| match fact {
+        SessionFact::Asks(asks) => Some(*asks),
+        _ => None,
+    });
+    assert_eq!(asks, Some(Asks::Always));
     app.stop().await;
 }
 
@@ -143,5 +151,50 @@ async fn a_session_of_codex_is_loaded_with_its_history_and_resumed_without() {
         "{}",
         loaded.transcript()
     );
+    app.stop().await;
+}
+
+#[tokio::test]
+async fn a_picture_lines_and_a_mentioned_picture_reach_the_model() {
+    let Some((app, model)) = real() else { return };
+    let mut chat = app.create().await;
+    let mentioned = Attached::File {
+        path: "shown.png".into(),
+        uri: "file:///project/shown.png".into(),
+        is_mentioned: true,
+        picture: Some(picture("shown.png")),
+    };
+    let lines = Attached::Text {
+        name: "src/main.rs, lines 2 to 3".into(),
+        uri: "file:///project/src/main.rs#L2-3".into(),
+        text: "frozen lines".into(),
+    };
+    let text = "FAKE:TEXT I see.\n@shown.png".into();
+    let attached = vec![Attached::Picture(picture("dot.png")), lines, mentioned];
+    chat.send_prompt(&AgentPrompt { text, attached }).await.unwrap();
+    assert_eq!(chat.turn_ends().await.how, "completed");
+    assert!(chat.facts.contains(&SessionFact::TakesPictures(true)));
+    let asked = model.requests().last().unwrap().body["input"].to_string();
+    assert_eq!(asked.matches("\"type\":\"input_image\"").count(), 2, "{asked}");
+    for part in ["frozen lines", "[@shown.png](file:///project/shown.png)"] {
+        assert!(asked.contains(part), "{part} in {asked}");
+    }
+    app.stop().await;
+}
+
+#[tokio::test]
+async fn codex_takes_a_message_in_the_middle_of_its_words() {
+    let Some((app, _model)) = real() else { return };
+    let mut chat = app.create().await;
+    chat.send("FAKE:LONG 200 20").await;
+    chat.sees("word3 ").await;
+    chat.provider.steer(&chat.id, "m1", "FAKE:TEXT Steered.").await.unwrap();
+    assert_eq!(chat.turn_ends().await.how, "completed");
+    let said = chat.transcript();
+    let at = |text: &str| said.find(text).unwrap_or_else(|| panic!("no {text}: {said}"));
+    assert!(at("word3 ") < at("User: FAKE:TEXT Steered."), "{said}");
+    assert!(at("User: FAKE:TEXT Steered.") < at("Agent: Steered."), "{said}");
+    assert!(!said.contains("word199"), "{said}");
+    assert!(chat.facts.contains(&SessionFact::Steers(Steers::AtOnce)), "{:?}", chat.facts);
     app.stop().await;
 }

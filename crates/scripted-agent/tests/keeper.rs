@@ -1,4 +1,4 @@
-//! A keeper and real processes: asked for, started once, crashed, started again, given up, stopped.
+//! A keeper and real processes: requested, started once, crashed, restarted, given up, stopped.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -19,7 +19,7 @@ use processes::{are_gone, guard, hostile, lives, shell, signal};
 use rustix::process::Signal;
 use tokio::sync::mpsc;
 
-/// Connects by hearing one line.
+/// Connected as soon as it reads one line.
 struct Program {
     launch: Mutex<Launch>,
     starts: AtomicUsize,
@@ -72,10 +72,14 @@ impl Story {
         let (tell, statuses) = mpsc::unbounded_channel();
         let cli_type = CliType::parse("hostile").unwrap();
         let connect: Arc<dyn Connect<Link = Link>> = Arc::clone(&program) as _;
-        Self { keeper: Keeper::new(cli_type, "Hostile", timing, connect, tell), program, statuses }
+        Self {
+            keeper: Keeper::new((cli_type, None), "Hostile", timing, connect, tell),
+            program,
+            statuses,
+        }
     }
 
-    /// The next statuses, with the number of the try and whether the time of the next is told.
+    /// The next statuses, with the number of the attempt and whether they have the time of the next one.
     async fn says(&mut self, expected: &[(AgentStatus, Option<u32>, bool)]) {
         for expected in expected {
             let change = self.statuses.recv().await.unwrap();
@@ -145,9 +149,11 @@ async fn a_program_that_ends_before_it_is_ready_leaves_its_last_words() {
 #[tokio::test]
 async fn a_program_that_does_not_get_ready_in_time_is_ended_and_its_words_are_kept() {
     let script = "echo waiting for the network >&2; exec sleep 600";
-    let mut story = Story::timed(shell(script), |timing| timing.start = Duration::from_secs(2));
+    let mut story = Story::timed(shell(script), |timing| {
+        *timing = timing.clone().starting_within(Some(Duration::from_secs(2)));
+    });
     let error = story.keeper.link().await.err().unwrap();
-    assert_eq!(error.to_string(), "Could not connect to Hostile. It did not get ready within 2 s.");
+    assert_eq!(error.to_string(), "Could not connect to Hostile. It was not ready within 2 s.");
     assert_eq!(error.details().unwrap().stderr_tail.as_deref(), Some("waiting for the network\n"));
     story.says(&[(Starting, None, false), (Disconnected, None, false)]).await;
 }
@@ -175,7 +181,7 @@ async fn a_crashed_agent_comes_back_by_itself() {
 #[tokio::test]
 async fn an_agent_that_connects_and_crashes_again_and_again_ends_at_the_users_button() {
     let mut story = Story::of(shell("echo hello; exit 1"));
-    // It may be gone before we can take it; that it was started is what matters.
+    // It may have ended before we get it; it only matters that it was started.
     let _gone_already = story.keeper.link().await;
     story.says(&FIRST_START).await;
     for attempt in 1..=5 {
@@ -190,7 +196,7 @@ async fn an_agent_that_connects_and_crashes_again_and_again_ends_at_the_users_bu
     }
     story.says(&[(Disconnected, None, false)]).await;
     assert_eq!(story.starts(), 6);
-    assert!(story.refused().await.ends_with("Use Reconnect to start it once more."));
+    assert!(story.refused().await.ends_with("Use Reconnect to try again."));
     assert_eq!(story.starts(), 6);
 
     story.becomes(hostile("echo"));
@@ -221,7 +227,7 @@ async fn restarts_that_fail_are_tried_five_times() {
 #[tokio::test]
 async fn an_idle_agent_is_stopped_and_the_next_who_asks_gets_a_new_one() {
     let mut story = Story::timed(hostile("echo"), |timing| timing.idle = Duration::from_millis(50));
-    // While a turn runs it is not idle.
+    // It is not idle while a turn runs.
     let turn = story.keeper.turn();
     let first = story.pid().await;
     story.says(&FIRST_START).await;

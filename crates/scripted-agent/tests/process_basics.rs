@@ -42,7 +42,7 @@ async fn a_process_hears_us_and_we_hear_it() {
 
 #[tokio::test]
 async fn a_write_to_a_process_that_ended_is_an_error() {
-    // Its child holds the pipe open for a moment more; that must not look like somebody listening.
+    // Its child keeps the pipe open a little longer; that must not look like a reader.
     let started = shell("sleep 600 & exit 7").spawn(&guard()).await.unwrap();
     assert_eq!(started.process.exited().await, Exit::Code(7));
     assert_eq!(started.stdin.write(b"anybody?\n".to_vec()).await, Err(StdinClosed));
@@ -127,7 +127,8 @@ async fn an_agent_is_not_deaf_to_the_signals_its_guard_does_not_hear() {
 
 #[tokio::test]
 async fn only_the_end_of_a_long_stderr_is_kept_and_it_never_blocks() {
-    let script = "i=0; while [ $i -lt 3000 ]; do echo \"line $i: some words to fill the pipe with, and ü\" >&2; i=$((i+1)); done";
+    let script = "i=0; while [ $i -lt 3000 ]; do \
+                  echo \"line $i: some words to fill the pipe with, and ü\" >&2; i=$((i+1)); done";
     let started = shell(script).spawn(&guard()).await.unwrap();
     started.process.exited().await;
     let words = started.process.last_words().await;
@@ -140,11 +141,11 @@ async fn only_the_end_of_a_long_stderr_is_kept_and_it_never_blocks() {
 #[tokio::test]
 async fn an_agent_holds_no_pipe_but_its_own_three() {
     const WHAT_I_HOLD: &str = "readlink /proc/$$/fd/*";
-    // What any child of this test holds, because whoever runs the tests left it open.
+    // Descriptors that every child of this test inherits from the test runner.
     let any = std::process::Command::new("/bin/sh").args(["-c", WHAT_I_HOLD]).output().unwrap();
     let any = String::from_utf8_lossy(&any.stdout).into_owned();
 
-    // Others, started at the same time and still running, whose pipes and lifelines must not be seen here.
+    // Other running processes, started at the same time, whose pipes and lifelines must not leak into this one.
     let echo = Launch::new("Echo", PROGRAM, "/").args(["echo"]);
     let others = [echo.spawn(&guard()).await.unwrap(), echo.spawn(&guard()).await.unwrap()];
     let started = shell(WHAT_I_HOLD).spawn(&guard()).await.unwrap();
@@ -165,7 +166,7 @@ async fn an_agents_version_is_what_its_program_says() {
         ("echo; echo Welcome!; echo 'tool 1.2.3 (abc)'; echo 9", Some("tool 1.2.3 (abc)")),
         ("echo hello", None),
         ("exit 1", None),
-        // It does not listen, and does not end by itself.
+        // It ignores everything, and does not end on its own.
         ("echo 7; exec sleep 600", Some("7")),
     ] {
         entry.version_args = Some(vec!["-c".into(), script.into()]);

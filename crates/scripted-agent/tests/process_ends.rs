@@ -1,5 +1,5 @@
-//! Nothing of an agent is left when it ends, when its guard ends, or when the server ends in any way; also not of
-//! one that ignores the end of its stdin and SIGTERM and has a grandchild in a session of its own that does the same.
+//! No process of an agent is left when it ends, when its guard ends, or when the server ends in any way; even if it
+//! ignores the end of its stdin and SIGTERM and has a grandchild in its own process session that does the same.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 

@@ -1,5 +1,5 @@
-//! An agent that says more than anybody takes waits; it does not fill our memory. Alone in its file, because it
-//! looks at the memory of its process.
+//! An agent that writes faster than we read has to wait; it does not fill our memory. Alone in its file, because it
+//! measures the memory of its process.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -17,7 +17,7 @@ use processes::{PROGRAM, guard, hostile};
 const LINES: usize = 1_000_000;
 const BUDGET: usize = 8 * 1024 * 1024;
 
-/// Megabytes this process holds in memory, where the system says.
+/// Megabytes this process holds in memory, if the system reports it.
 fn resident() -> f64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: f64 = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0.0);
@@ -37,7 +37,7 @@ async fn a_flood_at_a_slow_consumer_costs_no_more_than_the_budget() {
     let (mut taken, mut most_held, mut most_resident) = (0, 0, before);
     let mut ended = false;
     while !ended || !queue.is_empty() {
-        // The reader reads until it is made to wait …
+        // The reader reads until it has to wait …
         while !ended {
             let mut next = pin!(lines.next());
             let full = budget.held() + 1024 > BUDGET;
@@ -63,7 +63,7 @@ async fn a_flood_at_a_slow_consumer_costs_no_more_than_the_budget() {
             taken += 1;
         }
         if taken == 2_000 {
-            // Meanwhile another agent is heard.
+            // In the meantime, another agent is read.
             assert!(flood.process.is_alive());
             other.stdin.write(b"hello\n".to_vec()).await.unwrap();
         }
@@ -74,7 +74,7 @@ async fn a_flood_at_a_slow_consumer_costs_no_more_than_the_budget() {
     );
     assert_eq!((taken, flood.process.exited().await), (LINES, Exit::Code(0)));
     assert!(most_held <= BUDGET);
-    // Twice the budget is room enough; all of it would be more than a hundred megabytes.
+    // Twice the budget is enough; the whole flood would be more than 100 MB.
     assert!(most_resident - before < 16.8, "{most_resident} MB");
     let mut heard = other.stdout.lines(Budget::default());
     heard.next().await.unwrap();

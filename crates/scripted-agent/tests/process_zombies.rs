@@ -1,5 +1,5 @@
-//! A long run of starts and stops leaves nothing: no zombie, no process, no descriptor. Alone in its file, because
-//! it looks at everything its process has.
+//! Many starts and stops leave nothing: no zombie, no process, no descriptor. Alone in its file, because it looks at
+//! everything its process has.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may")]
@@ -10,7 +10,7 @@ mod processes;
 use liminal_agents::process::{Launch, Stop};
 use processes::{guard, hostile, shell};
 
-/// All of them, also the dead.
+/// All of them, zombies included.
 fn children() -> Vec<i32> {
     let own = std::process::id();
     let mut children = Vec::new();
@@ -27,7 +27,7 @@ fn descriptors() -> usize {
 
 #[tokio::test]
 async fn two_hundred_starts_and_stops_leave_nothing() {
-    // The first start brings up what the runtime needs for children.
+    // The first start sets up what the runtime needs for children.
     shell("true").spawn(&guard()).await.unwrap().process.gone().await;
     let before = descriptors();
 
@@ -41,7 +41,7 @@ async fn two_hundred_starts_and_stops_leave_nothing() {
         shell("sleep 600").spawn(&guard()).await.unwrap().process.stop(Stop::Kill).await;
         let missing = Launch::new("Nobody", "no-such-program-anywhere", "/");
         assert!(missing.spawn(&guard()).await.is_err());
-        // The guard of the one that failed is waited for behind our back.
+        // The guard of the failed one is reaped in the background.
         while !children().is_empty() {
             tokio::task::yield_now().await;
         }

@@ -1,8 +1,8 @@
-//! Makes a data directory with very much in it, for measuring: `generate DIR ITEMS`. Everything goes through the
-//! program's own journal and its own indexer. Prints what it cost as JSON.
+//! Generates a large data directory for benchmarks: `generate DIR ITEMS`. Everything goes through the program's own
+//! journal and indexer. Prints the cost as JSON.
 //!
-//! The words are made up, but distributed as words are: the n-th most frequent comes up about 1/n as often as the first.
-//! `quokka` is in twenty items, whatever their number.
+//! The words are made up but distributed like real ones: the n-th most frequent occurs about 1/n as often as the first.
+//! `quokka` is in twenty items, however many there are.
 
 use std::path::Path;
 use std::sync::{Arc, mpsc};
@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let (directory, items): (&Path, usize) = (Path::new(&directory), items.parse()?);
     let journal = Journal::open(directory)?.journal;
-    let sessions = Arc::new(SessionsFile::open(directory));
+    let sessions = Arc::new(SessionsFile::open(directory, &journal));
 
     let began = Instant::now();
     let mut words = Words::new();
@@ -45,11 +45,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let texts = (first..last).map(|n| words.text(n % rare_every == rare_every / 2)).collect();
         text_bytes += write(&journal, &session, texts);
     }
-    // The last item of all has a word of its own: when that is found, everything is.
+    // The very last item has a unique word: once that is found, everything is indexed.
     let last = SessionId::parse("demo:last")?;
     sessions.put(record(&last, 0)?).await?;
     write(&journal, &last, vec!["zyzzyva".to_owned()]);
-    // The journal tells of a commit a moment after it; one more and that moment is over.
+    // The journal reports a commit shortly after it; one more commit makes sure that it did.
     write(&journal, &SessionId::parse("demo:000000")?, Vec::new());
     let journalled = began.elapsed();
 
@@ -65,7 +65,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let size = |file: &str| std::fs::metadata(directory.join(file)).map_or(0, |file| file.len());
     println!(
-        "{{\"items\":{items},\"textBytes\":{text_bytes},\"journalBytes\":{},\"searchBytes\":{},\"journalSeconds\":{:.1},\"indexSeconds\":{:.1},\"rareHits\":{}}}",
+        "{{\"items\":{items},\"textBytes\":{text_bytes},\"journalBytes\":{},\"searchBytes\":{},\
+         \"journalSeconds\":{:.1},\"indexSeconds\":{:.1},\"rareHits\":{}}}",
         size("journal.db"),
         size("search.db"),
         journalled.as_secs_f64(),
@@ -77,7 +78,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 async fn found(search: &Search, query: &str) -> Result<usize, String> {
     match search.find(query.into(), Some(500)).await {
-        Ok(ServerMessage::SearchResults { hits, .. }) => Ok(hits.len()),
+        Ok((ServerMessage::SearchResults { hits, .. }, _)) => Ok(hits.len()),
         Ok(other) => Err(format!("{other:?}")),
         Err(failure) => Err(failure.message),
     }
@@ -95,11 +96,13 @@ fn record(session: &SessionId, number: usize) -> Result<SessionRecord, Box<dyn s
         agent_ref: None,
         policy: None,
         title_by: None,
+        worktree: None,
+        counts: None,
         other: serde_json::Map::new(),
     })
 }
 
-/// Writes a session in one commit; how many bytes of text it has.
+/// Writes a session in one commit. Returns the bytes of text in it.
 fn write(journal: &Journal, session: &SessionId, texts: Vec<String>) -> usize {
     let at = Timestamp::from_millis(1_800_000_000_000);
     let (mut changes, mut seq, mut bytes) = (Vec::new(), 0, 0);
@@ -120,7 +123,7 @@ fn write(journal: &Journal, session: &SessionId, texts: Vec<String>) -> usize {
                 ..ToolCall::default()
             }),
             1 => Source::Thinking { content: text, provider_id: "demo".into() },
-            _ => Source::Message { content: text, origin: MessageOrigin::Agent },
+            _ => Source::message(text, MessageOrigin::Agent),
         };
         let upsert = Upsert {
             item_id: ItemId::block(&turn_id, 0, index as usize),
@@ -138,10 +141,10 @@ fn write(journal: &Journal, session: &SessionId, texts: Vec<String>) -> usize {
         changes.push(Change::Item(Box::new(item)));
     }
     let (done, wait) = mpsc::channel();
-    let told = move || {
+    let committed = move || {
         let _waiter_left = done.send(());
     };
-    journal.commit(session, seq, changes, Box::new(told));
+    journal.commit(session, seq, changes, Box::new(committed));
     let _journal_ended = wait.recv();
     bytes
 }

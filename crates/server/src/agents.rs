@@ -1,6 +1,6 @@
-//! The agents as browsers see them: which there are, whether they can be used, what their processes are doing.
+//! The agents as browsers see them: which exist, whether they can be used, what their processes are doing.
 //!
-//! How an agent is driven is the agents crate's business; this keeps what it tells and passes it on.
+//! Driving an agent is the job of the agents crate; this module keeps the statuses it reports and passes them on.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,9 +11,9 @@ use liminal_agents::process::GuardCommand;
 use liminal_contract::{Agent, AgentStatus, CliType, Frame, ServerMessage, SessionId};
 use tokio::sync::mpsc;
 
-use crate::ws::{Hub, Outbox};
+use crate::failure::shown;
+use crate::feed::{Hub, Outbox};
 
-/// What is known of every agent.
 pub struct Agents {
     catalogue: Catalogue,
     guard: GuardCommand,
@@ -22,19 +22,19 @@ pub struct Agents {
 
 #[derive(Default)]
 struct State {
-    /// The last word about each process: of an agent kind, or of one session.
-    said: HashMap<(CliType, Option<SessionId>), StatusChange>,
-    /// What each program said of itself; present once it was asked.
+    /// The latest status of each process: of an agent, or of one session.
+    statuses: HashMap<(CliType, Option<SessionId>), StatusChange>,
+    /// The output of each program's version command; present once it was asked.
     versions: HashMap<CliType, Option<String>>,
 }
 
 impl Agents {
-    /// Of this catalogue; versions are asked for under this guard.
+    /// Versions are asked for under this guard.
     pub fn new(catalogue: Catalogue, guard: GuardCommand) -> Arc<Self> {
         Arc::new(Self { catalogue, guard, state: Mutex::default() })
     }
 
-    /// Passes every change on to every browser, and keeps it for those who come later.
+    /// Passes every change on to every browser, and keeps it for those that connect later.
     pub fn follow(
         self: &Arc<Self>,
         mut changes: mpsc::UnboundedReceiver<StatusChange>,
@@ -43,34 +43,34 @@ impl Agents {
         let agents = self.clone();
         tokio::spawn(async move {
             while let Some(change) = changes.recv().await {
-                // Kept first: whoever comes between the two is told twice rather than not at all.
+                // Kept first: a browser that connects between the two gets it twice rather than not at all.
                 agents.keep(&change);
                 hub.broadcast(message(&change));
             }
         });
     }
 
-    /// Tells a browser that just came how things are.
+    /// Sends a browser that just connected every status that isn't the default.
     pub fn greet(&self, outbox: &Outbox) {
-        let mut said: Vec<StatusChange> = self.state().said.values().cloned().collect();
-        said.sort_by(|a, b| (&a.cli_type, &a.session_id).cmp(&(&b.cli_type, &b.session_id)));
-        for change in &said {
+        let mut statuses: Vec<StatusChange> = self.state().statuses.values().cloned().collect();
+        statuses.sort_by(|a, b| (&a.cli_type, &a.session_id).cmp(&(&b.cli_type, &b.session_id)));
+        for change in &statuses {
             outbox.reply(&Frame { request_id: None, message: message(change) });
         }
     }
 
-    /// The last word about a process counts. That of a session rests unless something else is said.
+    /// The latest status of a process counts. A session's process is idle unless one is kept.
     fn keep(&self, change: &StatusChange) {
         let about = (change.cli_type.clone(), change.session_id.clone());
         let mut state = self.state();
         if about.1.is_some() && change.status == AgentStatus::Idle {
-            state.said.remove(&about);
+            state.statuses.remove(&about);
         } else {
-            state.said.insert(about, change.clone());
+            state.statuses.insert(about, change.clone());
         }
     }
 
-    /// The catalogue, each with its state.
+    /// The catalogue, each agent with its status.
     pub fn list(self: &Arc<Self>) -> Vec<Agent> {
         self.ask_versions();
         let state = self.state();
@@ -80,20 +80,18 @@ impl Agents {
             .map(|entry| Agent {
                 cli_type: entry.cli_type.clone(),
                 name: entry.name.clone(),
-                status: state
-                    .said
-                    .get(&(entry.cli_type.clone(), None))
-                    .map_or(AgentStatus::Idle, |change| change.status),
+                status: state.status(&entry.cli_type),
                 ready: entry.readiness(),
                 version: state.versions.get(&entry.cli_type).cloned().flatten(),
                 install: entry.install.clone(),
                 login: entry.login.clone(),
                 builtin: entry.builtin,
+                offered: entry.is_offered(),
             })
             .collect()
     }
 
-    /// Asks every program that was not asked yet, behind the scenes: the list does not wait for slow programs.
+    /// Asks every program that was not asked yet, in the background: the list does not wait for slow programs.
     fn ask_versions(self: &Arc<Self>) {
         for entry in self.catalogue.entries() {
             if self.state().versions.contains_key(&entry.cli_type) || entry.find().is_none() {
@@ -103,6 +101,7 @@ impl Agents {
             let (agents, entry) = (self.clone(), entry.clone());
             tokio::spawn(async move {
                 let version = entry.version(&agents.guard).await;
+                let version = version.as_deref().map(liminal_render::visible);
                 agents.state().versions.insert(entry.cli_type, version);
             });
         }
@@ -113,6 +112,21 @@ impl Agents {
     }
 }
 
+impl State {
+    /// The status of an agent. If each session has a process of its own, the one furthest along counts.
+    fn status(&self, cli_type: &CliType) -> AgentStatus {
+        let rank = |status: &AgentStatus| match status {
+            AgentStatus::Idle => 0,
+            AgentStatus::Disconnected => 1,
+            AgentStatus::Reconnecting => 2,
+            AgentStatus::Starting => 3,
+            AgentStatus::Connected => 4,
+        };
+        let its = self.statuses.values().filter(|change| change.cli_type == *cli_type);
+        its.map(|change| change.status).max_by_key(rank).unwrap_or(AgentStatus::Idle)
+    }
+}
+
 fn message(change: &StatusChange) -> ServerMessage {
     ServerMessage::AgentStatus {
         cli_type: change.cli_type.clone(),
@@ -120,6 +134,6 @@ fn message(change: &StatusChange) -> ServerMessage {
         session_id: change.session_id.clone(),
         attempt: change.attempt,
         retry_at: change.retry_at,
-        details: change.details.clone(),
+        details: change.details.clone().map(shown),
     }
 }

@@ -12,20 +12,16 @@ static EMBEDDED: &[(&str, &[u8], &str)] = &include!(concat!(env!("OUT_DIR"), "/a
 /// Where the page's files come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Assets {
-    /// The binary.
     Embedded,
-    /// This directory, read anew for each request.
+    /// This directory, read again for each request.
     Disk(PathBuf),
 }
 
-/// One file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Asset {
-    /// What is in it.
     pub bytes: Cow<'static, [u8]>,
-    /// Changes when the bytes do. Quoted, as the header wants it.
+    /// Changes when the bytes do. Quoted, as the header requires.
     pub etag: Cow<'static, str>,
-    /// By its extension.
     pub content_type: &'static str,
 }
 
@@ -66,7 +62,7 @@ impl Assets {
     }
 }
 
-/// Nothing above the directory, whatever the path says.
+/// Refuses every path that could lead out of the directory.
 fn read_inside(directory: &Path, relative: &Path) -> Option<Vec<u8>> {
     let is_plain = relative.components().all(|part| matches!(part, Component::Normal(_)));
     is_plain.then(|| fs::read(directory.join(relative)).ok())?

@@ -1,10 +1,9 @@
-//! Opens the user's browser, when there is a screen to open it on.
+//! Opens the user's browser, if there is a display.
 
 use std::env;
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// Whether a browser could show itself here.
 pub fn has_display() -> bool {
     if cfg!(target_os = "macos") {
         return env::var_os("SSH_CONNECTION").is_none();
@@ -22,16 +21,17 @@ pub fn open(address: &str) {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let child = Command::new(opener)
         .arg(address)
+        .env_remove(liminal_agents::process::MARK)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
     match child {
         Ok(mut child) => {
-            // Waiting takes as long as the browser lives, and leaves no zombie.
+            // Waits as long as the browser runs, so that it leaves no zombie.
             let _no_thread =
                 thread::Builder::new().name("browser".into()).spawn(move || child.wait());
         }
-        Err(error) => tracing::info!(opener, %error, "no browser was opened"),
+        Err(error) => tracing::info!(opener, %error, "could not open a browser"),
     }
 }

@@ -1,7 +1,6 @@
-//! The command line: which command, with which flags, and the one line it ends with when it can't.
+//! The command line: which command, with which flags, and the one-line error when it fails.
 
 mod backup;
-mod terminal;
 mod token;
 
 use std::env;
@@ -11,40 +10,39 @@ use std::process::ExitCode;
 use lexopt::prelude::{Long, Short, Value};
 
 use crate::config::{self, Config, Flags};
+use crate::terminal::{Stopped, complain, say};
 use crate::{doctor, serve};
-
-pub use terminal::{complain, say};
 
 const HELP: &str = "\
 Liminal Builder: one page for all your coding agents.
 
 Usage: liminal [serve] [flags]    start, and open the page in the browser
-       liminal token [--rotate]   print the token; --rotate makes a new one and voids the old
-       liminal doctor             look whether everything is in order, and which agents there are
+       liminal token [--rotate]   print the token; --rotate makes a new one and logs out every browser
+       liminal doctor             check the setup and list the agents found
        liminal backup DIRECTORY   copy everything worth keeping into a new directory
-       liminal demo-agent         the built-in agent, on stdin and stdout; --script FILE plays yours
+       liminal demo-agent         run the built-in agent on stdin and stdout; --script FILE plays your script
        liminal --help | --version
 
-Flags (each wins over the variable beside it):
+Flags (each overrides the variable beside it):
   --host ADDRESS          where to listen              LIMINAL_HOST      127.0.0.1
-  --port PORT             0 for any free one           LIMINAL_PORT      3000
+  --port PORT             0 picks a free one           LIMINAL_PORT      3000
   --data-dir DIRECTORY    where everything is kept     LIMINAL_DATA_DIR  ~/.liminal-builder
-  --allow-origin ORIGIN   a further address of the page, such as https://box.example (repeatable)
+  --allow-origin ORIGIN   another address of the page, such as https://box.example (repeatable)
   --no-open               don't open the browser
   --dev                   serve the page from the checkout's client directory
 
 More variables:
-  LIMINAL_PERMISSIONS     ask (the default) or auto: what happens when an agent asks to do something
-  LIMINAL_IDLE_MS         stop an agent that had nothing to do for this long (600000)
-  LIMINAL_RETRY_MS        start an agent that crashed again after this long; each further wait doubles (1000)
-  CLAUDE_CMD              the command of Claude Code (claude)
-  CODEX_ACP_CMD           the command of Codex (codex-acp)
-  ACP_START_TIMEOUT_MS    an agent must be ready within this (15000)
-  ACP_PROMPT_TIMEOUT_MS   remark on an agent that said nothing for this long (30000)
+  LIMINAL_PERMISSIONS     ask (ask before acting, the default) or auto (approve everything)
+  LIMINAL_IDLE_MS         stop an agent after it was idle for this long (600000)
+  LIMINAL_RETRY_MS        restart a crashed agent after this long; each further wait doubles (1000)
+  CLAUDE_CMD              the command that starts Claude Code (claude)
+  CLAUDE_ACP_CMD          no longer used; set CLAUDE_CMD
+  CODEX_ACP_CMD           the command that starts Codex (codex-acp)
+  ACP_START_TIMEOUT_MS    how long an agent may take to start (60000)
+  ACP_PROMPT_TIMEOUT_MS   show a notice when an agent was silent for this long (30000)
   RUST_LOG                what to log to stderr (warn)
 ";
 
-/// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
 enum Command {
     Serve(Flags),
@@ -55,10 +53,10 @@ enum Command {
     Version,
 }
 
-/// Runs the command that the arguments of this process name.
+/// Runs the command given in this process's arguments.
 pub fn run() -> ExitCode {
-    if let Some(other_self) = other_self() {
-        return other_self;
+    if let Some(other_program) = other_program() {
+        return other_program;
     }
     let outcome = match parse(env::args_os()) {
         Ok(command) => execute(command),
@@ -73,37 +71,18 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// The two programs that this one is besides: the guard of an agent, entered before any thread is started, and the
-/// built-in agent.
-fn other_self() -> Option<ExitCode> {
+/// This binary is also two other programs: the guard of an agent, entered before any thread starts, and the built-in
+/// agent.
+fn other_program() -> Option<ExitCode> {
     let mut args = env::args_os().skip(1);
     match args.next()?.to_str()? {
         "guard" => Some(liminal_agents::process::guard_main()),
         "demo-agent" => {
             let rest: Vec<String> =
                 args.map(|argument| argument.to_string_lossy().into_owned()).collect();
-            Some(liminal_scripted_agent::demo_main(&rest))
+            Some(liminal_scripted_agent::agent_main(&rest))
         }
         _ => None,
-    }
-}
-
-/// Why a command ended early, in one line.
-#[derive(Debug)]
-pub struct Stopped {
-    line: String,
-    status: u8,
-}
-
-impl Stopped {
-    /// It could not be done.
-    pub fn because(line: impl ToString) -> Self {
-        Self { line: line.to_string(), status: 1 }
-    }
-
-    /// It was asked for wrongly.
-    fn usage(line: impl ToString) -> Self {
-        Self { line: line.to_string(), status: 2 }
     }
 }
 
@@ -156,9 +135,9 @@ fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, lexopt::Er
         Some("doctor") => Ok(Command::Doctor(flags)),
         Some("backup") => match to {
             Some(to) => Ok(Command::Backup { flags, to }),
-            None => Err("backup needs a directory to make".to_owned().into()),
+            None => Err("backup needs the path of a new directory".to_owned().into()),
         },
         Some("token") => Ok(Command::Token { flags, rotate }),
-        Some(other) => Err(format!("there is no command {other:?}").into()),
+        Some(other) => Err(format!("unknown command {other:?}").into()),
     }
 }

@@ -1,4 +1,4 @@
-//! What the user chose, by flag or by environment. A flag wins; a bad value is named and nothing is started.
+//! Settings from flags and environment variables. A flag wins; a bad value is reported and nothing is started.
 //!
 //! Reads no file and touches no disk.
 
@@ -13,70 +13,61 @@ use tracing_subscriber::filter::Targets;
 
 use crate::door::AllowedOrigin;
 
-/// Everything that can be chosen.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where to listen.
     pub host: IpAddr,
-    /// 0 for any free one.
+    /// 0 picks a free one.
     pub port: u16,
-    /// Where everything is kept. Absolute.
+    /// Absolute.
     pub data_dir: PathBuf,
     /// Whether to open the browser, if there is a display.
     pub open_browser: bool,
-    /// Further addresses of ours.
+    /// More addresses under which the page may be opened.
     pub allowed_origins: Vec<AllowedOrigin>,
-    /// Serve the page from the checkout.
+    /// Serve the page's files from the checkout.
     pub dev: bool,
-    /// What happens when an agent asks, in sessions that don't say.
+    /// The policy of sessions that have none of their own.
     pub permissions: Policy,
-    /// An agent with nothing to do is stopped after this long.
+    /// An idle agent is stopped after this long.
     pub idle: Duration,
-    /// Before an agent that crashed is started again; each further wait is twice as long.
+    /// The wait before a crashed agent is restarted; each further wait is twice as long.
     pub retry: Duration,
     /// Instead of `claude`.
     pub claude_command: Option<String>,
+    /// `CLAUDE_ACP_CMD` is set, which earlier versions used.
+    pub sets_claude_acp_command: bool,
     /// Instead of `codex-acp`.
     pub codex_acp_command: Option<String>,
-    /// An agent must be ready within this.
-    pub start_timeout: Duration,
-    /// A silent agent is remarked on after this.
+    /// An agent must be ready within this time.
+    pub start_timeout: Option<Duration>,
+    /// An agent that is silent for this long gets a notice.
     pub prompt_timeout: Duration,
-    /// What is logged.
     pub log: Targets,
 }
 
-/// What was given on the command line. `None` where nothing was.
+/// The flags as given on the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// `--host`
     pub host: Option<OsString>,
-    /// `--port`
     pub port: Option<OsString>,
-    /// `--data-dir`
     pub data_dir: Option<OsString>,
-    /// `--no-open`
     pub no_open: bool,
-    /// `--allow-origin`, each time it was given
+    /// Repeatable.
     pub allow_origin: Vec<OsString>,
-    /// `--dev`
     pub dev: bool,
 }
 
-/// A value that can't be used, in one line that names it.
+/// An invalid value, reported in one line that names the setting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name}: {value:?} {problem}")]
 pub struct BadValue {
     /// The flag or variable.
     pub name: &'static str,
-    /// What it was set to.
     pub value: String,
-    /// What is wrong with it.
     pub problem: String,
 }
 
 impl Config {
-    /// Puts flags and environment together.
     pub fn read(flags: Flags, env: &impl Fn(&str) -> Option<OsString>) -> Result<Self, BadValue> {
         let variable = |name: &'static str| Given::from_env(name, env);
         let host = Given::flag("--host", flags.host).or_else(|| variable("LIMINAL_HOST"));
@@ -100,15 +91,15 @@ impl Config {
                 |text| match text {
                     "ask" => Ok(Policy::Ask),
                     "auto" => Ok(Policy::Auto),
-                    _ => Err("is neither ask nor auto"),
+                    _ => Err("must be ask or auto"),
                 },
             )?,
             idle: variable("LIMINAL_IDLE_MS").parse_or(Duration::from_secs(600), milliseconds)?,
             retry: variable("LIMINAL_RETRY_MS").parse_or(Duration::from_secs(1), milliseconds)?,
             claude_command: variable("CLAUDE_CMD").parse_opt(command)?,
+            sets_claude_acp_command: variable("CLAUDE_ACP_CMD").is_some(),
             codex_acp_command: variable("CODEX_ACP_CMD").parse_opt(command)?,
-            start_timeout: variable("ACP_START_TIMEOUT_MS")
-                .parse_or(Duration::from_secs(15), milliseconds)?,
+            start_timeout: variable("ACP_START_TIMEOUT_MS").parse_opt(milliseconds)?,
             prompt_timeout: variable("ACP_PROMPT_TIMEOUT_MS")
                 .parse_or(Duration::from_secs(30), milliseconds)?,
             log: variable("RUST_LOG").parse_or(quiet(), |text| {
@@ -119,12 +110,11 @@ impl Config {
         Ok(config)
     }
 
-    /// Whether what is said to us may be read on its way.
+    /// If so, traffic can be intercepted on the network.
     pub fn listens_beyond_this_machine(&self) -> bool {
         !self.host.is_loopback()
     }
 
-    /// What the environment says about agents.
     pub fn overrides(&self) -> Overrides {
         Overrides {
             claude_cmd: self.claude_command.clone(),
@@ -137,7 +127,9 @@ impl Config {
             return Err(BadValue {
                 name: "--host",
                 value: self.host.to_string(),
-                problem: "can be reached from other machines; say under which address with --allow-origin http://host:port".into(),
+                problem: "can be reached from other machines; \
+                          give the page's address with --allow-origin http://host:port"
+                    .into(),
             });
         }
         Ok(())
@@ -163,14 +155,13 @@ pub fn data_dir(
         None => match env("HOME").map(PathBuf::from) {
             Some(home) if home.is_absolute() => Ok(home.join(".liminal-builder")),
             Some(home) => {
-                bad("HOME", &home, "is not an absolute path; choose a place with --data-dir")
+                bad("HOME", &home, "is not an absolute path; choose a directory with --data-dir")
             }
-            None => bad("HOME", Path::new(""), "is not set; choose a place with --data-dir"),
+            None => bad("HOME", Path::new(""), "is not set; choose a directory with --data-dir"),
         },
     }
 }
 
-/// Errors and warnings of ours.
 fn quiet() -> Targets {
     Targets::new().with_default(tracing::Level::WARN)
 }
@@ -180,7 +171,7 @@ fn resolve(text: &str) -> Result<IpAddr, String> {
         return Ok(address);
     }
     let found = (text, 0).to_socket_addrs().map_err(|_| "is not an address of this machine")?;
-    // Of `localhost` the older one, as everything else does.
+    // `localhost` means 127.0.0.1, as in other programs.
     found
         .map(|address| address.ip())
         .min_by_key(IpAddr::is_ipv6)
@@ -189,17 +180,17 @@ fn resolve(text: &str) -> Result<IpAddr, String> {
 
 fn milliseconds(text: &str) -> Result<Duration, &'static str> {
     match text.parse() {
-        Ok(0) | Err(_) => Err("is not a number of milliseconds above 0"),
+        Ok(0) | Err(_) => Err("is not a positive number of milliseconds"),
         Ok(millis) => Ok(Duration::from_millis(millis)),
     }
 }
 
-/// Left in one piece: the catalogue takes it apart, in the same way.
+/// Only checked here: the catalogue splits it in the same way.
 fn command(text: &str) -> Result<String, &'static str> {
     match shell_words::split(text) {
         Ok(words) if !words.is_empty() => Ok(text.to_owned()),
         Ok(_) => Err("is not a command"),
-        Err(_) => Err("has a quote that is not closed"),
+        Err(_) => Err("has an unclosed quote"),
     }
 }
 
@@ -214,7 +205,7 @@ impl Given {
         value.map(|value| Self { name, value })
     }
 
-    /// A variable that is set to nothing counts as not set.
+    /// An empty variable counts as not set.
     fn from_env(name: &'static str, env: &impl Fn(&str) -> Option<OsString>) -> Option<Self> {
         Self::flag(name, env(name).filter(|value| !value.is_empty()))
     }
@@ -228,12 +219,11 @@ impl Given {
             value: self.value.to_string_lossy().into_owned(),
             problem,
         };
-        let text = self.value.to_str().ok_or_else(|| bad("is not UTF-8".into()))?;
+        let text = self.value.to_str().ok_or_else(|| bad("is not valid UTF-8".into()))?;
         parse(text).map_err(|problem| bad(problem.to_string()))
     }
 }
 
-/// What may have been given.
 trait MaybeGiven: Sized {
     fn parse_opt<T, E: ToString>(
         self,

@@ -1,4 +1,4 @@
-//! The one directory everything is kept in. Ours alone, or not used.
+//! The data directory. It is used only if no other user can access it.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -10,24 +10,20 @@ use rustix::fs::{Access, access};
 /// Why the directory can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DataDirError {
-    /// It leads elsewhere.
-    #[error("the data directory {} is a symbolic link; name the directory itself with --data-dir", .0.display())]
+    #[error("the data directory {} is a symbolic link; give the directory itself with --data-dir", .0.display())]
     Symlink(PathBuf),
-    /// Something else has its name.
     #[error("the data directory {} is not a directory; choose another with --data-dir", .0.display())]
     NotADirectory(PathBuf),
-    /// Another user's.
     #[error("the data directory {} belongs to another user; choose your own with --data-dir", .0.display())]
     NotOurs(PathBuf),
-    /// Others can look into it.
-    #[error("the data directory {path} is open to other users; close it with: chmod 700 {path}", path = .0.display())]
+    #[error("the data directory {path} is open to other users; fix it with: chmod 700 {path}", path = .0.display())]
     Open(PathBuf),
-    /// It can't be made, read or written.
+    /// It can't be created, read or written.
     #[error("cannot use the data directory {}: {}; choose another with --data-dir", .0.display(), .1)]
     Unusable(PathBuf, io::Error),
 }
 
-/// Makes the directory when it is missing, and makes sure that it is ours alone and can be written.
+/// Creates the directory when it is missing, and checks that it is ours alone and writable.
 pub fn prepare(path: &Path) -> Result<PathBuf, DataDirError> {
     if let Some(path) = check(path)? {
         return Ok(path);
@@ -38,13 +34,13 @@ pub fn prepare(path: &Path) -> Result<PathBuf, DataDirError> {
     }
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(unusable(error)),
-        // Whoever made it meanwhile may be a stranger, so it is looked at in either case.
+        // Another user may have created it in the meantime, so it is checked in either case.
         Ok(()) | Err(_) => {}
     }
     check(path)?.ok_or_else(|| unusable(io::ErrorKind::NotFound.into()))
 }
 
-/// The same without making it: `None` when it is missing.
+/// The same without creating it: `None` when it is missing.
 pub fn check(path: &Path) -> Result<Option<PathBuf>, DataDirError> {
     // A trailing slash would make us follow a link.
     let path: PathBuf = path.components().collect();
@@ -113,7 +109,7 @@ mod tests {
     #[test]
     fn what_belongs_to_another_user_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        // Only root can give a directory away; to everybody else `/` is another's.
+        // Only root can give a directory away; for everyone else, `/` belongs to another user.
         let of_another = if rustix::process::geteuid().is_root() {
             std::os::unix::fs::chown(dir.path(), Some(1), None).unwrap();
             dir.path()

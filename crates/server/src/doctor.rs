@@ -1,4 +1,4 @@
-//! `liminal doctor`: what is in order on this machine, what is not, and what to type then. Changes nothing.
+//! `liminal doctor`: checks the setup on this machine and says how to fix problems. Changes nothing.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -6,33 +6,37 @@ use std::path::Path;
 use liminal_agents::catalogue::{AgentEntry, Catalogue};
 use liminal_agents::process::GuardCommand;
 
-use crate::cli::{Stopped, say};
 use crate::config::Config;
 use crate::data_dir;
+use crate::door::DoorFile;
 use crate::instance::Instance;
 use crate::journal::{self, Examined};
-use crate::{providers, search, store};
+use crate::projects::ProjectsFile;
+use crate::terminal::{Stopped, say};
+use crate::{providers, search, store, workspaces};
 
-/// Prints the findings. An error when the program could not be started as things are; an agent that is missing is
-/// none.
+/// Prints the findings. Fails when the server could not start as things are; a missing agent is no failure.
 pub fn examine(config: &Config) -> Result<(), Stopped> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Stopped::because(format!("cannot start: {error}")))?;
-    let mut is_well = true;
+    let mut is_ok = true;
     let mut line = |what: &str, finding: Finding| {
-        is_well &= finding.is_well;
-        say(format_args!("{what:<16}{}", finding.words))
+        is_ok &= finding.is_ok;
+        say(format_args!("{what:<16}{}", finding.text))
     };
     line("Data directory", data_directory(&config.data_dir))?;
-    for trouble in store::troubles(&config.data_dir) {
+    for trouble in store::troubles::<ProjectsFile, DoorFile>(&config.data_dir) {
         line("", Finding::bad(trouble.to_string()))?;
     }
     for file in [journal::FILE, search::FILE] {
         if let Some(found) = journal::examine(&config.data_dir.join(file)) {
             line(file, database(file, &found))?;
         }
+    }
+    for worktree in workspaces::existing(&config.data_dir) {
+        line("Worktree", Finding::good(worktree.display().to_string()))?;
     }
     line("Address", address(config))?;
 
@@ -44,34 +48,34 @@ pub fn examine(config: &Config) -> Result<(), Stopped> {
     say("\nAgents")?;
     runtime.block_on(async {
         let guard = GuardCommand::own_executable();
-        for entry in catalogue.entries() {
+        for entry in catalogue.entries().iter().filter(|entry| entry.is_offered()) {
             let (id, name, found) = (entry.cli_type.as_str(), &entry.name, agent(entry, &guard));
             say(format_args!("  {id:<14}{name:<18}{}", found.await))?;
         }
         Ok(())
     })?;
-    if is_well { Ok(()) } else { Err(Stopped::because("something is not in order; see above")) }
+    if is_ok { Ok(()) } else { Err(Stopped::because("something needs fixing; see above")) }
 }
 
 struct Finding {
-    words: String,
-    is_well: bool,
+    text: String,
+    is_ok: bool,
 }
 
 impl Finding {
-    fn good(words: impl Into<String>) -> Self {
-        Self { words: words.into(), is_well: true }
+    fn good(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_ok: true }
     }
 
-    fn bad(words: impl Into<String>) -> Self {
-        Self { words: words.into(), is_well: false }
+    fn bad(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_ok: false }
     }
 }
 
 fn data_directory(path: &Path) -> Finding {
     match data_dir::check(path) {
-        Ok(Some(path)) => Finding::good(format!("{} is in order", path.display())),
-        Ok(None) => Finding::good(format!("{} will be made at the first start", path.display())),
+        Ok(Some(path)) => Finding::good(format!("{} is fine", path.display())),
+        Ok(None) => Finding::good(format!("{} will be created on first start", path.display())),
         Err(error) => Finding::bad(error.to_string()),
     }
 }
@@ -79,12 +83,12 @@ fn data_directory(path: &Path) -> Finding {
 fn database(file: &str, found: &Examined) -> Finding {
     let size = format!("{:.1} MB", found.bytes as f64 / 1e6);
     match &found.damage {
-        None => Finding::good(format!("{size}, sound")),
+        None => Finding::good(format!("{size}, intact")),
         Some(damage) if file == search::FILE => {
-            Finding::good(format!("{size}, damaged ({damage}); it is made anew by itself"))
+            Finding::good(format!("{size}, damaged ({damage}); it is rebuilt automatically"))
         }
         Some(damage) => Finding::bad(format!(
-            "{size}, damaged ({damage}); it is set aside at the next start. Restore a backup if you have one"
+            "{size}, damaged ({damage}); the next start sets it aside. Restore a backup if you have one"
         )),
     }
 }
@@ -104,9 +108,9 @@ fn address(config: &Config) -> Finding {
 async fn agent(entry: &AgentEntry, guard: &GuardCommand) -> String {
     let Some(program) = entry.find() else {
         return match &entry.install {
-            Some(command) => format!("not found; to install it: {command}"),
+            Some(command) => format!("not found; install it with: {command}"),
             None => format!(
-                "not found: {}; install it, or correct agents.json",
+                "not found: {}; install it, or fix its entry in agents.json",
                 entry.program.to_string_lossy()
             ),
         };

@@ -1,7 +1,7 @@
 //! One server per data directory, and where the running one is.
 //!
-//! The lock is the kernel's, so it ends with the process however that ends. Its file tells the address of whoever
-//! holds it.
+//! The lock is the kernel's, so it ends with the process, even after a crash. The lock file holds the address of the
+//! running server.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -12,26 +12,26 @@ use std::time::{Duration, Instant};
 
 const FILE: &str = "server.lock";
 
-/// How long another instance may take from its lock to its address.
+/// How long another instance may take between locking the file and writing its address.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The right to use the data directory. Given back when dropped, or by the kernel.
+/// The exclusive right to use the data directory. Released when dropped, or by the kernel.
 #[derive(Debug)]
 pub struct Instance(File);
 
-/// What stands in the way.
+/// Why the data directory can't be claimed.
 #[derive(Debug)]
 pub enum Taken {
     /// Another server runs, at this address (`http://host:port`).
     ByServerAt(String),
-    /// Another process holds the lock and does not say where it listens.
+    /// Another process holds the lock but wrote no address.
     BySomethingSilent,
     /// The lock can't be taken at all.
     Unusable(io::Error),
 }
 
 impl Instance {
-    /// Takes the data directory, or says who has it.
+    /// Takes the data directory, or reports which server has it.
     pub fn claim(data_dir: &Path) -> Result<Self, Taken> {
         let mut file = OpenOptions::new()
             .read(true)
@@ -51,7 +51,7 @@ impl Instance {
                 Err(TryLockError::Error(error)) => return Err(Taken::Unusable(error)),
                 Err(TryLockError::WouldBlock) => {}
             }
-            // It holds the lock a moment before it listens.
+            // A starting server holds the lock for a moment before it listens.
             let mut address = String::new();
             file.rewind()
                 .and_then(|()| file.read_to_string(&mut address))
@@ -66,16 +66,16 @@ impl Instance {
         }
     }
 
-    /// Lets others know where we listen.
+    /// Writes our address to the lock file.
     pub fn announce(&mut self, address: &str) -> io::Result<()> {
         self.0.rewind()?;
         self.0.set_len(0)?;
         writeln!(self.0, "{address}")
     }
 
-    /// Where the server of this data directory listens, when one runs.
+    /// The address of the server that runs in this data directory, if any.
     pub fn running(data_dir: &Path) -> Option<String> {
-        // Looking must not make the file, and a claim that succeeds is given back at once.
+        // Checking must not create the file, and a claim that succeeds is released at once.
         if !data_dir.join(FILE).is_file() {
             return None;
         }

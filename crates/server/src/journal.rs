@@ -1,15 +1,22 @@
-//! The journal: every word of every session, on disk before anyone sees it.
+//! The journal: every transcript, on disk before anyone sees it.
 //!
-//! One writer thread owns the writing connection and commits what is queued in one transaction, without ever waiting
-//! for more. Readers have connections of their own, so that opening a history never waits for a commit. The journal
-//! knows rows; what they mean to a session is `sessions`' business, and nothing here is rendered.
+//! One writer thread owns the writing connection and commits whatever is queued in one transaction, without ever
+//! waiting for more. Readers have separate connections, so that opening a history never waits for a commit. The
+//! journal knows rows; `sessions` knows what they mean. Nothing is rendered here.
 
+mod attached;
 mod checkpoint;
+mod checkpoints;
 mod examine;
+mod facts;
+mod former;
+mod glance;
 mod health;
 mod interrupt;
+mod listed;
 mod long;
 mod open;
+mod presence;
 mod read;
 mod record;
 mod schema;
@@ -24,13 +31,16 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 pub use examine::{Examined, copy, examine};
+pub use glance::Glance;
 pub use health::Health;
+pub use listed::Listed;
 pub use long::{Piece, plain};
 pub use open::{JournalError, Opened};
 pub use read::{Page, Reader, SessionRow};
-pub use record::{Blocks, Change, Item, Rendered, Request, TurnRow};
+pub use record::{Blocks, Change, CheckpointRow, Item, Moment, Rendered, Request, TurnRow};
+pub use schema::SEQ;
 
-/// Its file in the data directory.
+/// The file in the data directory.
 pub const FILE: &str = "journal.db";
 
 /// A handle to the journal; cheap to clone.
@@ -42,17 +52,17 @@ pub struct Journal {
     health: watch::Receiver<Health>,
 }
 
-/// What to do once a batch is on disk.
+/// Runs once a batch is on disk.
 pub type Committed = Box<dyn FnOnce() + Send>;
 
 impl Journal {
-    /// Opens or makes `journal.db` in a directory, closes what an earlier run left open, and starts the writer.
+    /// Opens or creates `journal.db` in a directory, closes turns an earlier run left open, and starts the writer.
     pub fn open(directory: &Path) -> Result<Opened, JournalError> {
         open::open(directory)
     }
 
     /// Queues changes of one session, to be committed together with `seq` as the session's last. `committed` runs on
-    /// the writer's thread once they are on disk; until then nothing of them may be shown.
+    /// the writer's thread once they are on disk; until then none of them may be shown.
     pub fn commit(
         &self,
         session: &SessionId,
@@ -61,35 +71,51 @@ impl Journal {
         committed: Committed,
     ) {
         let batch = write::Batch { session: session.clone(), seq, changes, committed };
-        // The writer ends only when the journal is closed, and then nothing is said any more.
+        // The writer ends only when the journal is closed, and nothing is committed after that.
         let _writer_ended = self.writer.send(write::Order::Commit(batch));
     }
 
-    /// Removes a session and all its rows for good.
+    /// Queues a change of the session list, to be kept until `sessions.json` has it.
+    pub fn list(&self, listed: Listed, committed: Committed) {
+        let _writer_ended = self.writer.send(write::Order::List { listed, committed });
+    }
+
+    /// The user has seen every turn that has ended in a session.
+    pub fn look(&self, session: &SessionId, committed: Committed) {
+        let _writer_ended =
+            self.writer.send(write::Order::Look { session: session.clone(), committed });
+    }
+
+    /// `sessions.json` has the list up to this version, so the journal no longer has to keep it.
+    pub fn unlist(&self, version: u64) {
+        let _writer_ended = self.writer.send(write::Order::Unlist { version });
+    }
+
+    /// Permanently deletes a session and all its rows.
     pub fn delete(&self, session: &SessionId, committed: Committed) {
         let _writer_ended =
             self.writer.send(write::Order::Delete { session: session.clone(), committed });
     }
 
-    /// Has someone told, on the writer's thread, of every session that something was committed for.
+    /// Calls `listener` on the writer's thread for every session with a commit.
     pub fn on_commit(&self, listener: write::Listener) {
         self.listeners.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(listener);
     }
 
-    /// Closes what runs in a session as interrupted, with its words: whoever ran it is gone.
+    /// Ends a session's running turn as interrupted and keeps its text: its agent is gone.
     pub fn interrupt(&self, session: &SessionId, committed: Committed) {
         let _writer_ended =
             self.writer.send(write::Order::Interrupt { session: session.clone(), committed });
     }
 
-    /// Closes the database once everything queued is on disk, so that its log is folded into it. What is queued later
-    /// is dropped.
+    /// Closes the database once everything queued is on disk, so that its log is folded into it. Later changes are
+    /// dropped.
     pub fn close(&self, closed: Committed) {
         self.readers.close();
         let _writer_ended = self.writer.send(write::Order::Close { closed });
     }
 
-    /// Keeps what was rendered, so that the next who opens the session need not wait for it.
+    /// Keeps rendered blocks, so that the session opens faster next time.
     pub fn keep(&self, session: &SessionId, rendered: Vec<Rendered>) {
         if !rendered.is_empty() {
             let _writer_ended =
@@ -102,7 +128,15 @@ impl Journal {
         self.health.clone()
     }
 
-    /// Runs a read on a connection of its own, inside one read transaction, away from the runtime.
+    /// Runs a read on a separate connection, inside one read transaction.
+    pub fn read_now<T>(
+        &self,
+        read: impl FnOnce(&read::Reader<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, JournalError> {
+        self.readers.run(read)
+    }
+
+    /// The same, but on a blocking thread.
     pub async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&read::Reader<'_>) -> rusqlite::Result<T> + Send + 'static,
@@ -118,8 +152,9 @@ impl Journal {
         let (health_sender, health) = watch::channel(Health::Good);
         let checkpoints = checkpoint::Checkpoints::start(&readers.path, &mut connection)?;
         let listeners = write::Listeners::default();
+        let presence = presence::Presence::of(&readers.path);
         let writer_thread =
-            write::Writer::new(connection, health_sender, checkpoints, listeners.clone());
+            write::Writer::new(connection, health_sender, checkpoints, listeners.clone(), presence);
         thread::Builder::new()
             .name("journal".into())
             .spawn(move || writer_thread.run(&orders))
@@ -128,14 +163,14 @@ impl Journal {
     }
 }
 
-/// Connections for reading, made when needed and kept for the next.
+/// Connections for reading, opened when needed and kept for reuse.
 struct Readers {
     path: std::path::PathBuf,
-    /// `None` once the journal is closed: none is kept any more.
+    /// `None` once the journal is closed: no more connections are kept.
     idle: Mutex<Option<Vec<Connection>>>,
 }
 
-/// More are closed after use: a burst of openings should not leave its caches behind.
+/// Connections beyond this are closed after use, so that a burst of reads doesn't leave its caches behind.
 const KEPT_READERS: usize = 2;
 
 impl Readers {
@@ -162,7 +197,7 @@ impl Readers {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Vec<Connection>>> {
-        // A reader that panicked took its connection with it; the list itself is whole.
+        // A reader that panicked took its connection with it; the list itself is still consistent.
         self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

@@ -1,6 +1,6 @@
 //! `liminal`: one local program for working with several AI coding agents at once.
 //!
-//! Everything is in the library; this only hands over the command line.
+//! Everything is in the library; this only calls it.
 
 use std::process::ExitCode;
 

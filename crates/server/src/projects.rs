@@ -1,6 +1,6 @@
 //! The directories the user works in, in the order they were added.
 //!
-//! Knows paths and `projects.json`, and nothing about sessions: removing a project leaves its sessions alone.
+//! Knows paths and `projects.json` but not sessions: removing a project does not touch its sessions.
 
 mod complete;
 mod path;
@@ -18,15 +18,13 @@ use crate::store::{Document, JsonFile, StoreError};
 pub use complete::completions;
 pub use path::{ProjectPath, RefusedPath};
 
-/// Every project, on disk.
 #[derive(Debug)]
 pub struct Projects(JsonFile<ProjectsFile>);
 
-/// What `projects.json` holds.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ProjectsFile {
     projects: Vec<Project>,
-    /// Remembered, so that adding the directory again gives the same id back and finds its sessions.
+    /// Kept, so that adding the directory again restores the same id and its sessions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     removed: Vec<Project>,
 }
@@ -39,37 +37,26 @@ impl Document for ProjectsFile {
 /// Why a project was not added, found or removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectError {
-    /// Not a directory we can work in.
     #[error("Project path is invalid or inaccessible. {0}")]
     Path(#[from] RefusedPath),
-    /// The same directory is a project already.
     #[error("Project already exists.")]
-    Duplicate {
-        /// The project.
-        existing: Project,
-    },
-    /// No project has this id.
+    Duplicate { existing: Project },
     #[error(
         "Project not found. It may have been removed in another window; add its directory again to bring it back."
     )]
     NotFound,
-    /// No project is at this path.
     #[error("No project has the directory {path}. {reason}")]
     NotAt {
         /// As it was given.
         path: String,
-        /// A sentence that says what to do.
+        /// A sentence with the next step.
         reason: String,
     },
-    /// The project is there, its directory is not.
+    /// The project exists, its directory doesn't.
     #[error(
-        "The project's directory {path} is not there any more, or can't be read. Bring it back, then try again."
+        "The project's directory {path} no longer exists or can't be read. Restore it, then try again."
     )]
-    Gone {
-        /// The directory.
-        path: String,
-    },
-    /// The file could not be read or written.
+    Gone { path: String },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -93,29 +80,27 @@ impl From<ProjectError> for Failure {
 }
 
 impl Projects {
-    /// Reads the file of this data directory.
     pub fn open(data_dir: &Path) -> Self {
         Self(JsonFile::open(data_dir))
     }
 
-    /// Why the file can't be used, when it can't.
+    /// Why the file can't be used; `None` when it can.
     pub fn trouble(&self) -> Option<StoreError> {
         self.0.trouble()
     }
 
-    /// Shows all projects, in the order added. What `look` hands on is in order with what is told of changes.
+    /// Shows all projects, in the order added. No change is reported while `look` runs.
     pub fn look<T>(&self, look: impl FnOnce(&[Project]) -> T) -> Result<T, StoreError> {
         self.0.look(|file| look(&file.projects))
     }
 
-    /// One project.
     pub fn get(&self, id: &ProjectId) -> Result<Project, ProjectError> {
         let found =
             self.0.look(|file| file.projects.iter().find(|project| project.id == *id).cloned())?;
         found.ok_or(ProjectError::NotFound)
     }
 
-    /// One project, whose directory is there to be worked in.
+    /// The same, but fails when its directory is gone.
     pub async fn workable(&self, id: &ProjectId) -> Result<Project, ProjectError> {
         let project = self.get(id)?;
         let path = project.path.clone();
@@ -126,18 +111,7 @@ impl Projects {
         }
     }
 
-    /// The project of this directory.
-    pub fn at(&self, path: &ProjectPath) -> Result<Project, ProjectError> {
-        let found = self.0.look(|file| {
-            file.projects.iter().find(|project| project.path == path.as_str()).cloned()
-        })?;
-        found.ok_or_else(|| ProjectError::NotAt {
-            path: path.as_str().to_owned(),
-            reason: "Add it as a project first.".to_owned(),
-        })
-    }
-
-    /// Makes the directory a project. `tell` runs when it is on disk, in order with other changes.
+    /// Makes the directory a project. `tell` runs once it is on disk, in order with other changes.
     pub async fn add(
         &self,
         path: ProjectPath,
@@ -147,7 +121,7 @@ impl Projects {
         self.0.change(move |file| file.add(&path, now), tell).await
     }
 
-    /// Forgets the project. `tell` runs when that is on disk, in order with other changes.
+    /// Removes the project. `tell` runs once that is on disk, in order with other changes.
     pub async fn remove(
         &self,
         id: ProjectId,

@@ -1,4 +1,4 @@
-//! From the catalogue to who drives each agent.
+//! Makes a provider for every agent of the catalogue.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use tokio::sync::mpsc;
 use crate::config::Config;
 use crate::store::TrustFile;
 
-/// How long Claude Code may take to end a turn that is to be stopped.
+/// How long Claude Code may take to end a turn after it was told to stop.
 const INTERRUPT: Duration = Duration::from_secs(10);
 
-/// Ourselves: the demo agent is the same program. Where the system does not tell, by name.
+/// Our own path, because the demo agent is the same program; just the name where the system doesn't know.
 pub fn own_executable() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_unknown| "liminal".into())
 }
 
-/// A provider for every agent of the catalogue. None starts anything before it is needed.
+/// No provider starts a process before it is needed.
 pub fn register(
     catalogue: &Catalogue,
     config: &Config,
@@ -34,24 +34,24 @@ pub fn register(
 ) -> ProviderRegistry {
     let mut registry = ProviderRegistry::new();
     let timing = Timing {
-        start: config.start_timeout,
         idle: config.idle,
         back_off: [1, 2, 4, 8, 16].map(|times| config.retry * times).to_vec(),
         ..Timing::default()
     };
-    // An agent process of many sessions runs nowhere in particular; each session has its project.
-    let nowhere = std::env::home_dir().unwrap_or_else(|| "/".into());
+    // Where an agent starts whose project is gone.
+    let home = std::env::home_dir().unwrap_or_else(|| "/".into());
     for entry in catalogue.entries() {
+        let start = entry.start_timeout.or(config.start_timeout);
         match &entry.speaks {
             Speaks::Acp(_) => {
                 let host = AcpHost {
                     guard: guard.clone(),
                     data_dir: data_dir.to_owned(),
                     statuses: statuses.clone(),
-                    timing: timing.clone(),
+                    timing: timing.clone().starting_within(start),
                     patience: Patience::default(),
                 };
-                if let Some(agent) = AcpAgent::of_entry(entry, &nowhere) {
+                if let Some(agent) = AcpAgent::of_entry(entry, &home) {
                     registry.register(Arc::new(AcpProvider::new(agent, host)));
                 }
             }
@@ -61,7 +61,7 @@ pub fn register(
                     guard: guard.clone(),
                     statuses: statuses.clone(),
                     trust: trust.clone(),
-                    start: config.start_timeout,
+                    start,
                     idle: config.idle,
                     interrupt: INTERRUPT,
                 })));

@@ -1,7 +1,7 @@
-//! Finding anything ever said: a full-text index of its own, fed from the journal by its own thread.
+//! Full-text search over all transcripts: a separate index that its own thread fills from the journal.
 //!
-//! The index holds nothing that the journal does not, so it may be behind, and is made anew when it is missing or
-//! damaged. It knows which items match; titles and projects are looked up when someone asks.
+//! The index holds nothing that the journal lacks, so it may be behind, and is rebuilt when it is missing or damaged.
+//! It knows which items match; titles and projects are looked up for each search.
 
 mod gathered;
 mod index;
@@ -16,16 +16,17 @@ use std::time::Instant;
 
 use liminal_contract::{ErrorCode, Hit, ServerMessage, SessionId, Snippet};
 use rusqlite::{Connection, OpenFlags};
+use tokio::sync::watch;
 
 use self::gathered::Gathered;
 use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::store::SessionsFile;
 
-/// Its file in the data directory.
+/// The file in the data directory.
 pub const FILE: &str = "search.db";
 
-/// Hits given when nobody says how many.
+/// The number of hits when the request has no limit.
 const USUAL: usize = 50;
 
 /// A handle to the index.
@@ -34,18 +35,37 @@ pub struct Search {
     sessions: Arc<SessionsFile>,
     reader: Arc<Mutex<Option<Connection>>>,
     news: mpsc::Sender<index::News>,
+    changed: Arc<Mutex<Gathered>>,
+    indexed: watch::Receiver<u64>,
+}
+
+/// An index that was behind when it was searched.
+#[derive(Debug)]
+pub struct CatchingUp {
+    indexed: watch::Receiver<u64>,
+    rounds: u64,
+}
+
+impl CatchingUp {
+    /// Waits until everything committed before the search can be found. False when the index was closed.
+    pub async fn done(mut self) -> bool {
+        self.indexed.wait_for(|indexed| *indexed >= self.rounds).await.is_ok()
+    }
 }
 
 impl Search {
-    /// Opens or makes `search.db` in a directory and begins to catch up with the journal.
+    /// Opens or creates `search.db` in a directory and starts to catch up with the journal.
     pub fn start(
         directory: &Path,
         journal: &Journal,
         sessions: Arc<SessionsFile>,
     ) -> Result<Self, Failure> {
         let path = directory.join(FILE);
-        let (news, told) = mpsc::channel();
-        let changed = Arc::new(Mutex::new(Gathered::default()));
+        let (news, received) = mpsc::channel();
+        let mut gathered = Gathered::default();
+        // The first round is everything in the journal.
+        gathered.begin_round();
+        let changed = Arc::new(Mutex::new(gathered));
         let (feed, gathered) = (news.clone(), changed.clone());
         journal.on_commit(Box::new(move |session| {
             let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,27 +75,29 @@ impl Search {
         }));
         let journal_path = directory.join(crate::journal::FILE);
         let indexer = index::Indexer::new(path.clone(), &journal_path).map_err(unusable)?;
+        let (progress, indexed) = watch::channel(0);
+        let gathered = changed.clone();
         let index = move || {
-            stand_back();
-            indexer.run(&told, &changed);
+            lower_priority();
+            indexer.run(&received, &gathered, &progress);
         };
         thread::Builder::new().name("search".into()).spawn(index).map_err(|error| {
-            let message = format!("Search could not be started: {error}. Start again.");
+            let message = format!("Search could not start: {error}. Restart Liminal Builder.");
             Failure::new(ErrorCode::InternalError, message)
         })?;
-        Ok(Self { path, sessions, reader: Arc::default(), news })
+        Ok(Self { path, sessions, reader: Arc::default(), news, changed, indexed })
     }
 
-    /// Removes a deleted session's words from the index. Returns when they are gone.
+    /// Removes a deleted session's text from the index. Returns when it is gone.
     pub async fn forget(&self, session: &SessionId) {
         let (done, wait) = tokio::sync::oneshot::channel();
         let _indexer_ended = self.news.send(index::News::Deleted(session.clone(), done));
         let _indexer_ended = wait.await;
     }
 
-    /// Closes the index, so that its log is folded into it, and the journal it reads.
+    /// Closes the index, so that its log is folded into it, and its connection to the journal.
     pub async fn close(&self) {
-        // Whoever searches in this very moment closes it when the program ends.
+        // A search that runs right now keeps its connection until the process ends.
         if let Ok(mut reader) = self.reader.try_lock() {
             *reader = None;
         }
@@ -84,14 +106,43 @@ impl Search {
         let _indexer_ended = wait.await;
     }
 
-    /// What matches, best first. Anything typed is only text.
-    pub async fn find(&self, asked: String, limit: Option<u32>) -> Result<ServerMessage, Failure> {
+    /// The matches, best first, and whether [`find_again`](Self::find_again) may find more once the index has caught
+    /// up.
+    pub async fn find(
+        &self,
+        query: String,
+        limit: Option<u32>,
+    ) -> Result<(ServerMessage, Option<CatchingUp>), Failure> {
+        let rounds = self.changed.lock().unwrap_or_else(PoisonError::into_inner).rounds_needed();
+        let is_behind = *self.indexed.borrow() < rounds;
+        let found = self.look(query, limit, is_behind).await?;
+        let catching_up = CatchingUp { indexed: self.indexed.clone(), rounds };
+        Ok((found, is_behind.then_some(catching_up)))
+    }
+
+    /// The final result of a search whose first result came from an index that was behind.
+    pub async fn find_again(
+        &self,
+        query: String,
+        limit: Option<u32>,
+    ) -> Result<ServerMessage, Failure> {
+        self.look(query, limit, false).await
+    }
+
+    /// The query is plain text; nothing in it is special.
+    async fn look(
+        &self,
+        query: String,
+        limit: Option<u32>,
+        behind: bool,
+    ) -> Result<ServerMessage, Failure> {
         let limit = limit.map_or(USUAL, |limit| limit as usize).clamp(1, matches::NEWEST);
-        let Some(wanted) = query::parse(&asked) else {
+        let Some(wanted) = query::parse(&query) else {
             return Ok(ServerMessage::SearchResults {
-                query: asked,
+                query,
                 hits: Vec::new(),
                 more: false,
+                behind,
             });
         };
         let began = Instant::now();
@@ -103,7 +154,7 @@ impl Search {
                 None => Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
             };
             let found = matches::best(&connection, &wanted, limit)?;
-            // After an error there may be another index at the path.
+            // Not kept after an error: the index may be replaced then.
             *reader = Some(connection);
             Ok(found)
         })
@@ -120,10 +171,10 @@ impl Search {
         })?;
         let more = found.len() > limit;
         let hits = found.into_iter().take(limit).filter_map(|found| self.hit(found)).collect();
-        Ok(ServerMessage::SearchResults { query: asked, hits, more })
+        Ok(ServerMessage::SearchResults { query, hits, more, behind })
     }
 
-    /// A match whose session is still there.
+    /// `None` when the session no longer exists.
     fn hit(&self, found: matches::Found) -> Option<Hit> {
         let record = self.sessions.get(&found.session).ok().flatten()?;
         let is_markdown = matches!(found.kind.as_str(), "message" | "thinking");
@@ -142,23 +193,23 @@ impl Search {
     }
 }
 
-/// Lets others go first who need the processor as well: to see what was said comes before finding it.
-fn stand_back() {
-    // Linux gives each thread a niceness of its own; elsewhere this would slow down all of the program.
+/// Gives other threads priority: showing new output matters more than indexing it.
+fn lower_priority() {
+    // On Linux each thread has its own niceness; elsewhere this would slow down the whole process.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, 5) {
-        tracing::debug!(%error, "the index is made as quickly as everything else");
+        tracing::debug!(%error, "could not lower the priority of indexing");
     }
 }
 
-/// The runs of a marked text.
+/// Splits a marked text into runs.
 fn snippet(marked: &str) -> Vec<Snippet> {
     let mut runs = Vec::new();
     let mut matched = false;
     for run in marked.split([matches::BEGIN, matches::END]) {
         let text = text::unspaced(run);
         if !text.is_empty() {
-            runs.push(Snippet { text, matched });
+            runs.push(Snippet { text: liminal_render::visible(&text), matched });
         }
         matched = !matched;
     }
@@ -167,7 +218,8 @@ fn snippet(marked: &str) -> Vec<Snippet> {
 
 fn unusable(error: rusqlite::Error) -> Failure {
     let message = format!(
-        "The search index can't be used now: {error}. A damaged one is made anew by itself; ask again in a moment."
+        "The search index can't be used right now: {error}. \
+         A damaged index is rebuilt automatically; try again in a moment."
     );
     Failure::new(ErrorCode::StoreCorrupt, message)
 }

@@ -1,30 +1,30 @@
 //! From a configuration to a running server, and to its end.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::process;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::serve::ListenerExt;
-use tokio::net::TcpListener;
+use liminal_agents::process::descriptors;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app::App;
 use crate::assets::Assets;
-use crate::cli::{Stopped, complain, say};
 use crate::config::Config;
-use crate::door::{Addresses, Credential};
+use crate::door::{Addresses, Claim, Credential, OnVisit, link};
 use crate::instance::{Instance, Taken};
+use crate::sessions::AgentsLeft;
+use crate::terminal::{Stopped, complain, say};
 use crate::{browser, data_dir, http, neighbour};
 
-/// Requests that are being answered get this long when we stop.
+/// Requests in progress get this long when we stop.
 const LAST_ANSWERS: Duration = Duration::from_millis(600);
 
-/// Runs the server until it is told to stop.
+/// Runs the server until a signal stops it.
 pub fn serve(config: Config) -> Result<(), Stopped> {
     log_to_stderr(&config);
+    descriptors::raise_limit();
     let data_dir = data_dir::prepare(&config.data_dir).map_err(Stopped::because)?;
     let mut instance = match Instance::claim(&data_dir) {
         Ok(instance) => instance,
@@ -33,7 +33,7 @@ pub fn serve(config: Config) -> Result<(), Stopped> {
     let credential = Credential::load_or_create(&data_dir).map_err(Stopped::because)?;
     let assets = if config.dev {
         Assets::from_checkout().map_err(|error| {
-            Stopped::because(format!("--dev: {error}; start it in the checkout"))
+            Stopped::because(format!("--dev: {error}; run it inside the checkout"))
         })?
     } else {
         Assets::Embedded
@@ -45,28 +45,38 @@ pub fn serve(config: Config) -> Result<(), Stopped> {
         .enable_all()
         .build()
         .map_err(|error| Stopped::because(format!("cannot start: {error}")))?;
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         let stop = StopSignals::listen()
             .map_err(|error| Stopped::because(format!("cannot start: {error}")))?;
-        let listener = listen(&config).await?;
-        let bound = listener.local_addr().map_err(Stopped::because)?;
-        let addresses = Addresses::new(bound, &config.allowed_origins);
+        let claim = Claim::take(config.host, config.port)
+            .await
+            .map_err(|error| Stopped::because(why_not_listening(&config, &error)))?;
+        let addresses = Addresses::new(claim.bound, claim.v4, claim.v6, &config.allowed_origins);
         let app = App::open(&config, &data_dir, addresses, credential, assets)
             .await
             .map_err(|failure| Stopped::because(failure.message))?;
         let app = Arc::new(app);
-        for warning in app.warnings() {
+        if config.sets_claude_acp_command {
+            complain(
+                "CLAUDE_ACP_CMD is no longer used, because Claude Code is driven without an adapter; \
+                 set CLAUDE_CMD to choose the command of Claude Code itself",
+            );
+        }
+        for warning in app.warnings().iter().chain(&claim.warning()) {
             complain(warning);
         }
-        let address = page_address(&config, bound);
-        instance.announce(&local_address(bound)).map_err(Stopped::because)?;
+        let address = page_address(&config, &claim);
+        instance.announce(&format!("http://{}", claim.local())).map_err(Stopped::because)?;
         welcome(&config, &app, &address)?;
-        run(app, listener, stop).await;
+        run(app, claim, stop).await;
         Ok(())
-    })
+    });
+    // A thread that is blocked on a dead disk must not keep the process alive.
+    runtime.shutdown_background();
+    served
 }
 
-/// Two are enough to keep one busy connection from holding up the others; more cost memory each.
+/// Two are enough that one busy connection doesn't hold up the others; each more costs memory.
 fn workers() -> usize {
     std::thread::available_parallelism().map_or(2, |cores| cores.get().clamp(2, 4))
 }
@@ -83,18 +93,20 @@ fn already_running(config: &Config, data_dir: &Path, taken: Taken) -> Result<(),
     match taken {
         Taken::ByServerAt(address) => {
             let token = Credential::load_or_create(data_dir).map_err(Stopped::because)?.reveal();
-            say(format_args!("Liminal Builder is already running at {address}/#token={token}"))?;
-            // Who types the command again wants to see the page.
+            let page = link(&address, "token", &token);
+            say(format_args!("Liminal Builder is already running at {page}"))?;
+            // A user who runs the command again wants to see the page.
             if config.open_browser
                 && browser::has_display()
                 && let Ok((200, code)) = neighbour::post(&address, "/api/code", &token)
             {
-                browser::open(&format!("{address}/#code={code}"));
+                browser::open(&link(&address, "code", &code));
             }
             Ok(())
         }
         Taken::BySomethingSilent => Err(Stopped::because(format!(
-            "another process uses the data directory {} and does not say where it listens; end it, or choose another directory with --data-dir",
+            "another process is using the data directory {} but does not report its address; \
+             stop it, or choose another directory with --data-dir",
             data_dir.display()
         ))),
         Taken::Unusable(error) => Err(Stopped::because(format!(
@@ -104,14 +116,7 @@ fn already_running(config: &Config, data_dir: &Path, taken: Taken) -> Result<(),
     }
 }
 
-async fn listen(config: &Config) -> Result<TcpListener, Stopped> {
-    let wanted = SocketAddr::new(config.host, config.port);
-    TcpListener::bind(wanted)
-        .await
-        .map_err(|error| Stopped::because(why_not_listening(config, &error)))
-}
-
-/// What stands in the way of listening, and what to do about it.
+/// Why we can't listen there, and what to do about it.
 pub fn why_not_listening(config: &Config, error: &io::Error) -> String {
     let Config { host, port, .. } = config;
     match error.kind() {
@@ -130,47 +135,36 @@ pub fn why_not_listening(config: &Config, error: &io::Error) -> String {
     }
 }
 
-/// Where a program on this machine reaches us.
-fn local_address(bound: SocketAddr) -> String {
-    let ip = match bound.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
-        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
-        ip => ip,
-    };
-    format!("http://{}", SocketAddr::new(ip, bound.port()))
-}
-
-/// Where the user's browser reaches us. An address that is neither loopback nor all of them is not one we answer
-/// to, so there the user's own is shown.
-fn page_address(config: &Config, bound: SocketAddr) -> String {
+/// Where the user's browser reaches us. We answer only to loopback and to the allowed origins, so when we listen on one
+/// other address, the first allowed origin is shown.
+fn page_address(config: &Config, claim: &Claim) -> String {
+    let ip = claim.bound.ip();
     match config.allowed_origins.first() {
-        Some(origin) if !bound.ip().is_loopback() && !bound.ip().is_unspecified() => {
-            origin.as_str().to_owned()
-        }
-        _ => local_address(bound),
+        Some(origin) if !ip.is_loopback() && !ip.is_unspecified() => origin.as_str().to_owned(),
+        _ => format!("http://{}", claim.local()),
     }
 }
 
 fn welcome(config: &Config, app: &App, address: &str) -> Result<(), Stopped> {
     if config.listens_beyond_this_machine() {
         complain(
-            "listening beyond this machine; plain http can be read on its way, so use a tunnel or a proxy with https",
+            "other machines can connect; plain http can be intercepted, so use a tunnel or an https proxy",
         );
     }
-    say(format_args!("Liminal Builder is at {address}/#token={}", app.credential.reveal()))?;
+    say(format_args!(
+        "Liminal Builder is at {}",
+        link(address, "token", &app.credential.reveal())
+    ))?;
     if config.open_browser && browser::has_display() {
-        browser::open(&format!("{address}/#code={}", app.codes.issue(Instant::now())));
+        browser::open(&link(address, "code", &app.codes.issue(Instant::now())));
     }
     Ok(())
 }
 
-async fn run(app: Arc<App>, listener: TcpListener, mut stop: StopSignals) {
-    // Small frames must not wait for each other.
-    let listener = listener.tap_io(|stream| {
-        let _only_slower = stream.set_nodelay(true);
-    });
+async fn run(app: Arc<App>, claim: Claim, mut stop: StopSignals) {
     let (stopping, stopped) = tokio::sync::oneshot::channel::<()>();
-    let server = axum::serve(listener, http::router(app.clone())).with_graceful_shutdown(async {
+    let service = http::router(app.clone()).into_make_service_with_connect_info::<OnVisit>();
+    let server = axum::serve(claim, service).with_graceful_shutdown(async {
         let _dropped = stopped.await;
     });
     let server = tokio::spawn(server.into_future());
@@ -183,11 +177,15 @@ async fn run(app: Arc<App>, listener: TcpListener, mut stop: StopSignals) {
     drop(stopping);
     app.hub.stop();
     let last_answers = async { tokio::join!(server, app.hub.emptied()) };
-    let _took_too_long = tokio::time::timeout(LAST_ANSWERS, last_answers).await;
-    app.service.stop().await;
+    let last_answers = tokio::time::timeout(LAST_ANSWERS, last_answers);
+    let (_took_too_long, agents) = tokio::join!(last_answers, app.service.stop());
+    match agents {
+        AgentsLeft::None => app.marks.close(),
+        // Their guards keep ending them, and the next start ends whatever is left.
+        AgentsLeft::StillEnding => tracing::warn!("some agents are still ending"),
+    }
 }
 
-/// The ways we are told to stop.
 struct StopSignals {
     interrupt: Signal,
     terminate: Signal,

@@ -1,29 +1,48 @@
-//! Sessions as running things: any number of browsers can watch, leave and come back, and every word is on disk
-//! before it is seen.
+//! Running sessions: any number of browsers can follow, leave and come back, and every change is on disk before it is
+//! shown.
 //!
-//! `service` is what the socket and HTTP call. `registry` keeps one handle per session in use, each owned by a
-//! `task` that nobody else's lock can stop. `turn`, `transcript` and `title` are the task's pure parts, `view` turns
-//! what the journal holds into what a browser gets. Nothing here knows a socket or a wire format.
+//! The socket and HTTP call `service`. `registry` keeps one handle per session in use. Each session is owned by one
+//! `task`, which no lock of another can block. Five values make the task's decisions: `turn`, `queue`, `tie`,
+//! `recorder` (with `transcript`) and `facts`. `view` turns items of the journal into the form browsers get. Nothing
+//! here knows a socket or a wire format.
 
 mod aside;
+mod attaching;
+mod clock;
 mod export;
+mod facts;
 mod failures;
+mod news;
+mod now;
 mod open;
 mod output;
+mod pace;
+mod queue;
+mod recorder;
 mod registry;
 mod service;
 mod session;
 mod silence;
 mod task;
+mod tie;
 mod title;
 mod transcript;
 mod turn;
+mod unread;
 mod view;
+mod workspace;
 
 pub use export::Format;
+pub use now::{NowRequest, NowRequests, start as start_now};
 pub use output::Output;
-pub use service::{Send, SessionService, Surroundings};
-pub use session::Open;
+pub use pace::AtWork;
+pub use registry::Handed;
+pub use service::{AgentsLeft, Send, SessionService, Surroundings};
+pub use session::{Open, Reply as TaskReply, Sent};
+pub use task::{OptionChange, SessionRequest};
+pub use unread::Unread;
+
+pub use crate::workspaces::Wanted;
 
 #[cfg(test)]
 mod tests;

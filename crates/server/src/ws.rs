@@ -1,17 +1,17 @@
 //! The socket: one connection per browser, JSON text both ways.
 //!
-//! Owns no conversation. `inbound` reads what a browser says, `dispatch` hands it to who answers, `outbox` is what
-//! waits to be written, `hub` knows all connections, `connection` ties them to a WebSocket.
+//! Owns no session. `inbound` parses requests, `dispatch` decides which part answers, `projects` and `sessions` turn
+//! requests into calls and results into messages, `connection` connects a `feed` client to a WebSocket.
 
+mod changes;
 mod connection;
 mod dispatch;
-mod hub;
+mod files;
 mod inbound;
-pub mod outbox;
+mod outside;
+mod projects;
 mod reply;
+mod search;
 mod sessions;
 
 pub use connection::{MOST_DRAINED, serve};
-pub use hub::{Client, Hub};
-pub use outbox::{Closing, Outbox};
-pub use reply::Reply;

@@ -1,9 +1,9 @@
-//! What the processor costs, in figures: `cargo run --release -p liminal-stream --example linear`.
+//! Measures the processor: `cargo run --release -p liminal-stream --example linear`.
 //!
-//! An answer of 20,000 pieces of 20 bytes and one four times as long, under paced batching, all at once and over a
-//! minute; the same output from a tool; and the specified gradient beside them. Linear means that the row of four
-//! times the pieces takes about four times as long when they come at once. Over a minute each interval's emission
-//! copies the whole text, which is what a full-state upsert is.
+//! An answer of 20,000 pieces of 20 bytes and one four times as long, with paced batching, all at once and over a
+//! minute; the same as output of a tool; and the specified gradient for comparison. Linear means that four times the
+//! pieces take about four times as long when they come at once. Over a minute, each emission copies the whole text,
+//! because an upsert is the full state.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
@@ -16,13 +16,13 @@ use liminal_stream::{
     ToolPatch, UpsertProcessor,
 };
 
-/// Counts what is held, so that the peak can be printed.
+/// Counts allocated bytes, so that the peak can be printed.
 struct Counting;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call goes to the system's allocator unchanged; only numbers are kept beside it.
+// SAFETY: every call goes to the system's allocator unchanged; we only count.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -42,7 +42,6 @@ static ALLOCATOR: Counting = Counting;
 
 const PIECE: &str = "twenty bytes of it. ";
 
-/// What grows.
 #[derive(Clone, Copy)]
 enum What {
     Words,

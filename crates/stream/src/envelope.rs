@@ -1,24 +1,24 @@
-//! The wire form of an event: the envelope around its payload, and the check of what comes from outside.
+//! The wire form of an event: the envelope around its payload, and the validation of events from outside.
 //!
 //! ```json
 //! {"eventId": "…", "timestamp": "2026-11-15T23:42:00.000Z", "turnId": "…", "sessionId": "codex:…",
 //!  "type": "item_delta", "payload": {"type": "item_delta", "itemId": "…", "deltaContent": "…"}}
 //! ```
 //!
-//! There is one way in, [`StreamEvent::from_value`]; the `Deserialize` of an event or a payload goes through it. What
-//! it refuses names the field and the reason. Fields it does not know are ignored, so that a newer sender is heard.
+//! All parsing goes through [`StreamEvent::from_value`], also the `Deserialize` of an event or a payload. An error
+//! names the field and the reason. Unknown fields are ignored, so that newer senders still work.
 //!
-//! # What the ids and times are for
+//! # Ids and times
 //!
 //! All events of a turn carry its `turnId`, all of an item its `itemId`, a call and its output the same `callId`. The
-//! envelope's `timestamp` is when the agent said it and becomes the upsert's `sourceTimestamp`; `emittedAt` is the
-//! processor's own. Together with `sessionId` that is what a later ingestion into a store of canonical entries needs.
+//! envelope's `timestamp` is when the agent sent it and becomes the upsert's `sourceTimestamp`; `emittedAt` is the
+//! processor's own. With `sessionId`, that is all a later ingestion into a store of canonical entries needs.
 //!
-//! # What is not decided here
+//! # Not decided here
 //!
-//! `turnSequenceNumber`, `llmTurnNumber` and the canonical `entryType` are deliberately not in these types and not
-//! derived by the processor. A completed upsert and its turn's events preserve what they can be derived from; how they
-//! are is a matter of the design of that ingestion (phase 2), not of this crate.
+//! `turnSequenceNumber`, `llmTurnNumber` and the canonical `entryType` are deliberately not in these types, and the
+//! processor doesn't derive them. A completed upsert and its turn's events have everything needed to derive them; how
+//! is up to that ingestion (phase 2), not to this crate.
 
 mod fields;
 
@@ -34,21 +34,19 @@ use crate::{FinalItem, NewItem, Patch, Payload, StreamEvent};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a stream event: {field} {reason}")]
 pub struct InvalidEvent {
-    /// Where, such as `payload.finalItem.callId`.
+    /// The path, such as `payload.finalItem.callId`.
     pub field: String,
-    /// What is wrong with it.
+    /// Follows the field in the message.
     pub reason: String,
 }
 
 impl InvalidEvent {
-    /// The contract's word for it.
     pub const fn code(&self) -> ErrorCode {
         ErrorCode::InvalidStreamEvent
     }
 }
 
 impl StreamEvent {
-    /// Reads an event from the text of one JSON object.
     pub fn from_json(text: &str) -> Result<Self, InvalidEvent> {
         let value = serde_json::from_str(text).map_err(|error| InvalidEvent {
             field: "event".to_owned(),
@@ -57,7 +55,7 @@ impl StreamEvent {
         Self::from_value(value)
     }
 
-    /// Reads an event, and checks all of it.
+    /// Validates every field.
     pub fn from_value(value: Value) -> Result<Self, InvalidEvent> {
         let mut event = Fields::of_event(value)?;
         let (event_id, timestamp) = (event.id("eventId")?, event.required("timestamp")?);
@@ -103,7 +101,7 @@ impl<'de> Deserialize<'de> for Payload {
 }
 
 impl Payload {
-    /// The `type` of the event, as it travels.
+    /// The `type` on the wire.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::ResponseStart { .. } => "response_start",
@@ -159,7 +157,11 @@ fn read_payload(kind: &str, mut payload: Fields) -> Result<Payload, InvalidEvent
             usage: payload.optional("usage")?,
         },
         "response_error" => Payload::ResponseError { error: payload.required("error")? },
-        other => return Err(payload.invalid("type", format!("is `{other}`, which no event is"))),
+        other => {
+            return Err(
+                payload.invalid("type", format!("is `{other}`, which is not an event type"))
+            );
+        }
     })
 }
 
@@ -179,7 +181,12 @@ fn read_new_item(mut item: Fields) -> Result<NewItem, InvalidEvent> {
         "plan" => NewItem::Plan { entries: item.required("entries")? },
         "permission" => NewItem::Permission { ask: item.required("ask")? },
         "notice" => NewItem::Notice { notice: item.required("notice")? },
-        other => return Err(item.invalid("itemType", format!("is `{other}`, which no item is"))),
+        "interlude" => NewItem::Interlude { interlude: item.required("interlude")? },
+        other => {
+            return Err(
+                item.invalid("itemType", format!("is `{other}`, which is not an item type"))
+            );
+        }
     })
 }
 
@@ -216,6 +223,9 @@ fn read_final_item(mut item: Fields) -> Result<FinalItem, InvalidEvent> {
         "plan" => FinalItem::Plan { entries: item.required("entries")? },
         "permission" => FinalItem::Permission { outcome: item.required("outcome")? },
         "notice" => FinalItem::Notice { notice: item.required("notice")? },
-        other => return Err(item.invalid("type", format!("is `{other}`, which no item is"))),
+        "interlude" => FinalItem::Interlude { interlude: item.required("interlude")? },
+        other => {
+            return Err(item.invalid("type", format!("is `{other}`, which is not an item type")));
+        }
     })
 }

@@ -1,6 +1,6 @@
-//! The canonical stream events: the one vocabulary every provider's normaliser speaks.
+//! The canonical stream events, which every provider's normaliser produces.
 //!
-//! Their wire form, and the check of what comes from outside, is `envelope.rs`.
+//! `envelope.rs` has their wire form and the validation of events from outside.
 
 use liminal_contract::{
     Details, ErrorCode, ItemId, Location, MessageOrigin, Outcome, PlanEntry, SessionId, Timestamp,
@@ -9,163 +9,130 @@ use liminal_contract::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Ask, Failure, Notice, SourcePart};
+use crate::{Interlude, ItemFailure, Notice, Permission, SourcePart};
 
-/// One thing an agent said, in the vocabulary all agents share.
+/// One thing an agent reported, in a form that is the same for all agents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamEvent {
     /// Unique.
     pub event_id: String,
-    /// When the agent said it.
+    /// When the agent sent it.
     pub timestamp: Timestamp,
-    /// The turn it belongs to.
     pub turn_id: TurnId,
-    /// The session it belongs to.
     pub session_id: SessionId,
-    /// What it says.
     pub payload: Payload,
 }
 
-/// What an event says.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Payload {
-    /// A turn began.
     ResponseStart {
-        /// The model that answers; empty when the agent does not say.
+        /// Empty if the agent doesn't report it.
         model_id: String,
-        /// Which provider of ours drives the agent.
+        /// The provider that drives the agent.
         provider_id: String,
-        /// Who began the turn.
         origin: TurnOrigin,
     },
-    /// An item began.
     ItemStart {
-        /// The item.
         item_id: ItemId,
-        /// The call under which a sub-agent does this.
+        /// The tool call of the sub-agent that this belongs to.
         #[serde(skip_serializing_if = "Option::is_none")]
         parent_call_id: Option<String>,
-        /// What it is.
         #[serde(flatten)]
         item: NewItem,
     },
-    /// A message or thought grew; the arguments of a call grew.
+    /// A message, thinking or the arguments of a call grew.
     ItemDelta {
-        /// The item.
         item_id: ItemId,
-        /// What was added.
         delta_content: String,
     },
-    /// Something about an item changed that is not text at its end.
+    /// Any change of an item other than text added at its end.
     ItemUpdate {
-        /// The item.
         item_id: ItemId,
-        /// What changed.
         patch: Patch,
     },
-    /// An item is final. (Of a call: its arguments are; it completes with its output.)
+    /// An item is final. For a call, only its arguments are final; it completes with its output.
     ItemDone {
-        /// The item.
         item_id: ItemId,
-        /// Its final state.
         final_item: FinalItem,
     },
-    /// An item failed.
     ItemError {
-        /// The item.
         item_id: ItemId,
-        /// Why.
         error: AgentError,
     },
-    /// An item nobody has seen is not to be seen.
+    /// Drops an item that was never emitted.
     ItemCancelled {
-        /// The item.
         item_id: ItemId,
-        /// Why.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// A turn ended.
     ResponseDone {
-        /// How.
         status: ResponseStatus,
-        /// Why, in a word; stands in where the agent's own is absent, and for the error of a turn that failed without one.
+        /// Used if `stop_reason` is absent, and as the error of a turn that failed without one.
         #[serde(skip_serializing_if = "Option::is_none")]
         finish_reason: Option<String>,
-        /// The agent's own word for why.
+        /// Why it stopped, in the agent's own term.
         #[serde(skip_serializing_if = "Option::is_none")]
         stop_reason: Option<String>,
-        /// With status `error`.
+        /// Only with status `error`.
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<AgentError>,
-        /// What it cost.
         #[serde(skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
     },
-    /// A turn failed.
     ResponseError {
-        /// Why.
         error: AgentError,
     },
 }
 
 impl Payload {
-    /// The end of a turn of which nothing is known but how.
+    /// The end of a turn, with nothing known except its status.
     pub fn done(status: ResponseStatus) -> Self {
         let (finish_reason, stop_reason, error, usage) = (None, None, None, None);
         Self::ResponseDone { status, finish_reason, stop_reason, error, usage }
     }
 }
 
-/// A new item.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "itemType", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum NewItem {
-    /// Something said.
     Message {
-        /// What is known of it already.
+        /// The text so far.
         #[serde(skip_serializing_if = "Option::is_none")]
         initial_content: Option<String>,
-        /// Who says it.
         origin: MessageOrigin,
     },
-    /// Something thought.
     Reasoning {
-        /// What is known of it already.
+        /// The text so far.
         #[serde(skip_serializing_if = "Option::is_none")]
         initial_content: Option<String>,
     },
-    /// A tool is called.
     FunctionCall {
-        /// The agent's name of the tool.
+        /// The agent's name for the tool.
         name: String,
-        /// The agent's id of the call.
+        /// The agent's own id.
         call_id: String,
-        /// What else is known of it already.
+        /// Everything else known so far.
         #[serde(skip_serializing_if = "is_default")]
         about: Box<ToolPatch>,
     },
-    /// A tool begins to give something back. It lands on the call of that id.
+    /// The output of a tool begins. It is added to the call with that id.
     FunctionCallOutput {
-        /// The agent's id of the call.
+        /// The agent's own id.
         #[serde(skip_serializing_if = "Option::is_none")]
         call_id: Option<String>,
     },
-    /// What the agent means to do.
     Plan {
-        /// In order.
         entries: Vec<PlanEntry>,
     },
-    /// The agent asks.
     Permission {
-        /// What.
-        ask: Box<Ask>,
+        ask: Box<Permission>,
     },
-    /// Something we have to say.
     Notice {
-        /// What.
         notice: Box<Notice>,
+    },
+    Interlude {
+        interlude: Interlude,
     },
 }
 
@@ -173,149 +140,129 @@ fn is_default(patch: &ToolPatch) -> bool {
     *patch == ToolPatch::default()
 }
 
-/// What changed about an item.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 pub enum Patch {
-    /// Of a tool call.
     Tool(Box<ToolPatch>),
-    /// The whole plan.
+    /// Replaces the whole plan.
     Plan {
-        /// In order.
         entries: Vec<PlanEntry>,
     },
-    /// The whole notice.
+    /// Replaces the whole notice.
     Notice {
-        /// What it says now.
         notice: Box<Notice>,
     },
 }
 
-/// What changed about a tool call. What is absent stays; what is there replaces, but for `output_delta`, which is added.
+/// A change of a tool call. An absent field changes nothing; a present one replaces the old value, except
+/// `output_delta`, which is appended.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ToolPatch {
-    /// The agent's name of the tool.
+    /// The agent's name for the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// One line for the reader.
+    /// One line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Which icon.
+    /// Chooses the icon.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_kind: Option<ToolKind>,
-    /// The files it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub locations: Option<Vec<Location>>,
-    /// Final arguments.
+    /// The final arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Map<String, Value>>,
-    /// Content beyond the plain output.
+    /// Content other than plain output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parts: Option<Vec<SourcePart>>,
     /// The whole output so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// What the output grew by.
+    /// New output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_delta: Option<String>,
-    /// The user did not allow it.
+    /// The user or a rule denied it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<bool>,
+    /// How the command ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
 }
 
-/// The final state of an item.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum FinalItem {
-    /// Something said.
     Message {
-        /// The whole text.
         content: String,
-        /// Who said it.
         origin: MessageOrigin,
     },
-    /// Something thought.
     Reasoning {
-        /// The whole text.
         content: String,
-        /// Which provider of ours drives the agent.
+        /// The provider that drives the agent.
         provider_id: String,
     },
     /// The arguments of a call are final.
     FunctionCall {
-        /// The agent's name of the tool.
+        /// The agent's name for the tool.
         name: String,
-        /// The agent's id of the call.
+        /// The agent's own id.
         call_id: String,
-        /// All of them.
         arguments: Map<String, Value>,
     },
-    /// A call is over.
     FunctionCallOutput {
-        /// The agent's id of the call.
+        /// The agent's own id.
         call_id: String,
-        /// The whole output. Empty where `about` or earlier updates said it: then those stand.
+        /// The whole output. If it is empty, the output in `about` or in earlier updates counts.
         output: String,
-        /// Whether it failed.
         is_error: bool,
-        /// What else is known now.
+        /// Everything else known now.
         #[serde(skip_serializing_if = "is_default")]
         about: Box<ToolPatch>,
     },
-    /// The plan as it stands.
     Plan {
-        /// In order.
         entries: Vec<PlanEntry>,
     },
-    /// A permission was settled.
     Permission {
-        /// How.
         outcome: Outcome,
     },
-    /// A notice that will not change any more.
     Notice {
-        /// What it says.
         notice: Box<Notice>,
+    },
+    Interlude {
+        interlude: Interlude,
     },
 }
 
-/// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResponseStatus {
-    /// By itself.
     Completed,
-    /// The user stopped it.
     Cancelled,
-    /// It failed.
     Error,
 }
 
-/// An error as the events carry it. A `code` that is not one of the contract's counts as `AGENT_PROTOCOL_ERROR`.
+/// A `code` that the contract doesn't know counts as `AGENT_PROTOCOL_ERROR`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentError {
-    /// What went wrong.
     pub code: String,
-    /// What the user reads.
+    /// For the user.
     pub message: String,
-    /// The evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
 }
 
 impl AgentError {
-    /// An error with a code of the contract's.
     pub fn new(code: ErrorCode, message: impl Into<String>, details: Option<Details>) -> Self {
         Self { code: code.as_str().to_owned(), message: message.into(), details }
     }
 }
 
-impl From<&AgentError> for Failure {
+impl From<&AgentError> for ItemFailure {
     fn from(error: &AgentError) -> Self {
         let code = serde_json::from_value(Value::String(error.code.clone()))
             .unwrap_or(ErrorCode::AgentProtocolError);
-        // An error without words still has its code.
+        // An error without a message still has its code.
         let message = if error.message.is_empty() { &error.code } else { &error.message };
         Self { code, message: message.clone() }
     }

@@ -1,5 +1,4 @@
-//! From what agents say to what browsers show: canonical stream events, and (in `processor`) the one place that
-//! turns them into upserts and turn events.
+//! Canonical stream events, and (in `processor`) the one place that turns them into upserts and turn events.
 //!
 //! Pure: no I/O, no runtime, and no clock. Time is an argument.
 
@@ -13,6 +12,9 @@ pub use envelope::InvalidEvent;
 pub use event::{
     AgentError, FinalItem, NewItem, Patch, Payload, ResponseStatus, StreamEvent, ToolPatch,
 };
-pub use fact::{HistoryMark, Mode, SessionFact, SlashCommand};
+pub use fact::{HistoryMark, SessionFact};
 pub use processor::{Emission, Now, Pacing, UpsertProcessor};
-pub use upsert::{Ask, Failure, Hunk, Notice, Source, SourcePart, ToolCall, Upsert};
+pub use upsert::{
+    Compaction, Field, Growth, Hunk, Interlude, ItemFailure, Notice, Permission, Source,
+    SourcePart, ToolCall, Upsert,
+};

@@ -1,21 +1,20 @@
-//! The upsert processor: canonical events in, upserts and turn events out. The only clock of the stream, and it is
-//! told the time.
+//! The upsert processor: canonical events in, upserts, growth and turn events out. The only place in the stream that
+//! deals with time, and time is an argument.
 //!
-//! It owns accumulation, pacing, the correlation of tool calls, the ends of items and of turns, and the limit of
-//! what one item holds. It does not number, render, store or send anything.
+//! It owns accumulation, pacing, the correlation of tool calls, the ends of items and turns, and the size limit of an
+//! item. It does not number, render, store or send anything.
 //!
-//! **Order.** Deltas and updates of tool calls are paced. Every other event first lets out what waits, so what is
-//! emitted is in the agent's order, and items are first seen in the order in which something was first said of them.
+//! **Order.** Deltas and updates of tool calls are paced. Every other event first emits the items that wait, so
+//! emissions are in the agent's order, and items first appear in the order of their first events.
 //!
-//! **Size.** A text or a tool's output over 4 MB goes on in a new item of the same kind, whose id is the agent's with
-//! `+1`, `+2`, … appended; the items together hold the whole. Arguments and parts are whole values and never split.
+//! **Size.** A text or a tool's output over 4 MB continues in a new item of the same kind, whose id is the agent's with
+//! `+1`, `+2`, … appended; together the items hold all of it. Arguments and parts are never split.
 //!
-//! **After a turn.** Of a turn that has ended the processor remembers its id (the newest 256), and those of its items
-//! that something may still be said about: calls without an output, permissions without an answer, notices that
-//! stand. A late event about one of those updates it in its old turn, found by item id or call id, also when the
-//! event carries the id of a newer turn. At most 64 such items and 8 MB of their text (measured when a turn ends) are
-//! kept, and the oldest turn's go first. Anything else that comes late is not emitted; [`UpsertProcessor::too_late`]
-//! counts it, so that it can be logged.
+//! **After a turn.** The processor remembers the ids of the last 256 ended turns, and those of their items that may
+//! still change: calls without an output, permissions without an answer, open notices. A late event about one of those
+//! updates it in its old turn, found by item id or call id, even if the event has the id of a newer turn. At most 64
+//! such items and 8 MB of their text (measured when a turn ends) are kept; those of the oldest turn are dropped first.
+//! Any other late event is not emitted; [`UpsertProcessor::too_late`] counts it, so that it can be logged.
 
 mod handle;
 mod item;
@@ -34,36 +33,33 @@ pub use self::pacing::Pacing;
 
 use self::handle::Handled;
 use self::item::Step;
-use self::turn::{Turn, TurnEnd};
-use crate::{AgentError, Failure, Patch, Payload, ResponseStatus, StreamEvent, Upsert};
+use self::turn::{TurnEnd, TurnItems};
+use crate::{AgentError, Growth, ItemFailure, Patch, Payload, ResponseStatus, StreamEvent, Upsert};
 
-/// How many bytes of text one item holds.
+/// Bytes of text in one item.
 const ITEM_LIMIT: usize = 4_000_000;
 
-/// How many ended turns are known by id.
 const ENDED_TURNS: usize = 256;
 
-/// How many items of ended turns can still be updated.
+/// Items of ended turns that can still be updated.
 const LATE_ITEMS: usize = 64;
 
-/// How many bytes of text those hold together.
+/// Bytes of text they hold together.
 const LATE_BYTES: usize = 8_000_000;
 
-/// The time an event is handled at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Now {
-    /// On a scale that never goes back. Deadlines are on the same.
+    /// Monotonic. Deadlines use the same scale.
     pub mono: Duration,
-    /// By the calendar, for `emittedAt`.
+    /// Wall-clock time, for `emittedAt`.
     pub wall: Timestamp,
 }
 
-/// What the processor hands out.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Emission {
-    /// The whole current state of an item.
-    Upsert(Upsert),
-    /// A turn began or ended.
+    /// The whole state of an item.
+    Put(Upsert),
+    Grew(Growth),
     Turn(TurnEvent),
 }
 
@@ -73,15 +69,14 @@ pub struct UpsertProcessor {
     session_id: SessionId,
     pacing: Pacing,
     item_limit: usize,
-    /// The running one, and those that ended and still have items, oldest first.
-    turns: Vec<Turn>,
+    /// The running turn, and ended ones that still have items, oldest first.
+    turns: Vec<TurnItems>,
     /// Oldest first.
     ended: VecDeque<TurnId>,
     too_late: u64,
 }
 
 impl UpsertProcessor {
-    /// For the events of one session.
     pub fn new(session_id: SessionId, pacing: Pacing) -> Self {
         Self {
             session_id,
@@ -93,12 +88,17 @@ impl UpsertProcessor {
         }
     }
 
-    /// With another limit than 4 MB for the text of one item. At least four bytes, so that any character fits.
+    /// Changes the limit for the text of one item, 4 MB by default. At least 4 bytes, so that any character fits.
     pub fn with_item_limit(self, bytes: usize) -> Self {
         Self { item_limit: bytes.max(4), ..self }
     }
 
-    /// Handles one event. Events of another session are counted as [`too_late`](Self::too_late) and not emitted.
+    /// From now on, emits a growing item at most once per `interval`. For [`Pacing::paced`].
+    pub fn set_interval(&mut self, interval: Duration) {
+        self.pacing.set_wait(interval);
+    }
+
+    /// Events of another session are counted as [`too_late`](Self::too_late) and not emitted.
     pub fn process(&mut self, event: StreamEvent, now: Now) -> Vec<Emission> {
         let mut out = Vec::new();
         if event.session_id != self.session_id {
@@ -114,19 +114,19 @@ impl UpsertProcessor {
                 let stop_reason = stop_reason.or(finish_reason);
                 let end = match status {
                     ResponseStatus::Completed => {
-                        End::complete(TurnStatus::Completed, usage, stop_reason)
+                        TurnEnding::complete(TurnStatus::Completed, usage, stop_reason)
                     }
                     ResponseStatus::Cancelled => {
-                        End::complete(TurnStatus::Cancelled, usage, stop_reason)
+                        TurnEnding::complete(TurnStatus::Cancelled, usage, stop_reason)
                     }
                     ResponseStatus::Error => {
-                        End::Failed(error.unwrap_or_else(|| unexplained(stop_reason)))
+                        TurnEnding::Failed(error.unwrap_or_else(|| unexplained(stop_reason)))
                     }
                 };
                 self.end_turn(turn_id, end, now, &mut out);
             }
             Payload::ResponseError { error } => {
-                self.end_turn(turn_id, End::Failed(error), now, &mut out);
+                self.end_turn(turn_id, TurnEnding::Failed(error), now, &mut out);
             }
             about_item @ (Payload::ItemStart { .. }
             | Payload::ItemDelta { .. }
@@ -141,29 +141,29 @@ impl UpsertProcessor {
         out
     }
 
-    /// Emits what is due by now. To be called when [`next_deadline`](Self::next_deadline) has come.
+    /// Emits the items that are due. Call it at [`next_deadline`](Self::next_deadline).
     pub fn flush(&mut self, now: Now) -> Vec<Emission> {
         let mut out = Vec::new();
         self.emit_due(now, &mut out);
         out
     }
 
-    /// Emits everything that waits, due or not: for who stops listening but not for good.
+    /// Emits all waiting items, due or not: for a pause in listening.
     pub fn flush_all(&mut self, now: Now) -> Vec<Emission> {
         let mut out = Vec::new();
         self.each_turn(now, &mut out, |turn, step| turn.flush(step));
         out
     }
 
-    /// When [`flush`](Self::flush) has something to emit, on the scale of [`Now::mono`].
+    /// When [`flush`](Self::flush) will have something to emit, on the scale of [`Now::mono`].
     pub fn next_deadline(&self) -> Option<Duration> {
-        self.turns.iter().filter_map(Turn::wake).min()
+        self.turns.iter().filter_map(TurnItems::wake).min()
     }
 
-    /// Ends everything because of a failure: open items go out as `error` with all they hold, the running turn ends
-    /// with `turn_error`. Nothing is ever `complete` here. Of turns that ended before, what waits goes out as it is,
+    /// Ends everything because of a failure: open items are emitted as `error` with all their content, and the running
+    /// turn ends with `turn_error`. Nothing becomes `complete`. Waiting items of earlier turns are emitted as they are,
     /// and open permissions are void.
-    pub fn destroy(&mut self, failure: Failure, now: Now) -> Vec<Emission> {
+    pub fn destroy(&mut self, failure: ItemFailure, now: Now) -> Vec<Emission> {
         let mut out = Vec::new();
         let running: Vec<TurnId> =
             self.turns.iter().filter(|turn| !turn.over).map(|turn| turn.id.clone()).collect();
@@ -180,7 +180,7 @@ impl UpsertProcessor {
         out
     }
 
-    /// How many events came too late to be emitted.
+    /// The number of events that came too late to be emitted.
     pub fn too_late(&self) -> u64 {
         self.too_late
     }
@@ -196,7 +196,7 @@ impl UpsertProcessor {
     ) {
         self.each_turn(now, out, |turn, step| turn.flush(step));
         if let Some(turn) = self.turns.iter_mut().find(|turn| turn.id == turn_id && !turn.over) {
-            // Said twice; a turn that an item opened learns who drives it.
+            // A repeated start; a turn that an item opened gets its provider now.
             turn.provider_id = provider_id;
             return;
         }
@@ -207,16 +207,16 @@ impl UpsertProcessor {
         let started =
             TurnEventKind::TurnStarted { model_id, provider_id: provider_id.clone(), origin };
         self.say_turn(&turn_id, started, out);
-        self.turns.push(Turn::new(turn_id, provider_id));
+        self.turns.push(TurnItems::new(turn_id, provider_id));
     }
 
-    fn end_turn(&mut self, turn_id: TurnId, end: End, now: Now, out: &mut Vec<Emission>) {
+    fn end_turn(&mut self, turn_id: TurnId, end: TurnEnding, now: Now, out: &mut Vec<Emission>) {
         if self.has_ended(&turn_id) {
             self.too_late += 1;
             return;
         }
         let (for_items, event) = end.split();
-        // A turn that never began, such as a send that failed at once, ends all the same.
+        // A turn that never started, such as a send that failed immediately, still ends.
         self.each_turn(now, out, |turn, step| {
             if turn.id == turn_id {
                 turn.end(&for_items, step);
@@ -265,8 +265,8 @@ impl UpsertProcessor {
         }
     }
 
-    /// The turn that an event about an item is for. An item of a turn that nobody started opens that turn, as one of
-    /// the agent's own; `None` when the turn has ended and the item with it.
+    /// The turn that an event about an item belongs to. An item of an unknown turn opens that turn, as one the agent
+    /// started; `None` if the turn has ended and the item with it.
     fn turn_of(
         &mut self,
         turn_id: &TurnId,
@@ -277,7 +277,7 @@ impl UpsertProcessor {
         if own.is_some_and(|own| self.turns[own].about(payload).is_some()) {
             return own;
         }
-        // Newest first: some agents count their calls anew in every turn.
+        // Newest first: some agents restart the numbering of calls in every turn.
         let late = self.turns.iter().rposition(|turn| turn.over && turn.takes_late(payload));
         if late.is_some() || own.is_some() {
             return late.or(own);
@@ -291,7 +291,7 @@ impl UpsertProcessor {
             origin: TurnOrigin::Agent,
         };
         self.say_turn(turn_id, started, out);
-        self.turns.push(Turn::new(turn_id.clone(), String::new()));
+        self.turns.push(TurnItems::new(turn_id.clone(), String::new()));
         Some(self.turns.len() - 1)
     }
 
@@ -307,7 +307,7 @@ impl UpsertProcessor {
         &mut self,
         now: Now,
         out: &mut Vec<Emission>,
-        mut what: impl FnMut(&mut Turn, &mut Step<'_>),
+        mut what: impl FnMut(&mut TurnItems, &mut Step<'_>),
     ) {
         let mut step = Step {
             session_id: &self.session_id,
@@ -354,23 +354,22 @@ impl UpsertProcessor {
     }
 }
 
-/// Whether an event is one of those that come in floods and are paced.
+/// Whether an event is of a kind that comes in floods and is paced.
 fn grows(payload: &Payload) -> bool {
     matches!(payload, Payload::ItemDelta { .. } | Payload::ItemUpdate { patch: Patch::Tool(_), .. })
 }
 
-/// How a turn ends.
-enum End {
+enum TurnEnding {
     Complete { status: TurnStatus, usage: Option<Usage>, stop_reason: Option<String> },
     Failed(AgentError),
 }
 
-impl End {
+impl TurnEnding {
     fn complete(status: TurnStatus, usage: Option<Usage>, stop_reason: Option<String>) -> Self {
         Self::Complete { status, usage, stop_reason }
     }
 
-    /// What it means for the items of the turn, and what is said of the turn itself.
+    /// What it means for the turn's items, and the event for the turn itself.
     fn split(self) -> (TurnEnd, TurnEventKind) {
         match self {
             Self::Complete { status, usage, stop_reason } => {
@@ -381,22 +380,22 @@ impl End {
                 (for_items, TurnEventKind::TurnComplete { status, usage, stop_reason })
             }
             Self::Failed(error) => {
-                let failure = Failure::from(&error);
+                let failure = ItemFailure::from(&error);
                 (TurnEnd::Failed(failure.clone()), turn_error(failure, error.details))
             }
         }
     }
 }
 
-fn turn_error(failure: Failure, details: Option<Details>) -> TurnEventKind {
+fn turn_error(failure: ItemFailure, details: Option<Details>) -> TurnEventKind {
     TurnEventKind::TurnError { error_code: failure.code, error_message: failure.message, details }
 }
 
-/// For a turn that failed without an error of its own.
+/// For a turn that failed without an error.
 fn unexplained(reason: Option<String>) -> AgentError {
     let message = match reason.filter(|reason| !reason.is_empty()) {
         Some(reason) => format!("The agent stopped with an error: {reason}"),
-        None => "The agent stopped with an error and did not say why. Try again.".to_owned(),
+        None => "The agent stopped with an error and gave no reason. Try again.".to_owned(),
     };
     AgentError { code: String::new(), message, details: None }
 }

@@ -1,56 +1,59 @@
-//! What one ACP agent is to us: how it is started, what it may use of ours, and what it offers.
+//! One ACP agent: how to start it, what it may use of ours, and what it offers.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
-    ClientCapabilities, ClientSessionCapabilities, FileSystemCapabilities, Implementation,
-    InitializeRequest, InitializeResponse, NoticeCapabilities,
+    AuthCapabilities, BooleanConfigOptionCapabilities, ClientCapabilities,
+    ClientSessionCapabilities, CompactionCapabilities, ElicitationCapabilities,
+    ElicitationFormCapabilities, ElicitationUrlCapabilities, FileSystemCapabilities,
+    Implementation, InitializeRequest, InitializeResponse, NoticeCapabilities,
+    SessionConfigOptionsCapabilities,
 };
-use liminal_contract::{AuthMethod, CliType};
+use liminal_contract::{AuthMethod, CliType, SessionId};
 
 use super::envelope::RpcError;
+use super::login::{Logins, quoted_command};
 use crate::ProviderError;
-use crate::catalogue::{AgentEntry, Speaks};
+use crate::catalogue::{AgentEntry, Processes, Speaks};
 use crate::process::Launch;
 
 /// An agent as the catalogue has it.
 #[derive(Debug, Clone)]
 pub struct AcpAgent {
-    /// Which agent.
     pub cli_type: CliType,
-    /// What the user calls it.
+    /// Its display name.
     pub name: String,
-    /// How to start it.
     pub launch: Launch,
-    /// What to type to log in.
+    /// The command that logs in.
     pub login: Option<String>,
-    /// The mode in which it asks before it acts, where that is not its own default.
+    /// The mode in which it asks before acting, if that is not its default.
     pub ask_mode: Option<String>,
     /// Whether it may read and write the project's files through us.
     pub fs: bool,
     /// Whether it may run commands through us.
     pub terminal: bool,
+    pub processes: Processes,
 }
 
-/// How long an agent is waited for.
+/// How long to wait for an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patience {
-    /// For making a session or taking one up.
+    /// To create or resume a session.
     pub session: Duration,
-    /// For the end of a turn that is to be stopped.
+    /// To end a turn that was asked to stop.
     pub interrupt: Duration,
-    /// For the close of a session.
+    /// To close a session.
     pub close: Duration,
-    /// A history is told when nothing more of it came for this long.
+    /// A history is complete after this much silence.
     pub history_quiet: Duration,
-    /// A history is not waited for longer than this.
+    /// The longest wait for a history.
     pub history_longest: Duration,
-    /// A turn the agent began by itself is over when nothing more of it came for this long.
+    /// A turn that the agent started is over after this much silence.
     pub own_turn_quiet: Duration,
-    /// The same while a call of it runs, as far as the agent says. Longer, because calls are silent for long; not
-    /// for ever, because some agents forget to end them, and nothing else tells that the turn is over.
+    /// The same while the agent says that one of its calls is running. Longer, because calls can be silent for a long
+    /// time; limited, because some agents forget to end them, and nothing else marks the end of the turn.
     pub own_turn_working: Duration,
 }
 
@@ -68,18 +71,28 @@ impl Default for Patience {
     }
 }
 
-/// What a running agent said about itself.
+/// What a running agent supports.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Offers {
     pub load: bool,
     pub resume: bool,
     pub close: bool,
-    pub auth_methods: Vec<AuthMethod>,
+    pub takes: Takes,
+    /// `_session/steering`.
+    pub steering: bool,
+    pub logins: Logins,
+}
+
+/// What a prompt may contain beside text and links.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Takes {
+    pub pictures: bool,
+    /// Text with a name of its own.
+    pub resources: bool,
 }
 
 impl AcpAgent {
-    /// From the catalogue. `cwd` is where the process runs; each session has a directory of its own. `None` when the
-    /// entry speaks something else.
+    /// `cwd` is where the process runs if its project is gone. `None` if the entry does not speak ACP.
     pub fn of_entry(entry: &AgentEntry, cwd: impl Into<PathBuf>) -> Option<Self> {
         let Speaks::Acp(options) = &entry.speaks else { return None };
         Some(Self {
@@ -90,57 +103,89 @@ impl AcpAgent {
             ask_mode: options.ask_mode.clone(),
             fs: options.fs,
             terminal: options.terminal,
+            processes: options.processes,
         })
     }
 
-    /// What we say about ourselves.
+    /// Our id of the agent's session; a generated one if the agent's id is unknown yet or not valid in ours.
+    pub(crate) fn session_id(&self, agent_ref: Option<&str>) -> SessionId {
+        let theirs = agent_ref.and_then(|id| SessionId::new(&self.cli_type, id).ok());
+        let own = || SessionId::new(&self.cli_type, &uuid::Uuid::new_v4().to_string());
+        match theirs.map_or_else(own, Ok) {
+            Ok(id) => id,
+            Err(_) => unreachable!("a UUID makes a session id"),
+        }
+    }
+
+    /// The `initialize` request.
     pub(crate) fn greeting(&self) -> InitializeRequest {
         let fs = FileSystemCapabilities::new().read_text_file(self.fs).write_text_file(self.fs);
-        let session = ClientSessionCapabilities::new().notices(NoticeCapabilities::new());
-        let capabilities =
-            ClientCapabilities::new().fs(fs).terminal(self.terminal).session(session);
-        let info = Implementation::new("liminal", env!("CARGO_PKG_VERSION"))
+        let flags =
+            SessionConfigOptionsCapabilities::new().boolean(BooleanConfigOptionCapabilities::new());
+        let session = ClientSessionCapabilities::new()
+            .notices(NoticeCapabilities::new())
+            .config_options(flags)
+            .compaction(CompactionCapabilities::default());
+        let auth = AuthCapabilities::new().terminal(true);
+        let elicitation = ElicitationCapabilities::new()
+            .form(ElicitationFormCapabilities::new())
+            .url(ElicitationUrlCapabilities::new());
+        let capabilities = ClientCapabilities::new()
+            .fs(fs)
+            .terminal(self.terminal)
+            .session(session)
+            .auth(auth)
+            .elicitation(elicitation);
+        let info = Implementation::new("liminal-builder", env!("CARGO_PKG_VERSION"))
             .title("Liminal Builder".to_owned());
         InitializeRequest::new(ProtocolVersion::V1)
             .client_capabilities(capabilities)
             .client_info(info)
     }
 
-    /// What the agent said about itself, if it speaks our version.
+    /// Reads the answer to `initialize`. Fails if the agent speaks another version.
     pub(crate) fn greeted(&self, answer: serde_json::Value) -> Result<Offers, ProviderError> {
         let broken = |what| ProviderError::Protocol { name: self.name.clone(), what };
+        let logins = Logins::read(&answer, &self.launch);
+        let steering = answer["_meta"]["steering"]["supported"] == true;
         let answer: InitializeResponse = serde_json::from_value(answer)
-            .map_err(|error| broken(format!("its answer to initialize is not one ({error})")))?;
+            .map_err(|error| broken(format!("its answer to initialize is invalid ({error})")))?;
         if answer.protocol_version != ProtocolVersion::V1 {
             return Err(broken(format!(
-                "it speaks version {} of it, and only version 1 is understood here",
+                "it speaks version {}, but only version 1 is supported",
                 answer.protocol_version
             )));
         }
-        let auth_methods = answer.auth_methods.iter().map(|method| AuthMethod {
-            id: method.id().0.to_string(),
-            name: method.name().to_owned(),
-            description: method.description().map(str::to_owned),
-        });
         let capabilities = answer.agent_capabilities;
         Ok(Offers {
             load: capabilities.load_session,
             resume: capabilities.session_capabilities.resume.is_some(),
             close: capabilities.session_capabilities.close.is_some(),
-            auth_methods: auth_methods.collect(),
+            takes: Takes {
+                pictures: capabilities.prompt_capabilities.image,
+                resources: capabilities.prompt_capabilities.embedded_context,
+            },
+            steering,
+            logins,
         })
     }
 
-    /// The agent wants a login.
-    pub(crate) fn auth_required(&self, methods: &[AuthMethod]) -> ProviderError {
+    /// `words` are the agent's own.
+    pub(crate) fn auth_required(&self, words: &str, methods: &[AuthMethod]) -> ProviderError {
+        let command = self
+            .login
+            .clone()
+            .or_else(|| methods.iter().find_map(|method| method.command.clone()))
+            .or_else(|| quoted_command(words));
         ProviderError::AuthRequired {
             name: self.name.clone(),
-            command: self.login.clone(),
+            words: words.to_owned(),
+            command,
             methods: methods.to_vec(),
         }
     }
 
-    /// An error of the agent's own in answer to a request about a session.
+    /// Turns an agent's error into ours: a missing login, or else `otherwise`.
     pub(crate) fn refused(
         &self,
         error: &RpcError,
@@ -148,7 +193,7 @@ impl AcpAgent {
         otherwise: impl FnOnce(String) -> ProviderError,
     ) -> ProviderError {
         if error.code == RpcError::AUTH_REQUIRED {
-            self.auth_required(methods)
+            self.auth_required(&error.words(), methods)
         } else {
             otherwise(error.words())
         }

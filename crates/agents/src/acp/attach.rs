@@ -1,133 +1,161 @@
-//! Making sessions and taking them up: `session/new`, `load`, `resume`, and the mode that asks.
+//! Creates and resumes sessions: `session/new`, `load`, `resume`, and the options that they start with.
 
 use std::sync::Arc;
 
 use agent_client_protocol_schema::v1::{
-    LoadSessionRequest, NewSessionRequest, SetSessionModeRequest,
+    AuthenticateRequest, LoadSessionRequest, NewSessionRequest,
 };
-use liminal_stream::SessionFact;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
 use super::envelope::RpcError;
-use super::link::{Link, Made, NoAnswer};
-use super::normalise::modes;
-use super::session::{Session, Wanted};
+use super::link::{CreatedSession, Link, NoAnswer};
+use super::session::{HistoryWanted, Session};
+use crate::conversation::Link as _;
 use crate::{NewSession, ProviderError, ProviderSession};
 
-/// Makes a session with the agent.
 pub(crate) async fn make(
     link: &Arc<Link>,
     new: NewSession,
 ) -> Result<ProviderSession, ProviderError> {
     let request = NewSessionRequest::new(new.project_dir.clone());
-    let made = link.make_session(&request, new, link.shared.patience.session).await;
-    let Made { session, output, answer } = made.map_err(|error| {
+    let limit = link.shared.patience.session;
+    let mut made = link.make_session(&request, new.clone(), limit).await;
+    if has_logged_in(link, made.as_ref().err()).await {
+        made = link.make_session(&request, new, limit).await;
+    }
+    let CreatedSession { session, output } = made.map_err(|error| {
         let refused = |words| ProviderError::SessionRefused { words, stderr_tail: String::new() };
         failed(link, error, refused)
     })?;
-    make_it_ask(link, &session, &answer).await;
+    session.set_options().await;
     let (session_id, agent_ref) = (session.id.clone(), session.agent_ref.clone());
     Ok(ProviderSession { session_id, agent_ref, output })
 }
 
-/// Takes up a session with the agent, unless this start of it knows the session already. When this returns the
-/// agent has said yes; a history may still be told. [`settled`] waits for that too.
-pub(crate) async fn take_up(
+/// Whether to ask again: the agent wanted a login that needs nothing from the user, and now has it.
+async fn has_logged_in(link: &Link, refusal: Option<&NoAnswer>) -> bool {
+    if !matches!(refusal, Some(NoAnswer::Refused(it)) if it.code == RpcError::AUTH_REQUIRED) {
+        return false;
+    }
+    for method in link.offers().logins.silent {
+        let login = AuthenticateRequest::new(method);
+        match link.request("authenticate", &login, link.shared.patience.session).await {
+            Ok(_) => return true,
+            Err(error) => {
+                tracing::info!(agent = %link.shared.agent.name, %error, "A login failed");
+            }
+        }
+    }
+    false
+}
+
+/// Resumes a session, unless this start of the agent already knows it. When this returns the agent has accepted;
+/// history may still follow. [`settled`] waits for that too.
+pub(crate) async fn attach_session(
     link: &Arc<Link>,
     session: &Arc<Session>,
-    history: Wanted,
+    history: HistoryWanted,
 ) -> Result<(), ProviderError> {
     let one_at_a_time = Arc::clone(&session.attaching).lock_owned().await;
-    if session.generation() == Some(link.generation) {
+    if session.talk.generation() == Some(link.generation) {
         return Ok(());
     }
-    let taken_up = ask_to_take_up(link, session, history).await;
-    let (answer, tells) = taken_up.inspect_err(|_refused| session.detach())?;
-    session.told_at_start(&answer);
+    let mut attached = request_attach(link, session, history).await;
+    if has_logged_in(link, attached.as_ref().err()).await {
+        attached = request_attach(link, session, history).await;
+    }
+    let attached = attached.map_err(|error| attach_error(link, error));
+    let (answer, tells) = attached.inspect_err(|_refused| session.detach(link))?;
+    session.facts_at_start(link, &answer);
     let (link, session) = (Arc::clone(link), Arc::clone(session));
     tokio::spawn(async move {
-        make_it_ask(&link, &session, &answer).await;
-        if tells == Tells::Maybe {
+        session.set_options().await;
+        if tells == HistoryFollows::Maybe {
             wait_for_history(&link, &session).await;
         }
-        session.history_told(history);
+        session.history_complete(history);
         drop(one_at_a_time);
     });
     Ok(())
 }
 
-/// Waits until a session that was taken up can be talked to.
+/// Waits until a resumed session can take a prompt.
 pub(crate) async fn settled(session: &Session) {
     drop(session.attaching.lock().await);
 }
 
-/// Whether a history may come behind the agent's answer.
+/// Whether history may follow the agent's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tells {
+enum HistoryFollows {
     Maybe,
-    Nothing,
+    No,
 }
 
-async fn ask_to_take_up(
+async fn request_attach(
     link: &Arc<Link>,
     session: &Session,
-    history: Wanted,
-) -> Result<(Value, Tells), ProviderError> {
+    history: HistoryWanted,
+) -> Result<(Value, HistoryFollows), NoAnswer> {
     let offers = link.offers();
-    let resumes = offers.resume && (history == Wanted::No || !offers.load);
+    let resumes = offers.resume && (history == HistoryWanted::No || !offers.load);
     if resumes {
         match resume(link, session).await {
-            Ok(answer) => return Ok((answer, Tells::Nothing)),
+            Ok(answer) => return Ok((answer, HistoryFollows::No)),
             Err(NoAnswer::Refused(error))
                 if error.code == RpcError::METHOD_NOT_FOUND && offers.load => {}
-            Err(error) => return Err(not_taken_up(link, error)),
+            Err(error) => return Err(error),
         }
     }
     if !offers.load {
-        return Err(ProviderError::SessionUnknown {
-            words: format!(
-                "{} can't take up a session again after it was stopped. Start a new one.",
-                link.shared.agent.name
-            ),
-        });
+        let name = &link.shared.agent.name;
+        let words = format!("{name} can't resume a session after it was stopped. Start a new one.");
+        return Err(NoAnswer::Refused(RpcError::new(RpcError::NOT_FOUND, words)));
     }
-    let answer = load(link, session, history).await.map_err(|error| not_taken_up(link, error))?;
-    Ok((answer, Tells::Maybe))
+    Ok((load(link, session, history).await?, HistoryFollows::Maybe))
 }
 
-fn not_taken_up(link: &Link, error: NoAnswer) -> ProviderError {
-    failed(link, error, |words| ProviderError::SessionUnknown { words })
+/// Only an "unknown session" means that the agent has lost it; any other refusal does not.
+fn attach_error(link: &Link, error: NoAnswer) -> ProviderError {
+    let forgotten = matches!(&error, NoAnswer::Refused(refusal) if refusal.is_unknown_session());
+    failed(link, error, |words| match forgotten {
+        true => ProviderError::SessionUnknown { words },
+        false => ProviderError::AgentFailed { words },
+    })
 }
 
-/// After a crash: the sessions of the process that is gone.
-pub(crate) async fn take_up_again(link: Arc<Link>) {
+/// After a crash: resumes the sessions of the process that is gone.
+pub(crate) async fn attach_lost_sessions(link: Arc<Link>) {
     for session in link.shared.all() {
-        if session.generation().is_none() && session.was_attached() {
-            // Who sends a message next tries again, and is told.
-            if let Err(error) = take_up(&link, &session, Wanted::No).await {
-                tracing::info!(session = %session.id, %error, "A session was not taken up again");
+        if session.talk.is_lost() {
+            // The next message tries again and reports the error.
+            if let Err(error) = attach_session(&link, &session, HistoryWanted::No).await {
+                tracing::info!(session = %session.id, %error, "A session could not be resumed");
             }
         }
     }
 }
 
-async fn load(link: &Arc<Link>, session: &Session, history: Wanted) -> Result<Value, NoAnswer> {
-    // What it tells may come before its answer.
-    session.attach(link.generation, Arc::clone(&link.connection), Some(history));
+async fn load(
+    link: &Arc<Link>,
+    session: &Session,
+    history: HistoryWanted,
+) -> Result<Value, NoAnswer> {
+    // The history may come before the answer.
+    session.attach(link, Some(history));
     let request = LoadSessionRequest::new(session.agent_ref.clone(), session.project_dir.clone());
     link.request("session/load", &request, link.shared.patience.session).await
 }
 
 async fn resume(link: &Arc<Link>, session: &Session) -> Result<Value, NoAnswer> {
-    session.attach(link.generation, Arc::clone(&link.connection), Some(Wanted::No));
-    // The same content as of a load. The type made for this leaves out an empty `mcpServers`, which agents require.
+    session.attach(link, Some(HistoryWanted::No));
+    // The same params as for `load`: the type for `resume` omits an empty `mcpServers`, which agents require.
     let request = LoadSessionRequest::new(session.agent_ref.clone(), session.project_dir.clone());
     link.request("session/resume", &request, link.shared.patience.session).await
 }
 
-/// Some agents tell a history only after they said that they have. It is over when nothing more comes, and it must
-/// be over before the first prompt, or the two would be mixed.
+/// Some agents replay the history only after their answer. It is complete after some silence, and must be complete
+/// before the first prompt, or the two would be mixed.
 async fn wait_for_history(link: &Link, session: &Session) {
     let patience = &link.shared.patience;
     let answered = Instant::now();
@@ -141,34 +169,6 @@ async fn wait_for_history(link: &Link, session: &Session) {
     }
 }
 
-/// Puts the session into the mode in which the agent asks before it acts. Where there is none the user must know.
-async fn make_it_ask(link: &Link, session: &Session, answer: &Value) {
-    let Some(wanted) = &link.shared.agent.ask_mode else { return };
-    let told = answer.get("modes").and_then(modes);
-    let asks = match &told {
-        Some(SessionFact::Modes { current, .. }) if current == wanted => true,
-        Some(SessionFact::Modes { available, .. })
-            if available.iter().any(|mode| mode.id == *wanted) =>
-        {
-            let request = SetSessionModeRequest::new(session.agent_ref.clone(), wanted.clone());
-            let set =
-                link.request("session/set_mode", &request, link.shared.patience.session).await;
-            set.inspect_err(|error| {
-                tracing::warn!(session = %session.id, %error, "The agent would not change its mode");
-            })
-            .is_ok()
-        }
-        _ => false,
-    };
-    match (asks, told) {
-        (true, Some(SessionFact::Modes { available, .. })) => {
-            session.tell(SessionFact::Modes { current: wanted.clone(), available });
-        }
-        _ => session.tell(SessionFact::DecidesByItself),
-    }
-}
-
-/// Why a request about a session failed.
 fn failed(
     link: &Link,
     error: NoAnswer,
@@ -177,7 +177,7 @@ fn failed(
     let agent = &link.shared.agent;
     let name = agent.name.clone();
     match error {
-        NoAnswer::Refused(error) => agent.refused(&error, &link.offers().auth_methods, refused),
+        NoAnswer::Refused(error) => agent.refused(&error, &link.offers().logins.methods, refused),
         NoAnswer::Left { stderr_tail } => ProviderError::ProcessEnded { name, stderr_tail },
         NoAnswer::Nonsense(what) => ProviderError::Protocol { name, what },
         NoAnswer::TooLong(_) => {

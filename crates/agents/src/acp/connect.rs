@@ -1,25 +1,21 @@
-//! From nothing to an agent one can talk to: start it, shake hands, and read it until it is gone.
+//! Starts an agent, performs the handshake, and reads its output until it is gone.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::time::timeout;
 
 use super::attach;
-use super::link::{Link, NoAnswer, ReadEnd, write_to};
+use super::link::{Link, NoAnswer, write_to};
 use super::shared::Shared;
 use crate::ProviderError;
+use crate::conversation;
 use crate::lifecycle::{Attempt, Connect};
-use crate::process::{Budget, Lines, Process, Started, Stdout, Stop};
+use crate::process::{Lines, Noise, Process, Started, Stdout};
 
-/// The handshake is limited by who keeps the process; this is only never in its way.
+/// The keeper enforces the real timeout; this one must be longer.
 const HANDSHAKE: Duration = Duration::from_secs(600);
 
-/// After a process ended, how long its last lines are waited for: something it left behind may hold the pipe.
-const LAST_LINES: Duration = Duration::from_secs(2);
-
-/// Starts the real process.
 #[derive(Debug)]
 pub(crate) struct Starter {
     pub shared: Weak<Shared>,
@@ -37,9 +33,9 @@ impl Connect for Starter {
                 stderr_tail: String::new(),
             });
         };
-        let Started { process, stdin, stdout } = shared.agent.launch.spawn(&shared.guard).await?;
+        let Started { process, stdin, stdout } = shared.launch().spawn(&shared.guard).await?;
         attempt.runs(&process);
-        let (link, outgoing) = Link::new(Arc::clone(&shared), Budget::default());
+        let (link, outgoing) = Link::new(Arc::clone(&shared), attempt.generation());
         tokio::spawn(write_to(stdin, outgoing));
         tokio::spawn(read_until_gone(
             Arc::clone(&link),
@@ -47,12 +43,12 @@ impl Connect for Starter {
             process,
         ));
         greet(&link).await?;
-        tokio::spawn(attach::take_up_again(Arc::clone(&link)));
+        tokio::spawn(attach::attach_lost_sessions(Arc::clone(&link)));
         Ok(link)
     }
 }
 
-/// Shakes hands over a link that is being read.
+/// Performs the handshake over a link that is already being read.
 pub(crate) async fn greet(link: &Link) -> Result<(), ProviderError> {
     let agent = &link.shared.agent;
     let not_connected = |reason: String, stderr_tail| ProviderError::NotConnected {
@@ -77,32 +73,11 @@ pub(crate) async fn greet(link: &Link) -> Result<(), ProviderError> {
     Ok(())
 }
 
-/// Reads a process until there is nothing more of it, and tells everyone.
+/// Reads a process to its end, then closes the link.
 async fn read_until_gone(link: Arc<Link>, mut lines: Lines<Stdout>, process: Process) {
-    let read = {
-        let reading = link.read(&mut lines);
-        tokio::pin!(reading);
-        tokio::select! {
-            end = &mut reading => end,
-            _exit = process.exited() => {
-                // What it said before it ended is still in the pipe.
-                timeout(LAST_LINES, &mut reading).await.unwrap_or(ReadEnd::Eof)
-            }
-        }
-    };
-    let name = link.shared.agent.name.clone();
-    let error = match read {
-        ReadEnd::Eof => {
-            if timeout(LAST_LINES, process.exited()).await.is_err() {
-                // It closed its output and lives on: there is nothing to be had from it.
-                process.stop(Stop::Now).await;
-            }
-            ProviderError::ProcessEnded { name, stderr_tail: process.last_words().await }
-        }
-        ReadEnd::Broken(error) => {
-            process.stop(Stop::Kill).await;
-            ProviderError::Protocol { name, what: error.to_string() }
-        }
-    };
-    link.close(&error, &process.stderr().text());
+    let name = &link.shared.agent.name;
+    let noise = Noise::of(name, &process);
+    let reading = link.read(&mut lines, noise);
+    let error = conversation::read_until_gone(reading, &process, name).await;
+    link.close(&error);
 }

@@ -1,8 +1,8 @@
-//! Our side of one JSON-RPC connection: who waits for which answer, and the queue of lines to write.
+//! Our side of one JSON-RPC connection: our open requests, and the queue of lines to write.
 //!
-//! The two directions count their requests apart: an agent's ids begin at zero as ours do, so an answer is looked up
-//! among our requests only, and a cancellation of the agent's among its own. No method is known here, and no I/O is
-//! done: lines leave through a queue, and who reads calls [`Connection::take`] with each answer.
+//! Each direction numbers its own requests: the agent's ids start at zero, as ours do. So an answer is looked up only
+//! among our requests, and the agent's cancellation only among its own. This module knows no methods and does no I/O:
+//! lines leave through a queue, and the reader calls [`Connection::take`] with each answer.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,23 +13,19 @@ use tokio::sync::mpsc;
 
 use super::envelope::{self, RpcError};
 use crate::Charge;
+use crate::conversation::Closed;
 
-/// A line to write, and the weight of the request it answers: an agent that asks and does not read its answers is
-/// not read either.
+/// A line to write, and the charge of the request it answers: if an agent does not read our answers, we stop reading
+/// its requests.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
-    /// With its line end.
+    /// Includes the newline.
     pub line: Vec<u8>,
     /// Dropped when the line is written.
     pub charge: Option<Charge>,
 }
 
-/// The connection is over: nothing can be written any more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the connection is closed")]
-pub(crate) struct Closed;
-
-/// Our requests that wait for their answer. `W` says who waits.
+/// Our requests without an answer yet. `W` says who waits for each.
 #[derive(Debug)]
 struct Pending<W> {
     next: i64,
@@ -37,7 +33,6 @@ struct Pending<W> {
     closed: bool,
 }
 
-/// Our side of a connection.
 #[derive(Debug)]
 pub(crate) struct Connection<W> {
     outgoing: mpsc::UnboundedSender<Outgoing>,
@@ -45,13 +40,12 @@ pub(crate) struct Connection<W> {
 }
 
 impl<W> Connection<W> {
-    /// A connection that writes into the given queue.
     pub fn new(outgoing: mpsc::UnboundedSender<Outgoing>) -> Self {
         let pending = Pending { next: 0, waiting: BTreeMap::new(), closed: false };
         Self { outgoing, pending: Mutex::new(pending) }
     }
 
-    /// Asks. The waiter comes back from [`take`](Self::take) with the answer, or from [`close`](Self::close).
+    /// Sends a request. [`take`](Self::take) returns the waiter on the answer, or [`close`](Self::close) at the end.
     pub fn request(&self, method: &str, params: &impl Serialize, waiter: W) -> Result<i64, Closed> {
         let mut pending = self.pending();
         if pending.closed {
@@ -65,13 +59,12 @@ impl<W> Connection<W> {
         Ok(id)
     }
 
-    /// Tells.
     pub fn notify(&self, method: &str, params: &impl Serialize) -> Result<(), Closed> {
         let line = envelope::write_call(None, method, params).map_err(|_| Closed)?;
         self.write(line, None)
     }
 
-    /// Answers a request of the agent's.
+    /// Answers a request from the agent.
     pub fn answer<R: Serialize>(
         &self,
         id: &RequestId,
@@ -82,12 +75,12 @@ impl<W> Connection<W> {
         self.write(line, charge)
     }
 
-    /// Says that we no longer want to know. The agent may answer all the same.
+    /// Withdraws our request. The agent may still answer it.
     pub fn cancel_request(&self, id: i64) -> Result<(), Closed> {
         self.notify("$/cancel_request", &serde_json::json!({ "requestId": id }))
     }
 
-    /// Who waits for this answer. `None`: nobody, or not any more.
+    /// Removes and returns the waiter for this answer, if there still is one.
     pub fn take(&self, id: &RequestId) -> Option<W> {
         match id {
             RequestId::Number(id) => self.pending().waiting.remove(id),
@@ -95,7 +88,7 @@ impl<W> Connection<W> {
         }
     }
 
-    /// Ends the connection: no request is taken any more, and everyone who waits is handed back.
+    /// Ends the connection: refuses further requests and returns all waiters.
     pub fn close(&self) -> Vec<W> {
         let mut pending = self.pending();
         pending.closed = true;
@@ -106,7 +99,7 @@ impl<W> Connection<W> {
         self.outgoing.send(Outgoing { line, charge }).map_err(|_| Closed)
     }
 
-    /// A panic while this lock is held leaves plain data behind, which is still right.
+    /// A panic while this lock is held leaves valid plain data behind.
     fn pending(&self) -> MutexGuard<'_, Pending<W>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }

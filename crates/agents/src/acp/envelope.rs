@@ -1,6 +1,6 @@
-//! The first step of reading: what a line is (request, answer, notification), with its content still raw.
+//! The first step of reading: whether a line is a request, answer or notification, with its content still raw.
 //!
-//! Knows nothing of methods or their types, so that an unknown or malformed content never costs the message.
+//! Knows no methods or their types, so unknown or malformed content never loses the message.
 
 use std::borrow::Cow;
 
@@ -12,12 +12,21 @@ use serde_json::value::RawValue;
 /// A line an agent wrote.
 #[derive(Debug)]
 pub(crate) enum Incoming<'a> {
-    /// The agent asks and waits. The id is of the agent's own counting.
-    Request { id: RequestId, method: Cow<'a, str>, params: &'a RawValue },
-    /// The agent tells.
-    Notification { method: Cow<'a, str>, params: &'a RawValue },
-    /// The agent answers. The id is of our counting.
-    Response { id: RequestId, result: Result<&'a RawValue, RpcError> },
+    /// The id is one of the agent's.
+    Request {
+        id: RequestId,
+        method: Cow<'a, str>,
+        params: &'a RawValue,
+    },
+    Notification {
+        method: Cow<'a, str>,
+        params: &'a RawValue,
+    },
+    /// The id is one of ours.
+    Response {
+        id: RequestId,
+        result: Result<&'a RawValue, RpcError>,
+    },
 }
 
 /// Why a line is not a message.
@@ -35,37 +44,39 @@ pub(crate) enum NotAMessage {
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, thiserror::Error)]
 #[error("{}", self.words())]
 pub(crate) struct RpcError {
-    /// What kind.
     #[serde(default)]
     pub code: i64,
-    /// A sentence.
     #[serde(default)]
     pub message: String,
-    /// Anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }
 
 impl RpcError {
-    /// No such method.
     pub const METHOD_NOT_FOUND: i64 = -32601;
-    /// The content was not the method's.
     pub const INVALID_PARAMS: i64 = -32602;
-    /// It could not be done.
     pub const INTERNAL: i64 = -32603;
-    /// The agent wants a login.
     pub const AUTH_REQUIRED: i64 = -32000;
     /// No such file or session.
     pub const NOT_FOUND: i64 = -32002;
-    /// Who asked no longer wants to know.
+    /// The sender withdrew the request.
     pub const CANCELLED: i64 = -32800;
 
-    /// An error of ours.
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
-    /// The message, and what else it says about itself where that is words: agents put the cause into `data`.
+    /// Whether this refusal to resume a session means that the agent does not know it. There is a code for that, but
+    /// some agents use the general one and say it only in words.
+    pub fn is_unknown_session(&self) -> bool {
+        let words = self.words().to_lowercase();
+        let says = |any: &[&str]| any.iter().any(|it| words.contains(it));
+        self.code == Self::NOT_FOUND
+            || says(&["session", "thread", "conversation"])
+                && says(&["not found", "no rollout found", "unknown", "no such", "not exist"])
+    }
+
+    /// The message, and the text in `data` if there is any: agents put the cause there.
     pub fn words(&self) -> String {
         let data = match &self.data {
             Some(Value::String(text)) => Some(text.as_str()),
@@ -74,13 +85,36 @@ impl RpcError {
                 .find_map(|key| map.get(*key)?.as_str()),
             _ => None,
         };
-        let message =
-            if self.message.is_empty() { "The agent gave no reason." } else { &self.message };
-        match data {
-            Some(data) if !data.is_empty() && data != message => format!("{message}: {data}"),
-            _ => message.to_owned(),
+        let message = match self.message.as_str() {
+            "" => "The agent gave no reason.".to_owned(),
+            message => in_words(message),
+        };
+        match data.map(in_words) {
+            Some(data) if data.contains(&message) => data,
+            Some(data) if !message.contains(&data) => format!("{message}: {data}"),
+            _ => message,
         }
     }
+}
+
+/// The readable part of an error: some agents pass on a model's JSON, or repeat the same text.
+pub(crate) fn in_words(text: &str) -> String {
+    let json = text.find('{').and_then(|at| serde_json::from_str::<Value>(&text[at..]).ok());
+    let inner = json.as_ref().and_then(|json| {
+        ["/error/message", "/message", "/error"]
+            .iter()
+            .find_map(|place| json.pointer(place)?.as_str())
+            .filter(|message| !message.is_empty())
+    });
+    let text = inner.unwrap_or(text).trim();
+    // A repeated text looks like "words: words".
+    let middle = text.len() / 2;
+    let twice = [": ", "\n", " "].iter().find_map(|between| {
+        let at = middle.checked_sub(between.len() / 2)?;
+        let (first, second) = (text.get(..at)?, text.get(at + between.len()..)?);
+        (text.get(at..at + between.len()) == Some(*between) && first == second).then_some(first)
+    });
+    twice.unwrap_or(text).to_owned()
 }
 
 #[derive(Deserialize)]
@@ -99,7 +133,7 @@ struct Envelope<'a> {
 
 /// Reads the envelope of a line.
 pub(crate) fn read(line: &[u8]) -> Result<Incoming<'_>, NotAMessage> {
-    // An array would be read as the fields in their order; batches are no part of the protocol.
+    // Serde would read an array as the fields in order; batches are not part of the protocol.
     if line.trim_ascii_start().first() != Some(&b'{') {
         return Err(NotAMessage::NotJson("not an object".to_owned()));
     }
@@ -122,7 +156,7 @@ pub(crate) fn read(line: &[u8]) -> Result<Incoming<'_>, NotAMessage> {
     })
 }
 
-/// A line of ours: a request or, without an id, a notification.
+/// A request or, without an id, a notification.
 pub(crate) fn write_call(
     id: Option<i64>,
     method: &str,
@@ -139,7 +173,6 @@ pub(crate) fn write_call(
     line(&Call { jsonrpc: "2.0", id, method, params })
 }
 
-/// A line of ours: the answer to a request of the agent's.
 pub(crate) fn write_answer(
     id: &RequestId,
     result: Result<&impl Serialize, &RpcError>,

@@ -1,7 +1,7 @@
-//! One living agent process: reads its lines in order, hands each to whom it is for, and says when it is over.
+//! The connection to one running agent process: reads its lines in order, dispatches each, and reports the end.
 //!
-//! A line is handled completely before the next is read, so the answer to a prompt comes behind the updates before
-//! it. What takes time (files, commands) runs elsewhere and answers by itself.
+//! A line is handled completely before the next is read, so the answer to a prompt comes after the updates before it.
+//! Slow work (files, commands) runs in its own task, which sends the answer.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use agent_client_protocol_schema::v1::RequestId;
-use liminal_contract::TurnId;
+use liminal_contract::{OptionValue, SessionId, TurnId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -18,58 +18,67 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 use super::agent::Offers;
-use super::connection::{Closed, Connection, Outgoing};
+use super::connection::{Connection, Outgoing};
 use super::envelope::{self, Incoming, RpcError};
 use super::normalise::cut;
 use super::serve;
-use super::session::{Began, Session};
+use super::session::{Asked, Session};
 use super::shared::Shared;
-use crate::process::{Budget, Lines, Noise, ReadError, Stdin};
-use crate::{Charge, Metered, NewSession};
+use crate::conversation::{self, Heard, ReadEnd};
+use crate::process::{Budget, Lines, Noise, Stdin};
+use crate::{Charge, Metered, NewSession, ProviderError};
 
-/// Updates of sessions that are being made are kept up to this many.
+/// How many updates are kept for sessions that are still being created.
 const EARLY: usize = 256;
 
-/// Who waits for an answer of the agent's.
+/// What to do with an answer from the agent.
 #[derive(Debug)]
 pub(crate) enum Waiter {
-    /// Somebody who asked for a value.
     Value(oneshot::Sender<Result<Value, NoAnswer>>),
-    /// Somebody who wants a session. It must be known before the next line is read.
-    Session { new: NewSession, reply: oneshot::Sender<Result<Made, NoAnswer>> },
-    /// A turn.
-    Prompt { session: Arc<Session>, turn: TurnId },
+    /// Register the new session, which must happen before the next line is read.
+    Session {
+        new: NewSession,
+        reply: oneshot::Sender<Result<CreatedSession, NoAnswer>>,
+    },
+    /// Report the new options.
+    Option {
+        agent_ref: String,
+        id: String,
+        value: OptionValue,
+        reply: oneshot::Sender<Result<(), NoAnswer>>,
+    },
+    /// Place the message in the turn, or return it.
+    Steer {
+        agent_ref: String,
+        message: String,
+        content: String,
+    },
+    /// End this turn.
+    Prompt {
+        agent_ref: String,
+        turn: TurnId,
+    },
 }
 
-/// A session the agent made.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct CreatedSession {
     pub session: Arc<Session>,
     pub output: mpsc::UnboundedReceiver<Metered>,
-    pub answer: Value,
 }
 
-/// Why there is no value.
+/// Why a request has no usable answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(crate) enum NoAnswer {
-    /// The agent refused.
     #[error("{0}")]
     Refused(RpcError),
-    /// The answer makes no sense.
     #[error("{0}")]
     Nonsense(String),
-    /// The connection ended.
-    #[error("the agent left")]
-    Left {
-        /// The last it wrote to stderr.
-        stderr_tail: String,
-    },
-    /// It took too long.
+    #[error("the agent exited")]
+    Left { stderr_tail: String },
     #[error("it did not answer within {} s", .0.as_secs())]
     TooLong(Duration),
 }
 
-/// One living agent process.
 #[derive(Debug)]
 pub(crate) struct Link {
     /// Which start of the agent this is.
@@ -77,41 +86,32 @@ pub(crate) struct Link {
     pub connection: Arc<Connection<Waiter>>,
     pub offers: OnceLock<Offers>,
     pub budget: Budget,
-    /// What runs for the agent, by its own ids.
+    /// Requests being served, by the agent's ids.
     pub serving: Mutex<HashMap<RequestId, AbortHandle>>,
     pub shared: Arc<Shared>,
-    early: Mutex<Early>,
+    early: Mutex<EarlyUpdates>,
     over: AtomicBool,
 }
 
-/// What came for sessions whose making is not answered yet.
+/// Updates of sessions that the agent has not confirmed yet.
 #[derive(Debug, Default)]
-struct Early {
+struct EarlyUpdates {
     making: usize,
     updates: Vec<(String, Box<RawValue>)>,
 }
 
-/// How the reading ended.
-#[derive(Debug)]
-pub(crate) enum ReadEnd {
-    /// There is no more.
-    Eof,
-    /// The agent broke the rules.
-    Broken(ReadError),
-}
-
 impl Link {
-    /// A link that writes into `outgoing`.
+    /// Also returns the lines to write to the process.
     pub fn new(
         shared: Arc<Shared>,
-        budget: Budget,
+        generation: u64,
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<Outgoing>) {
         let (outgoing, lines) = mpsc::unbounded_channel();
         let link = Self {
-            generation: shared.next_generation(),
+            generation,
             connection: Arc::new(Connection::new(outgoing)),
             offers: OnceLock::new(),
-            budget,
+            budget: Budget::default(),
             serving: Mutex::default(),
             shared,
             early: Mutex::default(),
@@ -120,17 +120,12 @@ impl Link {
         (Arc::new(link), lines)
     }
 
-    /// What the agent offers. Nothing before the handshake.
+    /// Empty before the handshake.
     pub fn offers(&self) -> Offers {
         self.offers.get().cloned().unwrap_or_default()
     }
 
-    /// Whether the connection has ended.
-    pub fn is_over(&self) -> bool {
-        self.over.load(Ordering::Acquire)
-    }
-
-    /// Asks, and waits for the answer, not longer than `limit`.
+    /// Waits for the answer, up to `limit`.
     pub async fn request(
         &self,
         method: &str,
@@ -142,13 +137,13 @@ impl Link {
         self.await_answer(id, answer, limit).await
     }
 
-    /// Makes a session, and waits for it, not longer than `limit`.
+    /// Creates a session, waiting up to `limit`.
     pub async fn make_session(
         &self,
         params: &impl Serialize,
         new: NewSession,
         limit: Duration,
-    ) -> Result<Made, NoAnswer> {
+    ) -> Result<CreatedSession, NoAnswer> {
         let (reply, answer) = oneshot::channel();
         self.early().making += 1;
         match self.send("session/new", params, Waiter::Session { new, reply }) {
@@ -161,17 +156,17 @@ impl Link {
     }
 
     fn send(&self, method: &str, params: &impl Serialize, waiter: Waiter) -> Result<i64, NoAnswer> {
-        self.connection.request(method, params, waiter).map_err(|Closed| left())
+        self.connection.request(method, params, waiter).map_err(|conversation::Closed| left())
     }
 
-    /// Says so when nobody waits any more: because of the limit, or because the caller was dropped.
+    /// Cancels the request if the limit passes or the caller is dropped.
     async fn await_answer<T>(
         &self,
         id: i64,
         answer: oneshot::Receiver<Result<T, NoAnswer>>,
         limit: Duration,
     ) -> Result<T, NoAnswer> {
-        let mut unanswered = Unanswered { connection: &self.connection, id: Some(id) };
+        let mut unanswered = CancelOnDrop { connection: &self.connection, id: Some(id) };
         match tokio::time::timeout(limit, answer).await {
             Ok(answer) => {
                 unanswered.id = None;
@@ -181,9 +176,11 @@ impl Link {
         }
     }
 
-    /// Reads until there is no more.
-    pub async fn read<R: AsyncRead + Unpin>(self: &Arc<Self>, lines: &mut Lines<R>) -> ReadEnd {
-        let mut noise = Noise::new(self.shared.agent.name.clone());
+    pub async fn read<R: AsyncRead + Unpin>(
+        self: &Arc<Self>,
+        lines: &mut Lines<R>,
+        mut noise: Noise,
+    ) -> ReadEnd {
         loop {
             match lines.next().await {
                 Ok(Some(line)) => match envelope::read(&line.bytes) {
@@ -196,22 +193,35 @@ impl Link {
         }
     }
 
-    /// The connection is over: everyone who waits hears what the process said last.
-    pub fn close(&self, error: &crate::ProviderError, stderr_tail: &str) {
+    /// Ends the connection: every waiter gets the end of the process's stderr.
+    pub fn close(&self, error: &ProviderError) {
+        let tail = error.details().and_then(|details| details.stderr_tail).unwrap_or_default();
         self.over.store(true, Ordering::Release);
         for waiter in self.connection.close() {
-            let left = || NoAnswer::Left { stderr_tail: stderr_tail.to_owned() };
+            let left = || NoAnswer::Left { stderr_tail: tail.clone() };
             match waiter {
                 Waiter::Value(reply) => drop(reply.send(Err(left()))),
                 Waiter::Session { reply, .. } => drop(reply.send(Err(left()))),
-                // Its session ends the turn.
-                Waiter::Prompt { .. } => {}
+                Waiter::Option { reply, .. } => drop(reply.send(Err(left()))),
+                // Its session ends the turn below, and returns the message.
+                Waiter::Prompt { .. } | Waiter::Steer { .. } => {}
             }
         }
         for (_, task) in self.serving().drain() {
             task.abort();
         }
-        self.shared.agent_left(self.generation, error);
+        let sessions = self.shared.all();
+        let runs = |session: &Arc<Session>| session.talk.is_running(self.generation);
+        let at_work: Vec<SessionId> =
+            sessions.iter().filter(|it| runs(it)).map(|it| it.id.clone()).collect();
+        for session in sessions {
+            let mut failure = conversation::failure(error);
+            let others: Vec<_> = at_work.iter().filter(|it| **it != session.id).cloned().collect();
+            if !others.is_empty() {
+                failure.details.get_or_insert_default().interrupted = Some(others);
+            }
+            session.talk.left(self.generation, failure);
+        }
     }
 
     fn take(self: &Arc<Self>, message: Incoming<'_>, charge: Charge) {
@@ -219,7 +229,8 @@ impl Link {
             Incoming::Response { id, result } => self.answered(&id, result, charge),
             Incoming::Notification { method, params } => self.told(&method, params, charge),
             Incoming::Request { id, method, params } => match method.as_ref() {
-                "session/request_permission" => self.asked(&id, params, charge),
+                "session/request_permission" => self.asked(&id, Asked::Permission, params, charge),
+                "elicitation/create" => self.asked(&id, Asked::Form, params, charge),
                 method => serve::serve(self, id, method, params, charge),
             },
         }
@@ -230,15 +241,16 @@ impl Link {
             "session/update" => {
                 #[derive(Deserialize)]
                 #[serde(rename_all = "camelCase")]
-                struct Told<'a> {
+                struct UpdateParams<'a> {
                     session_id: String,
                     #[serde(borrow)]
                     update: &'a RawValue,
                 }
-                match serde_json::from_str::<Told<'_>>(params.get()) {
+                match serde_json::from_str::<UpdateParams<'_>>(params.get()) {
                     Ok(told) => self.updated(&told.session_id, told.update, charge),
                     Err(error) => {
-                        tracing::warn!(agent = %self.shared.agent.name, %error, raw = ?cut(params.get()), "An update is not of its type");
+                        let (agent, raw) = (&self.shared.agent.name, cut(params.get()));
+                        tracing::warn!(%agent, %error, ?raw, "Skipped an invalid update");
                     }
                 }
             }
@@ -252,33 +264,33 @@ impl Link {
                     self.withdrawn(&request_id);
                 }
             }
-            // Agents tell much that is of their own making; it is normal, and not for us.
+            // Agents send many notifications of their own; that is normal.
             method => {
-                tracing::debug!(agent = %self.shared.agent.name, ?method, raw = ?cut(params.get()), "A notification we don't know");
+                let (agent, raw) = (&self.shared.agent.name, cut(params.get()));
+                tracing::debug!(%agent, ?method, ?raw, "Skipped an unknown notification");
             }
         }
     }
 
     fn updated(self: &Arc<Self>, agent_ref: &str, update: &RawValue, charge: Charge) {
         if let Some(session) = self.shared.by_ref(agent_ref) {
-            let began = session.update(update, Some(charge), || self.shared.turn());
-            return self.began(began, &session);
+            let heard = session.update(self, update, Some(charge));
+            return self.began(heard, &session);
         }
         let mut early = self.early();
         if early.making > 0 && early.updates.len() < EARLY {
             early.updates.push((agent_ref.to_owned(), update.to_owned()));
         } else {
-            tracing::debug!(agent = %self.shared.agent.name, ?agent_ref, raw = ?cut(update.get()), "An update of a session we don't know");
+            let (agent, raw) = (&self.shared.agent.name, cut(update.get()));
+            tracing::debug!(%agent, ?agent_ref, ?raw, "Skipped an update of an unknown session");
         }
     }
 
-    fn asked(self: &Arc<Self>, id: &RequestId, params: &RawValue, charge: Charge) {
+    fn asked(self: &Arc<Self>, id: &RequestId, what: Asked, params: &RawValue, charge: Charge) {
         match serve::session_of(&self.shared, params) {
             Ok(session) => {
-                let connection = &self.connection;
-                let began =
-                    session.ask(id, params, connection, Some(charge), || self.shared.turn());
-                self.began(began, &session);
+                let heard = session.ask(self, id, what, params, Some(charge));
+                self.began(heard, &session);
             }
             Err(error) => {
                 let _gone_anyway = self.connection.answer::<()>(id, Err(error), Some(charge));
@@ -286,8 +298,8 @@ impl Link {
         }
     }
 
-    fn began(&self, began: Began, session: &Arc<Session>) {
-        if began == Began::OwnTurn {
+    fn began(&self, heard: Heard, session: &Arc<Session>) {
+        if heard == Heard::OwnBegan {
             self.shared.watch_own_turn(Arc::clone(session));
         }
     }
@@ -299,7 +311,7 @@ impl Link {
         charge: Charge,
     ) {
         let Some(waiter) = self.connection.take(id) else {
-            tracing::debug!(agent = %self.shared.agent.name, %id, "An answer nobody waits for");
+            tracing::debug!(agent = %self.shared.agent.name, %id, "Skipped an answer to no open request");
             return;
         };
         let result =
@@ -313,37 +325,58 @@ impl Link {
                 let made = made.and_then(|answer| self.new_session(answer, new));
                 self.made();
                 if let Err(Ok(unwanted)) = reply.send(made) {
-                    // Who asked gave up meanwhile: nothing is left that was not there before.
+                    // The requester gave up meanwhile: clean up.
                     self.shared.forget_unwanted(self, &unwanted.session);
                 }
             }
-            Waiter::Prompt { session, turn } => {
-                let login = self.shared.agent.login.as_deref();
-                let methods = &self.offers().auth_methods;
-                session.answered(&turn, result, login, methods, Some(charge));
+            Waiter::Option { agent_ref, id, value, reply } => {
+                let set = result.map_err(NoAnswer::Refused).map(|answer| {
+                    if let Some(session) = self.shared.by_ref(&agent_ref) {
+                        session.option_set(self, &id, &value, &answer);
+                    }
+                });
+                let _asker_left = reply.send(set);
+            }
+            Waiter::Steer { agent_ref, message, content } => {
+                let is_taken = result.is_ok_and(|answer| answer["outcome"] == "injected");
+                if let Some(session) = self.shared.by_ref(&agent_ref) {
+                    session.steered(self, &message, content, is_taken);
+                }
+            }
+            Waiter::Prompt { agent_ref, turn } => {
+                // The session may have been released meanwhile.
+                if let Some(session) = self.shared.by_ref(&agent_ref) {
+                    let methods = &self.offers().logins.methods;
+                    session.answered(self, &turn, result, methods, Some(charge));
+                }
             }
         }
     }
 
-    fn new_session(self: &Arc<Self>, answer: Value, new: NewSession) -> Result<Made, NoAnswer> {
+    fn new_session(
+        self: &Arc<Self>,
+        answer: Value,
+        new: NewSession,
+    ) -> Result<CreatedSession, NoAnswer> {
         let agent_ref = answer.get("sessionId").and_then(Value::as_str).map(str::to_owned);
         let agent_ref = agent_ref.ok_or_else(|| {
-            NoAnswer::Nonsense("its answer to session/new names no session".to_owned())
+            NoAnswer::Nonsense("its answer to session/new has no session id".to_owned())
         })?;
-        let id = new.session_id.unwrap_or_else(|| self.shared.session_id(&agent_ref));
-        let (session, output) = self.shared.add(id, agent_ref, new.project_dir);
-        session.attach(self.generation, Arc::clone(&self.connection), None);
-        session.told_at_start(&answer);
+        let id = new.session_id.unwrap_or_else(|| self.shared.agent.session_id(Some(&agent_ref)));
+        let (session, output) =
+            self.shared.add(id, agent_ref, new.project_dir, (Vec::new(), new.chosen));
+        session.attach(self, None);
+        session.facts_at_start(self, &answer);
         let early = {
             let mut early = self.early();
             let mine = |update: &mut (String, Box<RawValue>)| update.0 == session.agent_ref;
             early.updates.extract_if(.., mine).collect::<Vec<_>>()
         };
         for (_, update) in early {
-            let began = session.update(&update, None, || self.shared.turn());
-            self.began(began, &session);
+            let heard = session.update(self, &update, None);
+            self.began(heard, &session);
         }
-        Ok(Made { session, output, answer })
+        Ok(CreatedSession { session, output })
     }
 
     fn made(&self) {
@@ -354,7 +387,7 @@ impl Link {
         }
     }
 
-    /// The agent takes a request of its own back.
+    /// The agent cancels one of its own requests.
     fn withdrawn(&self, id: &RequestId) {
         let task = self.serving().remove(id);
         if let Some(task) = task {
@@ -370,18 +403,28 @@ impl Link {
         self.serving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn early(&self) -> MutexGuard<'_, Early> {
+    fn early(&self) -> MutexGuard<'_, EarlyUpdates> {
         self.early.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A request that was not answered when this is dropped is given up.
-struct Unanswered<'a> {
+impl conversation::Link for Link {
+    fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+}
+
+/// Cancels a request if dropped before its answer.
+struct CancelOnDrop<'a> {
     connection: &'a Connection<Waiter>,
     id: Option<i64>,
 }
 
-impl Drop for Unanswered<'_> {
+impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         if let Some(id) = self.id {
             let _gone_anyway = self.connection.cancel_request(id);
@@ -393,7 +436,7 @@ fn left() -> NoAnswer {
     NoAnswer::Left { stderr_tail: String::new() }
 }
 
-/// Writes what is queued to a process, line by line, until it takes no more.
+/// Writes queued lines to a process until the queue closes or the process stops reading.
 pub(crate) async fn write_to(stdin: Stdin, mut lines: mpsc::UnboundedReceiver<Outgoing>) {
     while let Some(Outgoing { line, charge }) = lines.recv().await {
         if stdin.write(line).await.is_err() {

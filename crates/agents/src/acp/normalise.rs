@@ -1,17 +1,22 @@
-//! What an agent says about a session, in the words all agents share: `session/update` and
-//! `session/request_permission` in, canonical events and facts out.
+//! Translates an agent's messages about a session: `session/update` and `session/request_permission` in, canonical
+//! events and facts out.
 //!
-//! Pure: no I/O and no clock. It knows turns, but not why they begin and end; that is the session's business.
+//! Pure: no I/O and no clock. It knows turns, but not why they start and end; the session decides that.
 
 mod call;
+mod call_update;
 mod codex;
+mod compaction;
 mod content;
+mod elicitation;
 mod facts;
+mod options;
 mod permission;
 mod plan;
 #[cfg(test)]
 mod tests;
 mod text;
+mod written;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -21,86 +26,97 @@ use liminal_contract::{
     AskOption, ItemId, Outcome, PlanEntry, SessionId, Timestamp, TurnId, TurnOrigin, Usage,
 };
 use liminal_stream::{
-    AgentError, FinalItem, NewItem, Notice, Payload, ResponseStatus, SessionFact, StreamEvent,
+    AgentError, Compaction, FinalItem, NewItem, Notice, Payload, ResponseStatus, StreamEvent,
 };
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
-use self::call::Call;
-pub(crate) use self::facts::modes;
+use self::call::{Call, UnstartedCall};
+pub(crate) use self::codex::is_idle;
+use self::options::Reported;
 pub(crate) use self::permission::call_of;
 use self::text::{OpenText, Text};
+pub(crate) use self::written::WrittenFile;
 use crate::Output;
 
-/// Translates what one session says.
+/// Translates the messages of one session.
 pub(crate) struct Normaliser {
     session: SessionId,
     provider_id: String,
     model: String,
-    /// Makes the id of a turn that the agent began by itself.
+    pub reported: Reported,
+    /// Makes the id of a turn that the agent started.
     mint: Box<dyn FnMut() -> TurnId + Send>,
     telling: Telling,
-    turn: Option<Open>,
+    turn: Option<OpenTurn>,
     /// By the agent's id. A call may be updated after its turn ended.
     calls: HashMap<String, Call>,
-    /// A call that has ended but of which more may follow at once.
+    /// By the agent's id; only of the current turn.
+    unstarted: HashMap<String, UnstartedCall>,
+    /// A call that has ended but may still get output right away.
     ending: Option<String>,
-    /// Terminals that calls began to show since last asked.
-    shown: Vec<Shown>,
+    /// The plan last shown: agents repeat it in later turns.
+    last_plan: Vec<PlanEntry>,
+    /// Files written through us in this turn that no call has named yet.
+    written: Vec<WrittenFile>,
+    /// Terminals that calls began to show since [`Self::take_shown`].
+    shown: Vec<ShownTerminal>,
     events: u64,
     history_turns: usize,
     history_ids: HashSet<String>,
 }
 
-/// What the agent is telling.
+/// What the agent's updates are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Telling {
-    /// What happens.
+    /// The present.
     Now,
-    /// What happened before, in turns whose ids come from the agent's own.
+    /// The past. Turn ids are derived from the agent's own ids.
     History,
-    /// What happened before and is known.
+    /// The past, which the journal already has.
     KnownHistory,
 }
 
-/// How a turn ends.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum TurnEnd {
-    /// The agent stopped by itself.
-    Stopped { reason: Option<String>, usage: Option<Usage> },
-    /// It was stopped.
-    Cancelled { reason: Option<String>, usage: Option<Usage> },
-    /// It failed.
+    /// The agent finished.
+    Stopped {
+        reason: Option<String>,
+        usage: Option<Usage>,
+    },
+    Cancelled {
+        reason: Option<String>,
+        usage: Option<Usage>,
+    },
     Failed(AgentError),
 }
 
 /// A call shows a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shown {
-    /// The terminal, which may not be one of ours.
+pub(crate) struct ShownTerminal {
+    /// May be one of the agent's own.
     pub terminal: String,
-    /// The call.
     pub call: String,
 }
 
-/// The turn that is going on.
 #[derive(Debug)]
-struct Open {
+struct OpenTurn {
     id: TurnId,
     text: Option<OpenText>,
     plan: Option<Vec<PlanEntry>>,
+    /// By the agent's own ids.
+    compactions: HashMap<String, Compaction>,
     messages: usize,
     asks: usize,
     notes: usize,
-    /// The agent said that the turn failed, and maybe why.
+    /// Set if the agent reported that the turn failed; the reason may be empty.
     failure: Option<String>,
-    /// The user wants it to end.
+    /// The user asked to stop it.
     stopping: bool,
 }
 
 impl Normaliser {
-    /// For a session that says nothing yet. `mint` makes ids of turns the agent begins by itself.
+    /// `mint` makes the ids of turns that the agent starts.
     pub fn new(
         session: SessionId,
         provider_id: impl Into<String>,
@@ -110,11 +126,15 @@ impl Normaliser {
             session,
             provider_id: provider_id.into(),
             model: String::new(),
+            reported: Reported::default(),
             mint: Box::new(mint),
             telling: Telling::Now,
             turn: None,
             calls: HashMap::new(),
+            unstarted: HashMap::new(),
             ending: None,
+            last_plan: Vec::new(),
+            written: Vec::new(),
             shown: Vec::new(),
             events: 0,
             history_turns: 0,
@@ -122,34 +142,46 @@ impl Normaliser {
         }
     }
 
-    /// The model that answers from now on.
     pub fn set_model(&mut self, model: &str) {
         model.clone_into(&mut self.model);
     }
 
-    /// The turn that is going on.
+    /// The current turn.
     pub fn turn(&self) -> Option<&TurnId> {
         self.turn.as_ref().map(|turn| &turn.id)
     }
 
-    /// Whether a call of the turn that is going on runs, as far as the agent says.
+    /// Whether a call of the current turn is running, as far as the agent has said.
     pub fn works(&self) -> bool {
         self.turn.as_ref().is_some_and(|turn| {
             self.calls.values().any(|call| call.is_running() && call.turn == turn.id)
         })
     }
 
-    /// The terminals that calls began to show since this was last asked.
-    pub fn take_shown(&mut self) -> Vec<Shown> {
+    /// Whether commands of a stopped turn have not ended, as far as the agent has said. True once for each.
+    pub fn take_survivors(&mut self) -> bool {
+        let survivors = self.calls.values_mut().filter(|call| call.survives_stop());
+        survivors.map(Call::end).count() > 0
+    }
+
+    /// The agent wrote a file through us: its call shows the change, unless the agent shows it.
+    pub fn wrote(&mut self, change: WrittenFile, at: Timestamp) -> Vec<Output> {
+        let mut out = Vec::new();
+        self.show_file(change, at, &mut out);
+        out
+    }
+
+    /// The terminals that calls began to show since this was last called.
+    pub fn take_shown(&mut self) -> Vec<ShownTerminal> {
         std::mem::take(&mut self.shown)
     }
 
-    /// From here on the agent tells what happened before.
+    /// From here on the agent replays the history.
     pub fn begin_history(&mut self, wanted: bool) {
         self.telling = if wanted { Telling::History } else { Telling::KnownHistory };
     }
 
-    /// From here on the agent tells what happens.
+    /// From here on updates are about the present.
     pub fn end_history(&mut self, at: Timestamp) -> Vec<Output> {
         let mut out = Vec::new();
         if self.telling == Telling::History {
@@ -159,21 +191,20 @@ impl Normaliser {
         out
     }
 
-    /// A turn begins.
     pub fn begin_turn(&mut self, id: TurnId, origin: TurnOrigin, at: Timestamp) -> Vec<Output> {
         let mut out = Vec::new();
         self.open_turn(id, origin, at, &mut out);
         out
     }
 
-    /// The user asked to stop the turn that is going on: calls that fail from here on were stopped.
+    /// The user asked to stop the current turn: calls that fail from here on were stopped.
     pub fn stop(&mut self) {
         if let Some(open) = &mut self.turn {
             open.stopping = true;
         }
     }
 
-    /// The turn that is going on ends. Nothing when there is none.
+    /// Ends the current turn, if there is one.
     pub fn end_turn(&mut self, end: TurnEnd, at: Timestamp) -> Vec<Output> {
         let mut out = Vec::new();
         self.finish_turn(end, at, &mut out);
@@ -192,15 +223,17 @@ impl Normaliser {
                     | "tool_call_update"
                     | "plan"
                     | "notice"
+                    | "compaction_update"
+                    | "compaction_summary_chunk"
             )
         )
     }
 
-    /// The agent told something about the session: the `update` of a `session/update`.
+    /// `raw` is the `update` of a `session/update`.
     pub fn update(&mut self, raw: &RawValue, at: Timestamp) -> Vec<Output> {
         let mut out = Vec::new();
         let kind = kind_of(raw);
-        if kind.as_deref() != Some("tool_call_update") {
+        if !matches!(kind.as_deref(), Some("tool_call" | "tool_call_update")) {
             self.end_call(at, &mut out);
         }
         let read = match kind.as_deref() {
@@ -211,26 +244,33 @@ impl Normaliser {
             Some("tool_call_update") => self.call(raw, None, at, &mut out),
             Some("plan") => self.plan(raw, at, &mut out),
             Some("notice") => self.notice(raw, at, &mut out),
+            Some("compaction_update") => self.compaction_update(raw, at, &mut out),
+            Some("compaction_summary_chunk") => self.compaction_summary(raw, at, &mut out),
             Some(kind) => self.facts(kind, raw, at, &mut out),
             None => Err(serde::de::Error::missing_field("sessionUpdate")),
         };
         if let Err(error) = read {
-            let kind = kind.unwrap_or(Cow::Borrowed("session/update"));
-            tracing::warn!(session = %self.session, %error, raw = ?cut(raw.get()), "An update is not of its type");
-            out.push(other(&kind, raw));
+            let (session, raw) = (&self.session, cut(raw.get()));
+            tracing::warn!(%session, %error, ?raw, "Skipped an invalid update");
         }
         out
     }
 
-    /// More of a terminal that the call shows.
+    /// More output of a terminal that the call shows.
     pub fn terminal_output(&mut self, call: &str, text: String, at: Timestamp) -> Vec<Output> {
         let mut out = Vec::new();
         self.grow_output(call, text, at, &mut out);
         out
     }
 
-    /// The agent asks: the `params` of a `session/request_permission`. Gives the permission's item and the answers
-    /// that are offered.
+    /// The command in a terminal that the call shows ended.
+    pub fn terminal_ended(&mut self, call: &str, code: i32, at: Timestamp) -> Vec<Output> {
+        let mut out = Vec::new();
+        self.end_command(call, code, at, &mut out);
+        out
+    }
+
+    /// `raw` is the `params` of a `session/request_permission`. Returns the permission's item and the offered answers.
     pub fn ask(
         &mut self,
         raw: &RawValue,
@@ -242,7 +282,7 @@ impl Normaliser {
         Ok((item, options, out))
     }
 
-    /// A permission is settled. `refused` names the call that is not to be.
+    /// A permission is settled. `refused` is the call that the user rejected.
     pub fn settle(
         &mut self,
         item: ItemId,
@@ -255,7 +295,7 @@ impl Normaliser {
         out
     }
 
-    /// Something we have to say in the turn that is going on, complete at once.
+    /// Adds a notice to the current turn.
     fn say(&mut self, notice: Notice, at: Timestamp, out: &mut Vec<Output>) {
         let turn = self.turn_for(None, at, out);
         self.close_text(at, out);
@@ -276,7 +316,7 @@ impl Normaliser {
         );
     }
 
-    /// The turn this belongs to. Where there is none the agent began one by itself.
+    /// The current turn. If there is none, the agent has just started one.
     fn turn_for(&mut self, record: Option<&str>, at: Timestamp, out: &mut Vec<Output>) -> TurnId {
         if let Some(open) = &self.turn {
             return open.id.clone();
@@ -284,14 +324,14 @@ impl Normaliser {
         let (id, origin) = match self.telling {
             Telling::Now => ((self.mint)(), TurnOrigin::Agent),
             Telling::History | Telling::KnownHistory => {
-                // Reading again must give the same ids, so they are the agent's own, or else the turn's number.
+                // Reading again must give the same ids: the agent's own, or else the turn's number.
                 self.history_turns += 1;
                 let local = self.session.local();
                 let id = match record {
                     Some(record) => format!("{local}.{record}"),
                     None => format!("{local}.{}", self.history_turns),
                 };
-                // An agent may use an id twice; a turn that is over takes nothing more.
+                // An agent may use an id twice, and a finished turn can't be extended.
                 let id = match self.history_ids.insert(id.clone()) {
                     true => id,
                     false => format!("{id}.{}", self.history_turns),
@@ -305,12 +345,15 @@ impl Normaliser {
 
     fn open_turn(&mut self, id: TurnId, origin: TurnOrigin, at: Timestamp, out: &mut Vec<Output>) {
         self.finish_turn(TurnEnd::Stopped { reason: None, usage: None }, at, out);
-        // Late updates come soon or never.
+        // Late updates come soon or never, so old calls are dropped.
         self.calls.retain(|_, call| call.is_remembered());
-        self.turn = Some(Open {
+        self.unstarted.clear();
+        self.written.clear();
+        self.turn = Some(OpenTurn {
             id: id.clone(),
             text: None,
             plan: None,
+            compactions: HashMap::new(),
             messages: 0,
             asks: 0,
             notes: 0,
@@ -329,15 +372,15 @@ impl Normaliser {
             (end, _) => end,
         };
         self.end_call(at, out);
-        // What is open when a turn is cancelled or fails stays as it is: it is neither complete nor an error.
+        // Open items of a cancelled or failed turn stay as they are: neither complete nor an error.
         if matches!(end, TurnEnd::Stopped { .. }) {
             self.close_text(at, out);
             self.close_plan(at, out);
             self.close_refused(at, out);
         }
-        let Some(Open { id, .. }) = self.turn.take() else { return };
+        let Some(OpenTurn { id, .. }) = self.turn.take() else { return };
         if matches!(end, TurnEnd::Cancelled { .. }) {
-            // Their ends may still be told, and then they did not fail either.
+            // If the agent later reports them as failed, they were stopped instead.
             let left = self.calls.values_mut().filter(|call| call.turn == id);
             left.for_each(|call| call.stopped = true);
         }
@@ -349,8 +392,8 @@ impl Normaliser {
         self.emit(&id, payload, at, out);
     }
 
-    /// The next number of something counted in the turn that is going on.
-    fn count(&mut self, counter: impl FnOnce(&mut Open) -> &mut usize) -> usize {
+    /// The next number of something counted per turn.
+    fn count(&mut self, counter: impl FnOnce(&mut OpenTurn) -> &mut usize) -> usize {
         let Some(open) = self.turn.as_mut() else { return 0 };
         let counter = counter(open);
         let n = *counter;
@@ -384,13 +427,7 @@ fn kind_of(raw: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Kind<'_>>(raw.get()).ok().map(|kind| kind.kind)
 }
 
-/// Kept as it came.
-fn other(kind: &str, raw: &RawValue) -> Output {
-    let value = serde_json::from_str(raw.get()).unwrap_or(Value::Null);
-    Output::Fact(SessionFact::Other { kind: kind.to_owned(), value })
-}
-
-/// As much of an agent's text as a log line bears.
+/// Shortens an agent's text for a log line.
 pub(crate) fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(2000)]
 }

@@ -1,142 +1,225 @@
-//! [`AcpProvider`]: any ACP agent behind the trait all agents share. One process, many sessions.
+//! [`AcpProvider`]: drives any ACP agent. One process for all sessions, or one for each.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agent_client_protocol_schema::v1::CloseSessionRequest;
 use async_trait::async_trait;
-use liminal_contract::{Answer, CliType, ItemId, OutcomeBy, SessionId, TurnId};
+use liminal_contract::{
+    AgentStatus, Answer, CliType, ItemId, OptionValue, OutcomeBy, SessionId, TurnId,
+};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::agent::{AcpAgent, Patience};
 use super::attach;
 use super::connect::Starter;
 use super::link::Link;
-use super::session::{AnswerRefused, NotSent, Session, Stopping, Wanted};
+use super::session::{HistoryWanted, Session};
 use super::shared::Shared;
+use crate::catalogue::Processes;
 use crate::lifecycle::{Connect, Keeper, Timing};
-use crate::process::GuardCommand;
+use crate::process::{GuardCommand, Stop};
 use crate::{
-    CliProvider, History, LoadSession, NewSession, ProviderError, ProviderSession, StatusChange,
+    AgentPrompt, CliProvider, History, LoadSession, NewSession, ProviderError, ProviderSession,
+    StatusChange,
 };
 
-/// What drives an ACP agent.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct AcpProvider {
-    shared: Arc<Shared>,
-    keeper: Keeper<Link>,
+    agent: AcpAgent,
+    host: AcpHost,
+    how: Arc<HowToConnect>,
+    /// By session if each has its own, else one without a session.
+    processes: Arc<Mutex<HashMap<Option<SessionId>, Arc<Shared>>>>,
 }
 
-/// Where an agent is driven.
+type HowToConnect = dyn Fn(&Arc<Shared>) -> Arc<dyn Connect<Link = Link>> + Send + Sync;
+
+/// What a provider needs from the server.
 #[derive(Debug, Clone)]
 pub struct AcpHost {
-    /// How to run a guard.
     pub guard: GuardCommand,
     /// Our own data directory: not for agents.
     pub data_dir: PathBuf,
-    /// Gets every change of the agent's process.
+    /// Receives every status change of the agent's process.
     pub statuses: mpsc::UnboundedSender<StatusChange>,
-    /// When the process is started, started again and stopped.
     pub timing: Timing,
-    /// How long the agent is waited for.
     pub patience: Patience,
 }
 
 impl AcpProvider {
-    /// Drives an agent. Nothing is started before the first session needs it.
+    /// Starts nothing until the first session needs it.
     pub fn new(agent: AcpAgent, host: AcpHost) -> Self {
         Self::connecting(agent, host, |shared| Arc::new(Starter { shared: Arc::downgrade(shared) }))
     }
 
-    /// Drives an agent that is reached in a way of the caller's own.
+    /// Connects to the agent in the caller's own way.
     pub(crate) fn connecting(
         agent: AcpAgent,
         host: AcpHost,
-        how: impl FnOnce(&Arc<Shared>) -> Arc<dyn Connect<Link = Link>>,
+        how: impl Fn(&Arc<Shared>) -> Arc<dyn Connect<Link = Link>> + Send + Sync + 'static,
     ) -> Self {
-        let AcpHost { guard, data_dir, statuses, timing, patience } = host;
-        let (cli_type, name) = (agent.cli_type.clone(), agent.name.clone());
-        let shared = Shared::new(agent, guard, data_dir, patience);
-        let keeper = Keeper::new(cli_type, &name, timing, how(&shared), statuses);
-        shared.kept_by(keeper.clone());
-        Self { shared, keeper }
+        Self { agent, host, how: Arc::new(how), processes: Arc::default() }
     }
 
-    /// The agent, started if it is not running. One that has just crashed is not given out any more.
-    async fn link(&self) -> Result<Arc<Link>, ProviderError> {
-        loop {
-            let link = self.keeper.link().await?;
-            if !link.is_over() {
-                return Ok(link);
-            }
-            self.keeper.replaced(&link).await;
+    /// The process that serves a session; not started yet if it is new.
+    fn process(&self, session: Option<&SessionId>) -> Arc<Shared> {
+        let whose = session.filter(|_| self.agent.processes == Processes::PerSession);
+        let make = || {
+            let AcpHost { guard, data_dir, statuses, timing, patience } = self.host.clone();
+            let name = &self.agent.name;
+            let shared = Shared::new(self.agent.clone(), guard, data_dir, patience);
+            let connect = (self.how)(&shared);
+            let about = (self.agent.cli_type.clone(), whose.cloned());
+            shared.kept_by(Keeper::new(about, name, timing, connect, statuses));
+            shared
+        };
+        Arc::clone(self.processes().entry(whose.cloned()).or_insert_with(make))
+    }
+
+    /// Ends the process of a session that has its own.
+    async fn end_process(&self, session: &SessionId) {
+        let own = self.processes().remove(&Some(session.clone()));
+        if let Some(own) = own {
+            own.keeper().end(Stop::Gently).await;
         }
     }
 
+    fn known(&self, id: &SessionId) -> Option<Arc<Session>> {
+        self.processes().values().find_map(|shared| shared.by_id(id))
+    }
+
     fn session(&self, id: &SessionId) -> Result<Arc<Session>, ProviderError> {
-        self.shared.by_id(id).ok_or_else(|| ProviderError::SessionUnknown {
-            words: format!("{id} is not attached to {}.", self.shared.agent.name),
+        self.known(id).ok_or_else(|| ProviderError::SessionUnknown {
+            words: format!("{id} is not attached to {}.", self.agent.name),
         })
     }
 
-    fn lost(&self) -> ProviderError {
-        let (name, stderr_tail) = (self.shared.agent.name.clone(), String::new());
-        ProviderError::ProcessEnded { name, stderr_tail }
+    async fn attach(&self, load: LoadSession) -> Result<ProviderSession, ProviderError> {
+        let shared = self.process(Some(&load.session_id));
+        let link = shared.link_for(&load.project_dir).await?;
+        let session_id = load.session_id.clone();
+        let wanted = match load.history {
+            History::All => HistoryWanted::Yes,
+            // An ACP agent replays all of its history or none, and the journal already has ours.
+            History::Known | History::After { .. } => HistoryWanted::No,
+        };
+        let agent_ref = load.agent_ref.clone();
+        let known = shared.by_id(&session_id).filter(|known| known.agent_ref == agent_ref);
+        let (session, output) = match known {
+            // It may have been resumed already, and some agents refuse to load a session twice.
+            Some(known) if wanted == HistoryWanted::No => {
+                let (listener, output) = mpsc::unbounded_channel();
+                known.talk.listened_to_by(listener);
+                (known, output)
+            }
+            Some(_) | None => {
+                let options = (load.options, Vec::new());
+                shared.add(session_id.clone(), load.agent_ref, load.project_dir, options)
+            }
+        };
+        if let Err(error) = attach::attach_session(&link, &session, wanted).await {
+            shared.remove(&session_id);
+            return Err(error);
+        }
+        Ok(ProviderSession { session_id, agent_ref, output })
+    }
+
+    /// Ends what the agent still runs of a stopped turn: closes the session, which the next message resumes.
+    async fn close_survivors(&self, session: &Session) {
+        let Some(link) = session.talk.keeper().connected() else { return };
+        let offers = link.offers();
+        if session.talk.generation() != Some(link.generation)
+            || !(offers.close && (offers.resume || offers.load))
+            || !session.talk.with(|voice| voice.normaliser.take_survivors())
+        {
+            return;
+        }
+        self.close(&link, session).await;
+        session.detach(&link);
+    }
+
+    async fn close(&self, link: &Link, session: &Session) {
+        let request = CloseSessionRequest::new(session.agent_ref.clone());
+        let limit = self.host.patience.close;
+        if let Err(error) = link.request("session/close", &request, limit).await {
+            tracing::info!(session = %session.id, %error, "The agent did not close the session");
+        }
+    }
+
+    fn processes(&self) -> MutexGuard<'_, HashMap<Option<SessionId>, Arc<Shared>>> {
+        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[async_trait]
 impl CliProvider for AcpProvider {
     fn cli_type(&self) -> &CliType {
-        &self.shared.agent.cli_type
+        &self.agent.cli_type
     }
 
-    async fn create_session(&self, new: NewSession) -> Result<ProviderSession, ProviderError> {
-        let link = self.link().await?;
-        attach::make(&link, new).await
+    async fn create_session(&self, mut new: NewSession) -> Result<ProviderSession, ProviderError> {
+        if self.agent.processes == Processes::PerSession {
+            new.session_id.get_or_insert_with(|| self.agent.session_id(None));
+        }
+        let own = new.session_id.clone();
+        let shared = self.process(own.as_ref());
+        let made = match shared.link_for(&new.project_dir).await {
+            Ok(link) => attach::make(&link, new).await,
+            Err(error) => Err(error),
+        };
+        if let (Err(_), Some(own)) = (&made, own) {
+            self.end_process(&own).await;
+        }
+        made
     }
 
     async fn load_session(&self, load: LoadSession) -> Result<ProviderSession, ProviderError> {
-        let LoadSession { session_id, agent_ref, project_dir, history } = load;
-        let link = self.link().await?;
-        let wanted = match history {
-            History::All => Wanted::Yes,
-            // An ACP agent tells all of its history or nothing, and what we have is ours.
-            History::Known | History::After { .. } => Wanted::No,
-        };
-        let (session, output) = self.shared.add(session_id.clone(), agent_ref.clone(), project_dir);
-        if let Err(error) = attach::take_up(&link, &session, wanted).await {
-            self.shared.remove(&session_id);
-            return Err(error);
+        let session_id = load.session_id.clone();
+        let loaded = self.attach(load).await;
+        if loaded.is_err() {
+            self.end_process(&session_id).await;
         }
-        Ok(ProviderSession { session_id, agent_ref, output })
+        loaded
     }
 
     async fn send_message(
         &self,
         session: &SessionId,
         turn: &TurnId,
-        content: &str,
+        prompt: &AgentPrompt,
     ) -> Result<(), ProviderError> {
         let session = self.session(session)?;
-        let link = self.link().await?;
-        attach::take_up(&link, &session, Wanted::No).await?;
+        let process = self.process(Some(&session.id));
+        let sending = session.talk.reserve()?;
+        let link = process.link_for(&session.project_dir).await?;
+        attach::attach_session(&link, &session, HistoryWanted::No).await?;
         attach::settled(&session).await;
-        session.prompt(turn, content, || self.keeper.turn()).map_err(|why| match why {
-            NotSent::Busy => ProviderError::Busy { name: self.shared.agent.name.clone() },
-            NotSent::Gone => self.lost(),
-        })
+        sending.prompt(turn, prompt)
+    }
+
+    async fn steer(
+        &self,
+        session: &SessionId,
+        message: &str,
+        content: &str,
+    ) -> Result<(), ProviderError> {
+        self.session(session)?.talk.steer(message, content);
+        Ok(())
     }
 
     async fn cancel_turn(&self, session: &SessionId) -> Result<(), ProviderError> {
         let session = self.session(session)?;
-        let Stopping::Awaited(ended) = session.stop() else { return Ok(()) };
-        if timeout(self.shared.patience.interrupt, ended).await.is_ok() {
-            return Ok(());
+        // Held until a session with survivors is closed: the next message must not reach it before.
+        let held = Arc::clone(&session.attaching).try_lock_owned();
+        let stopped = session.talk.cancel(self.host.patience.interrupt).await;
+        if held.is_ok() {
+            self.close_survivors(&session).await;
         }
-        session.give_up_turn();
-        Err(ProviderError::InterruptUnanswered { name: self.shared.agent.name.clone() })
+        stopped
     }
 
     async fn answer(
@@ -146,50 +229,70 @@ impl CliProvider for AcpProvider {
         answer: Answer,
         by: OutcomeBy,
     ) -> Result<(), ProviderError> {
-        let session = self.shared.by_id(session).ok_or(ProviderError::PermissionClosed)?;
-        session.answer(item, &answer, by).map_err(|why| match why {
-            AnswerRefused::Closed => ProviderError::PermissionClosed,
-            AnswerRefused::NotOffered => ProviderError::not_offered(&self.shared.agent.name),
-        })
+        let session = self.known(session).ok_or(ProviderError::PermissionClosed)?;
+        session.talk.answer(item, &answer, by)
+    }
+
+    async fn set_option(
+        &self,
+        session: &SessionId,
+        id: &str,
+        value: OptionValue,
+    ) -> Result<(), ProviderError> {
+        let session = self.session(session)?;
+        session.talk.set_option(id, value, &*session).await
     }
 
     async fn kill_session(&self, session: &SessionId) -> Result<(), ProviderError> {
-        let Some(session) = self.shared.by_id(session) else { return Ok(()) };
-        let close = self.shared.patience.close;
-        if let Stopping::Awaited(ended) = session.stop() {
-            let _its_end_is_said_anyway = timeout(close, ended).await;
+        let Some(session) = self.known(session) else { return Ok(()) };
+        if let Some(ended) = session.talk.stop() {
+            let _its_end_is_said_anyway = timeout(self.host.patience.close, ended).await;
         }
-        let link = self.keeper.connected();
-        if let Some(link) = link.filter(|link| session.generation() == Some(link.generation))
+        let link = session.talk.keeper().connected();
+        if let Some(link) = link.filter(|link| session.talk.generation() == Some(link.generation))
             && link.offers().close
         {
-            let request = CloseSessionRequest::new(session.agent_ref.clone());
-            if let Err(error) = link.request("session/close", &request, close).await {
-                tracing::info!(session = %session.id, %error, "The agent did not close a session");
-            }
+            self.close(&link, &session).await;
         }
-        self.shared.remove(&session.id);
+        self.process(Some(&session.id)).remove(&session.id);
         session.release();
+        self.end_process(&session.id).await;
         Ok(())
     }
 
     fn is_alive(&self, session: &SessionId) -> bool {
-        let generation = self.shared.by_id(session).and_then(|session| session.generation());
-        let link = self.keeper.connected().filter(|link| !link.is_over());
-        generation.is_some() && link.map(|link| link.generation) == generation
+        self.known(session).is_some_and(|session| session.talk.is_alive())
     }
 
-    async fn reconnect(
-        &self,
-        _one_process_for_all: Option<&SessionId>,
-    ) -> Result<(), ProviderError> {
-        self.keeper.reconnect().await.map(drop)
+    async fn reconnect(&self, session: Option<&SessionId>) -> Result<(), ProviderError> {
+        let is_lost = |it: &&Arc<Shared>| it.keeper().status() == AgentStatus::Disconnected;
+        let meant: Vec<_> = match (self.agent.processes, session) {
+            (Processes::PerSession, None) => {
+                self.processes().values().filter(is_lost).cloned().collect()
+            }
+            (Processes::Shared, _) | (Processes::PerSession, Some(_)) => {
+                vec![self.process(session)]
+            }
+        };
+        let mut starting = JoinSet::new();
+        for shared in meant {
+            starting.spawn(async move { shared.keeper().reconnect().await.map(drop) });
+        }
+        starting.join_all().await.into_iter().collect()
     }
 
     async fn shutdown(&self) {
-        for session in self.shared.all() {
-            let _nobody_waits = session.stop();
+        let processes: Vec<_> = self.processes().values().cloned().collect();
+        let mut ending = JoinSet::new();
+        for shared in processes {
+            for session in shared.all() {
+                let _nobody_waits = session.talk.stop();
+                for terminal in session.terminals() {
+                    ending.spawn(async move { terminal.kill().await });
+                }
+            }
+            ending.spawn(async move { shared.keeper().shutdown().await });
         }
-        self.keeper.shutdown().await;
+        ending.join_all().await;
     }
 }

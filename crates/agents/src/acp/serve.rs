@@ -1,4 +1,4 @@
-//! What an agent asks us to do for it: files and commands of its session's project.
+//! Serves an agent's requests: files and commands in its session's project.
 
 use std::sync::Arc;
 
@@ -16,12 +16,20 @@ use serde_json::value::RawValue;
 use super::envelope::RpcError;
 use super::fs::{Extent, FileError, ProjectFiles};
 use super::link::Link;
+use super::normalise::WrittenFile;
 use super::session::Session;
 use super::shared::Shared;
 use super::terminal::{Command, Snapshot, Terminal};
 use crate::Charge;
+use crate::process::descriptors;
 
-/// Does what a request asks, and answers it.
+/// How many file requests of one agent run at once; the rest wait. Each occupies a thread, on a dead network disk
+/// forever.
+pub(crate) const FILES_AT_ONCE: usize = 4;
+
+/// The largest change that is shown: both versions of the file, in bytes.
+const LARGEST_CHANGE: usize = 1 << 20;
+
 pub(crate) fn serve(
     link: &Arc<Link>,
     id: RequestId,
@@ -42,7 +50,7 @@ pub(crate) fn serve(
     let refused = if offered {
         session_of(&link.shared, params)
     } else {
-        tracing::debug!(agent = %agent.name, ?method, "A request we don't offer");
+        tracing::debug!(agent = %agent.name, ?method, "Refused a request for an unsupported method");
         Err(RpcError::new(RpcError::METHOD_NOT_FOUND, format!("Method not found: {method}")))
     };
     let session = match refused {
@@ -54,7 +62,7 @@ pub(crate) fn serve(
     };
     let work = Work { link: Arc::clone(link), session };
     let (method, params) = (method.to_owned(), params.to_owned());
-    // The lock is held over the start, so that who takes it out finds it in.
+    // Held until the task is inserted, so that the task finds itself when it is done.
     let mut serving = link.serving();
     let task = tokio::spawn({
         let id = id.clone();
@@ -97,7 +105,10 @@ impl Work {
             }
             "fs/write_text_file" => {
                 let request: WriteTextFileRequest = read(params)?;
-                self.files(move |files| files.write(&request.path, &request.content)).await?;
+                let change = self.files(move |files| written(files, request)).await?;
+                if let Some(change) = change {
+                    self.session.wrote(change);
+                }
                 write(WriteTextFileResponse::new())
             }
             "terminal/create" => write(self.create_terminal(read(params)?).await?),
@@ -105,11 +116,15 @@ impl Work {
                 let request: TerminalOutputRequest = read(params)?;
                 let Snapshot { output, truncated, exit } =
                     self.terminal(&request.terminal_id.0)?.snapshot();
+                if let Some(exit) = &exit {
+                    self.session.terminal_ended(&request.terminal_id.0, exit);
+                }
                 write(TerminalOutputResponse::new(output, truncated).exit_status(exit))
             }
             "terminal/wait_for_exit" => {
                 let request: WaitForTerminalExitRequest = read(params)?;
                 let exit = self.terminal(&request.terminal_id.0)?.ended().await;
+                self.session.terminal_ended(&request.terminal_id.0, &exit);
                 write(WaitForTerminalExitResponse::new(exit))
             }
             "terminal/kill" => {
@@ -131,14 +146,17 @@ impl Work {
         }
     }
 
-    /// Works on the project's files where blocking is allowed.
+    /// Runs file work on a blocking thread, at most [`FILES_AT_ONCE`] at a time.
     async fn files<T: Send + 'static>(
         &self,
         work: impl FnOnce(&ProjectFiles) -> Result<T, FileError> + Send + 'static,
     ) -> Result<T, RpcError> {
         let project = self.session.project_dir.clone();
         let data_dir = self.link.shared.data_dir.clone();
+        let turn = Arc::clone(&self.link.shared.files).acquire_owned().await;
         let done = tokio::task::spawn_blocking(move || {
+            // Held until the work is done, even if the request is cancelled.
+            let _turn = turn;
             let files = ProjectFiles::open(&project, &data_dir)
                 .map_err(|cause| FileError::Io { path: project, cause })?;
             work(&files)
@@ -163,7 +181,14 @@ impl Work {
             cwd,
             limit: request.output_byte_limit,
         };
-        let id = self.session.new_terminal();
+        if descriptors::are_scarce() {
+            let words = "Too many files are open; release a terminal first";
+            return Err(RpcError::new(RpcError::INTERNAL, words));
+        }
+        let id = self
+            .session
+            .new_terminal()
+            .map_err(|refused| RpcError::new(RpcError::INVALID_PARAMS, refused.to_string()))?;
         let (session, budget) = (Arc::clone(&self.session), self.link.budget.clone());
         let shown = {
             let id = id.clone();
@@ -190,6 +215,24 @@ impl Work {
     fn terminal(&self, id: &str) -> Result<Arc<Terminal>, RpcError> {
         self.session.terminal(id).ok_or_else(|| no_terminal(id))
     }
+}
+
+/// Writes a file. Returns the change, unless it is too large to show or there is none.
+fn written(
+    files: &ProjectFiles,
+    request: WriteTextFileRequest,
+) -> Result<Option<WrittenFile>, FileError> {
+    let old = files.read(&request.path, Extent::default());
+    files.write(&request.path, &request.content)?;
+    let old = match old {
+        Ok(text) => Some(text),
+        Err(FileError::Missing(_)) => None,
+        Err(_unreadable) => return Ok(None),
+    };
+    let size = old.as_ref().map_or(0, String::len) + request.content.len();
+    let is_change = old.as_ref() != Some(&request.content) && size <= LARGEST_CHANGE;
+    let path = request.path.display().to_string();
+    Ok(is_change.then_some(WrittenFile { path, old, new: request.content }))
 }
 
 fn no_terminal(id: &str) -> RpcError {

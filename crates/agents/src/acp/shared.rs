@@ -1,31 +1,34 @@
-//! What the provider and the links of one agent share: the sessions, by our ids and by the agent's.
+//! State that the provider and all links of one agent share: its sessions, by our ids and by the agent's.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use agent_client_protocol_schema::v1::{CloseSessionRequest, RequestId};
-use liminal_contract::SessionId;
-use tokio::sync::mpsc;
+use liminal_contract::{OptionValue, SessionId, SessionOption};
+use tokio::sync::{Semaphore, mpsc};
 
 use super::agent::{AcpAgent, Patience};
 use super::link::{Link, Waiter};
+use super::serve::FILES_AT_ONCE;
 use super::session::Session;
-use crate::lifecycle::{Keeper, RunningTurn};
-use crate::process::GuardCommand;
+use crate::conversation::link_of;
+use crate::lifecycle::Keeper;
+use crate::process::{GuardCommand, Launch};
 use crate::{Metered, ProviderError};
 
-/// What all that drives one kind of agent shares.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub agent: AcpAgent,
     pub guard: GuardCommand,
-    /// Our own data, which is not the agent's.
+    /// Our own data directory: not for agents.
     pub data_dir: PathBuf,
     pub patience: Patience,
+    /// Limits concurrent file access. Shared by all processes of the agent, because blocked threads outlive them.
+    pub files: Arc<Semaphore>,
+    /// The project that the process is needed for.
+    needed_in: Mutex<Option<PathBuf>>,
     sessions: Mutex<Sessions>,
-    generations: AtomicU64,
     keeper: OnceLock<Keeper<Link>>,
 }
 
@@ -47,54 +50,58 @@ impl Shared {
             guard,
             data_dir,
             patience,
+            files: Arc::new(Semaphore::new(FILES_AT_ONCE)),
+            needed_in: Mutex::default(),
             sessions: Mutex::default(),
-            generations: AtomicU64::new(0),
             keeper: OnceLock::new(),
         })
     }
 
-    /// Who keeps the process. Set once, by who made both.
+    /// Must be called once, before the first session.
     pub fn kept_by(&self, keeper: Keeper<Link>) {
         let _set_once = self.keeper.set(keeper);
     }
 
-    /// A turn began: the process is needed.
-    pub fn turn(&self) -> RunningTurn<Link> {
+    pub fn keeper(&self) -> &Keeper<Link> {
         match self.keeper.get() {
-            Some(keeper) => keeper.turn(),
-            None => unreachable!("a link exists only where a keeper does"),
+            Some(keeper) => keeper,
+            None => unreachable!("a session exists only where a keeper does"),
         }
     }
 
-    pub fn next_generation(&self) -> u64 {
-        self.generations.fetch_add(1, Ordering::Relaxed)
+    /// The agent, started in this project if it is not running.
+    pub async fn link_for(&self, project: &Path) -> Result<Arc<Link>, ProviderError> {
+        *self.needed_in.lock().unwrap_or_else(PoisonError::into_inner) = Some(project.to_owned());
+        link_of(self.keeper()).await
     }
 
-    /// Our id of the agent's session; one of our own where its id does not fit.
-    pub fn session_id(&self, agent_ref: &str) -> SessionId {
-        let cli_type = &self.agent.cli_type;
-        let own = || SessionId::new(cli_type, &uuid::Uuid::new_v4().to_string());
-        match SessionId::new(cli_type, agent_ref).or_else(|_odd| own()) {
-            Ok(id) => id,
-            Err(_) => {
-                unreachable!("an agent's id of at most 64 characters and a UUID make a session id")
-            }
-        }
+    /// How to start the process: in the project it is needed for, unless that is gone.
+    pub fn launch(&self) -> Launch {
+        let mut launch = self.agent.launch.clone();
+        let project = self.needed_in.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        launch.cwd = project.filter(|project| project.is_dir()).unwrap_or(launch.cwd);
+        launch
     }
 
-    /// Makes a session known. One that was known by the same id is let go.
+    /// Registers a session and releases an earlier one with the same id.
     pub fn add(
         &self,
         id: SessionId,
         agent_ref: String,
         project_dir: PathBuf,
+        options: (Vec<SessionOption>, Vec<(String, OptionValue)>),
     ) -> (Arc<Session>, mpsc::UnboundedReceiver<Metered>) {
         if let Some(earlier) = self.remove(&id) {
             earlier.release();
         }
-        let provider_id = self.agent.cli_type.as_str();
-        let (session, output) =
-            Session::new(id.clone(), agent_ref.clone(), project_dir, provider_id);
+        let (session, output) = Session::new(
+            id.clone(),
+            agent_ref.clone(),
+            project_dir,
+            &self.agent,
+            self.keeper().clone(),
+            options,
+        );
         let mut sessions = self.sessions();
         sessions.by_id.insert(id, Arc::clone(&session));
         sessions.by_ref.insert(agent_ref, Arc::clone(&session));
@@ -120,21 +127,14 @@ impl Shared {
         self.sessions().by_id.values().cloned().collect()
     }
 
-    /// A process is gone: so are its sessions, until they are taken up again.
-    pub fn agent_left(&self, generation: u64, error: &ProviderError) {
-        for session in self.all() {
-            session.agent_left(generation, error);
-        }
-    }
-
-    /// The agent takes a question back.
+    /// The agent withdraws a permission.
     pub fn withdraw(&self, generation: u64, request: &RequestId) {
-        let of_this_agent = |session: &Arc<Session>| session.generation() == Some(generation);
+        let of_this_agent = |session: &Arc<Session>| session.talk.generation() == Some(generation);
         let _somebodys =
             self.all().into_iter().filter(of_this_agent).any(|it| it.withdraw(request));
     }
 
-    /// A session was made for somebody who gave up meanwhile.
+    /// Closes a session whose requester gave up meanwhile.
     pub fn forget_unwanted(&self, link: &Link, session: &Session) {
         self.remove(&session.id);
         session.release();
@@ -146,7 +146,7 @@ impl Shared {
         }
     }
 
-    /// Ends a turn of the agent's own when nothing more comes of it.
+    /// Ends a turn that the agent started once nothing more comes.
     pub fn watch_own_turn(&self, session: Arc<Session>) {
         let Patience { own_turn_quiet, own_turn_working, .. } = self.patience;
         tokio::spawn(async move {

@@ -1,9 +1,10 @@
-//! Commands an agent runs through us: real, under the guard, in the project.
+//! Commands that an agent runs through us: real processes under the guard, in the project.
 //!
-//! A terminal keeps what its command wrote last, up to a limit. All that it writes also goes to whoever shows it.
-//! It does not know sessions or calls.
+//! A terminal keeps the end of its command's output, up to a limit, and passes all output on to be shown. It does not
+//! know sessions or calls.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,16 +18,24 @@ use crate::process::{
     Exit, GuardCommand, Launch, Process, Started, StderrTo, StdinFrom, Stdout, Stop,
 };
 
-/// What is kept when the agent names no limit.
+/// Bytes kept if the agent sets no limit.
 const DEFAULT_LIMIT: usize = 1 << 20;
 
-/// What is kept at most, whatever the agent says.
+/// The most bytes kept, whatever the agent requests.
 const LARGEST_LIMIT: usize = 16 << 20;
 
-/// After the command ended, how long its output is waited for: something it left behind may hold the pipe.
+/// The most bytes that all terminals keep together. Beyond it, a terminal that grows loses its oldest output, down to
+/// [`ALWAYS_KEPT`].
+const MOST_KEPT: usize = 64 << 20;
+
+/// Bytes that a terminal may keep however much the others do.
+const ALWAYS_KEPT: usize = 64 << 10;
+
+static ALL_KEPT: AtomicUsize = AtomicUsize::new(0);
+
+/// How long to wait for output after the command ended: a leftover child may hold the pipe open.
 const LAST_OUTPUT: Duration = Duration::from_millis(300);
 
-/// A command to run.
 #[derive(Debug, Clone)]
 pub(crate) struct Command {
     pub command: String,
@@ -36,15 +45,15 @@ pub(crate) struct Command {
     pub limit: Option<u64>,
 }
 
-/// A command that runs or has run.
+/// A running or finished command.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     process: Process,
-    kept: Mutex<Kept>,
+    kept: Mutex<OutputTail>,
     ended: watch::Receiver<Option<TerminalExitStatus>>,
 }
 
-/// What is answered to `terminal/output`.
+/// The answer to `terminal/output`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Snapshot {
     pub output: String,
@@ -53,7 +62,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Terminal {
-    /// Runs a command. What it writes goes to `shown`, piece by piece; a piece is read when the one before is taken.
+    /// Runs a command. Its output goes to `shown` in pieces; the next is read once `shown` has finished with the last.
     pub async fn run<F, S>(
         command: Command,
         guard: &GuardCommand,
@@ -63,7 +72,7 @@ impl Terminal {
         F: Future<Output = ()> + Send,
         S: Fn(String) -> F + Send + Sync + 'static,
     {
-        let kept = Mutex::new(Kept::up_to(command.limit));
+        let kept = Mutex::new(OutputTail::up_to(command.limit, &ALL_KEPT));
         let Started { process, stdout, .. } = launch(command).spawn(guard).await?;
         let (end, ended) = watch::channel(None);
         let terminal = Arc::new(Self { process, kept, ended });
@@ -75,7 +84,6 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// What it wrote last, and how it ended if it has.
     pub fn snapshot(&self) -> Snapshot {
         let exit = self.ended.borrow().clone();
         let mut kept = self.kept();
@@ -83,17 +91,17 @@ impl Terminal {
         Snapshot { output: kept.text.clone(), truncated: kept.truncated, exit }
     }
 
-    /// Waits until it ended. Any number may wait.
+    /// Waits for its end. Any number of callers may wait.
     pub async fn ended(&self) -> TerminalExitStatus {
         let mut ended = self.ended.clone();
         match ended.wait_for(Option::is_some).await {
             Ok(exit) => exit.clone().unwrap_or_default(),
-            // Only when the runtime ends.
+            // Only when the runtime shuts down.
             Err(_closed) => TerminalExitStatus::default(),
         }
     }
 
-    /// Ends the command. What it wrote stays.
+    /// Ends the command. Its output stays.
     pub async fn kill(&self) {
         self.process.stop(Stop::Kill).await;
         self.ended().await;
@@ -138,46 +146,65 @@ impl Terminal {
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, OutputTail> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The last of a growing text.
+/// The end of a growing text.
 #[derive(Debug)]
-struct Kept {
+struct OutputTail {
     text: String,
     limit: usize,
     truncated: bool,
+    /// The bytes that all terminals keep together.
+    all: &'static AtomicUsize,
 }
 
-impl Kept {
-    fn up_to(limit: Option<u64>) -> Self {
+impl OutputTail {
+    fn up_to(limit: Option<u64>, all: &'static AtomicUsize) -> Self {
         let limit = limit.map_or(DEFAULT_LIMIT, |limit| {
             usize::try_from(limit).unwrap_or(usize::MAX).min(LARGEST_LIMIT)
         });
-        Self { text: String::new(), limit, truncated: false }
+        Self { text: String::new(), limit, truncated: false, all }
     }
 
     fn push(&mut self, piece: &str) {
         self.text.push_str(piece);
-        // Cutting moves what stays, so it is done only when there is much to cut.
+        let all = self.all.fetch_add(piece.len(), Ordering::Relaxed) + piece.len();
+        // Cutting moves the rest, so it waits until there is much to cut.
         if self.text.len() > (self.limit * 2).max(64 * 1024) {
             self.cut();
+        } else if all > MOST_KEPT {
+            let room = self.text.len().saturating_sub(all - MOST_KEPT);
+            self.cut_to(room.min(self.text.len() / 2).max(ALWAYS_KEPT));
         }
     }
 
-    /// Cuts from the front, at a character.
     fn cut(&mut self) {
-        let over = self.text.len().saturating_sub(self.limit);
+        self.cut_to(self.limit);
+    }
+
+    /// Cuts from the front, at a character boundary.
+    fn cut_to(&mut self, limit: usize) {
+        let over = self.text.len().saturating_sub(limit);
         if over > 0 {
-            self.text.drain(..self.text.ceil_char_boundary(over));
+            let over = self.text.ceil_char_boundary(over);
+            self.text.drain(..over);
+            self.text.shrink_to(self.text.len() * 2);
+            self.all.fetch_sub(over, Ordering::Relaxed);
             self.truncated = true;
         }
     }
 }
 
-/// Text from bytes that may stop in the middle of a character.
+impl Drop for OutputTail {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.text.len(), Ordering::Relaxed);
+    }
+}
+
+/// Decodes UTF-8 that arrives in pieces, which may split a character.
 #[derive(Debug, Default)]
 struct Decoder {
     rest: Vec<u8>,
@@ -188,7 +215,7 @@ impl Decoder {
         self.rest.extend_from_slice(bytes);
         let whole = match std::str::from_utf8(&self.rest) {
             Ok(_) => self.rest.len(),
-            // Without a length the character may go on in the next piece; with one it is broken for good.
+            // Without a length the character may continue in the next piece; with one it is invalid.
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
             Err(_) => last_whole(&self.rest),
         };
@@ -202,7 +229,7 @@ impl Decoder {
     }
 }
 
-/// Where a character that may go on begins, in bytes that are broken before it.
+/// Where an incomplete last character begins, in bytes that are invalid earlier on.
 fn last_whole(bytes: &[u8]) -> usize {
     let near_end = bytes.len().saturating_sub(3)..bytes.len();
     let start = near_end.rev().find(|&at| bytes[at] & 0b1100_0000 == 0b1100_0000);
@@ -216,7 +243,7 @@ fn last_whole(bytes: &[u8]) -> usize {
 
 fn launch(command: Command) -> Launch {
     let Command { command, args, env, cwd, .. } = command;
-    // Some agents send a whole command line where the program belongs.
+    // Some agents send a whole command line as the program.
     let is_line = args.is_empty()
         && command.contains(|c: char| c.is_whitespace() || "|&;<>()$`\"'*?~#".contains(c));
     let launch = if is_line {
@@ -255,9 +282,33 @@ fn signal_name(signal: i32) -> String {
 mod tests {
     use super::*;
 
+    /// The total kept by the terminals of one test.
+    fn nothing_kept() -> &'static AtomicUsize {
+        Box::leak(Box::default())
+    }
+
+    #[test]
+    fn all_terminals_together_keep_no_more_than_they_may() {
+        let all = nothing_kept();
+        let mut terminals: Vec<_> =
+            (0..100).map(|_| OutputTail::up_to(Some(LARGEST_LIMIT as u64), all)).collect();
+        for _ in 0..4 {
+            for kept in &mut terminals {
+                kept.push(&"x".repeat(1 << 20));
+                let sum = all.load(Ordering::Relaxed);
+                assert!(sum <= MOST_KEPT + 100 * ALWAYS_KEPT + (1 << 20), "{sum}");
+            }
+        }
+        let lengths = terminals.iter().map(|kept| kept.text.len());
+        assert!(lengths.clone().all(|length| length >= ALWAYS_KEPT));
+        assert_eq!(lengths.sum::<usize>(), all.load(Ordering::Relaxed));
+        drop(terminals);
+        assert_eq!(all.load(Ordering::Relaxed), 0);
+    }
+
     #[test]
     fn output_is_cut_from_the_front_at_a_character() {
-        let mut kept = Kept::up_to(Some(6));
+        let mut kept = OutputTail::up_to(Some(6), nothing_kept());
         kept.push("aéöü");
         kept.cut();
         // Seven bytes; the cut would fall into the é, so that goes as a whole.
@@ -265,11 +316,14 @@ mod tests {
         kept.push("x");
         kept.cut();
         assert_eq!(kept.text, "öüx");
-        let mut none = Kept::up_to(Some(0));
+        let mut none = OutputTail::up_to(Some(0), nothing_kept());
         none.push("gone");
         none.cut();
         assert_eq!((none.text.as_str(), none.truncated), ("", true));
     }
+
+    const ODD_BYTES: &[u8] =
+        b"a\n\0\x80\xBF\xC2\xC3\xA9\xE2\x82\xAC\xED\xA0\xF0\x9F\x98\x80\xF5\xFF";
 
     proptest::proptest! {
         #![proptest_config(liminal_hostile::config())]
@@ -278,7 +332,7 @@ mod tests {
         fn any_bytes_in_any_pieces_read_as_the_whole_does(
             pieces in proptest::collection::vec(
                 proptest::collection::vec(
-                    proptest::sample::select(b"a\n\0\x80\xBF\xC2\xC3\xA9\xE2\x82\xAC\xED\xA0\xF0\x9F\x98\x80\xF5\xFF".to_vec()),
+                    proptest::sample::select(ODD_BYTES.to_vec()),
                     0..6,
                 ),
                 0..8,
@@ -294,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_limit_without_sense_is_not_kept_to() {
-        let mut kept = Kept::up_to(Some(u64::MAX));
+        let mut kept = OutputTail::up_to(Some(u64::MAX), nothing_kept());
         for _ in 0..3 * LARGEST_LIMIT / (1 << 20) {
             kept.push(&"x".repeat(1 << 20));
             assert!(kept.text.len() <= 2 * LARGEST_LIMIT);

@@ -1,15 +1,17 @@
-//! Reads `agents.json`. Checked field by field, so that one bad entry costs only itself and is reported by its name,
-//! and so that no value of an `env` can slip into a message.
+//! Reads `agents.json`. Checks field by field: a bad entry affects only itself and is reported by name, and no `env`
+//! value can slip into a message.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
+use std::mem;
+use std::time::Duration;
 
 use liminal_contract::CliType;
 use serde_json::{Map, Value};
 
-use super::{AGENTS_JSON, AcpOptions, AgentEntry, Catalogue, Speaks, check_program};
+use super::{AGENTS_JSON, AcpOptions, AgentEntry, Catalogue, Processes, Speaks, check_program};
 
-/// Puts the agents of the file into the catalogue, in place of those with the same id, and reports what is wrong.
+/// Adds the file's agents to the catalogue, changes those with a known id, and reports mistakes.
 pub(super) fn apply(bytes: &[u8], catalogue: &mut Catalogue) {
     let file: Value = match serde_json::from_slice(bytes) {
         Ok(file) => file,
@@ -30,10 +32,13 @@ pub(super) fn apply(bytes: &[u8], catalogue: &mut Catalogue) {
         };
         match Change::read(fields) {
             Ok((id, change)) => {
-                if seen.insert(id.clone()) {
-                    change.apply(id, catalogue);
+                let applied = if seen.insert(id.clone()) {
+                    change.apply(id, catalogue)
                 } else {
-                    catalogue.report(subject, "is there twice; the first one stands");
+                    Err("appears twice; only the first entry is used")
+                };
+                if let Err(what) = applied {
+                    catalogue.report(subject, what);
                 }
             }
             Err(what) => catalogue.report(subject, what),
@@ -42,10 +47,22 @@ pub(super) fn apply(bytes: &[u8], catalogue: &mut Catalogue) {
     }
 }
 
-/// A misspelled field must not be lost without a word.
+/// A misspelled field must not be ignored silently.
 fn report_unknown(fields: &Map<String, Value>, at: usize, catalogue: &mut Catalogue) {
-    const KNOWN: [&str; 10] =
-        ["id", "name", "command", "args", "env", "fs", "terminal", "askMode", "install", "login"];
+    const KNOWN: [&str; 12] = [
+        "id",
+        "name",
+        "command",
+        "args",
+        "env",
+        "fs",
+        "terminal",
+        "askMode",
+        "processes",
+        "startTimeoutMs",
+        "install",
+        "login",
+    ];
     for name in fields.keys().filter(|name| !KNOWN.contains(&name.as_str())) {
         let id = fields.get("id").and_then(Value::as_str).unwrap_or_default();
         catalogue.report(
@@ -55,15 +72,17 @@ fn report_unknown(fields: &Map<String, Value>, at: usize, catalogue: &mut Catalo
     }
 }
 
-/// What an entry of the file says.
+/// One entry of the file. `None` keeps the current value.
 struct Change {
     name: Option<String>,
-    command: String,
-    args: Vec<OsString>,
-    env: Vec<(OsString, OsString)>,
+    command: Option<String>,
+    args: Option<Vec<OsString>>,
+    env: Option<Vec<(OsString, OsString)>>,
     fs: Option<bool>,
     terminal: Option<bool>,
     ask_mode: Option<String>,
+    processes: Option<Processes>,
+    start_timeout: Option<Duration>,
     install: Option<String>,
     login: Option<String>,
 }
@@ -72,8 +91,10 @@ impl Change {
     fn read(fields: &Map<String, Value>) -> Result<(CliType, Self), String> {
         let id = text(fields, "id")?.ok_or("\"id\" is missing")?;
         let id = CliType::parse(&id).map_err(|cause| format!("\"id\": {cause}"))?;
-        let command = text(fields, "command")?.ok_or("\"command\" is missing")?;
-        check_program(&command).map_err(|what| format!("\"command\": {what}"))?;
+        let command = text(fields, "command")?;
+        if let Some(command) = &command {
+            check_program(command).map_err(|what| format!("\"command\": {what}"))?;
+        }
         let name = text(fields, "name")?;
         if name.as_ref().is_some_and(|name| name.trim().is_empty() || name.len() > 100) {
             return Err("\"name\" must have 1 to 100 characters".into());
@@ -86,44 +107,58 @@ impl Change {
             fs: flag(fields, "fs")?,
             terminal: flag(fields, "terminal")?,
             ask_mode: text(fields, "askMode")?,
+            processes: processes(fields)?,
+            start_timeout: start_timeout(fields)?,
             install: text(fields, "install")?,
             login: text(fields, "login")?,
         };
         Ok((id, change))
     }
 
-    /// What the file does not say stays as it is known, or is as for any ACP agent.
-    fn apply(self, id: CliType, catalogue: &mut Catalogue) {
+    /// Changes only the given fields; a new agent has the ACP defaults for the rest.
+    fn apply(self, id: CliType, catalogue: &mut Catalogue) -> Result<(), &'static str> {
         let known = catalogue.entries.iter().position(|entry| entry.cli_type == id);
-        let at = known.unwrap_or_else(|| {
-            catalogue.entries.push(AgentEntry {
-                name: id.as_str().to_owned(),
-                cli_type: id,
-                speaks: Speaks::Acp(AcpOptions::default()),
-                program: OsString::new(),
-                args: Vec::new(),
-                env: Vec::new(),
-                install: None,
-                login: None,
-                version_args: None,
-                builtin: false,
-            });
-            catalogue.entries.len() - 1
-        });
+        let at = match (known, &self.command) {
+            (Some(at), _) => at,
+            (None, None) => return Err("\"command\" is missing"),
+            (None, Some(_)) => {
+                catalogue.entries.push(AgentEntry {
+                    name: id.as_str().to_owned(),
+                    cli_type: id,
+                    speaks: Speaks::Acp(AcpOptions::default()),
+                    program: OsString::new(),
+                    args: Vec::new(),
+                    env: Vec::new(),
+                    install: None,
+                    login: None,
+                    start_timeout: None,
+                    version_args: None,
+                    builtin: false,
+                    always_offered: true,
+                });
+                catalogue.entries.len() - 1
+            }
+        };
         let entry = &mut catalogue.entries[at];
-        entry.program = self.command.into();
-        entry.args = self.args;
-        entry.env = self.env;
+        entry.always_offered = true;
+        if let Some(command) = self.command {
+            entry.program = command.into();
+        }
+        entry.args = self.args.unwrap_or(mem::take(&mut entry.args));
+        entry.env = self.env.unwrap_or(mem::take(&mut entry.env));
         if let Speaks::Acp(options) = &mut entry.speaks {
             options.fs = self.fs.unwrap_or(options.fs);
             options.terminal = self.terminal.unwrap_or(options.terminal);
             options.ask_mode = self.ask_mode.or(options.ask_mode.take());
+            options.processes = self.processes.unwrap_or(options.processes);
         }
         if let Some(name) = self.name {
             entry.name = name;
         }
+        entry.start_timeout = self.start_timeout.or(entry.start_timeout);
         entry.install = self.install.or(entry.install.take());
         entry.login = self.login.or(entry.login.take());
+        Ok(())
     }
 }
 
@@ -143,10 +178,29 @@ fn flag(fields: &Map<String, Value>, name: &str) -> Result<Option<bool>, String>
     }
 }
 
-fn args(fields: &Map<String, Value>) -> Result<Vec<OsString>, String> {
+fn processes(fields: &Map<String, Value>) -> Result<Option<Processes>, String> {
+    match text(fields, "processes")?.as_deref() {
+        None => Ok(None),
+        Some("shared") => Ok(Some(Processes::Shared)),
+        Some("per-session") => Ok(Some(Processes::PerSession)),
+        Some(_) => Err("\"processes\" must be \"shared\" or \"per-session\"".into()),
+    }
+}
+
+fn start_timeout(fields: &Map<String, Value>) -> Result<Option<Duration>, String> {
+    match fields.get("startTimeoutMs") {
+        None | Some(Value::Null) => Ok(None),
+        Some(time) => match time.as_u64().filter(|time| *time > 0) {
+            Some(time) => Ok(Some(Duration::from_millis(time))),
+            None => Err("\"startTimeoutMs\" must be a number of milliseconds".into()),
+        },
+    }
+}
+
+fn args(fields: &Map<String, Value>) -> Result<Option<Vec<OsString>>, String> {
     const WRONG: &str = "\"args\" must be an array of strings";
     let args = match fields.get("args") {
-        None | Some(Value::Null) => return Ok(Vec::new()),
+        None | Some(Value::Null) => return Ok(None),
         Some(args) => args.as_array().ok_or(WRONG)?,
     };
     args.iter()
@@ -154,23 +208,25 @@ fn args(fields: &Map<String, Value>) -> Result<Vec<OsString>, String> {
             Some(arg) if !arg.contains('\0') => Ok(OsString::from(arg)),
             Some(_) | None => Err(WRONG.to_owned()),
         })
-        .collect()
+        .collect::<Result<_, _>>()
+        .map(Some)
 }
 
-fn env(fields: &Map<String, Value>) -> Result<Vec<(OsString, OsString)>, String> {
+fn env(fields: &Map<String, Value>) -> Result<Option<Vec<(OsString, OsString)>>, String> {
     let env = match fields.get("env") {
-        None | Some(Value::Null) => return Ok(Vec::new()),
+        None | Some(Value::Null) => return Ok(None),
         Some(env) => env.as_object().ok_or("\"env\" must be an object of strings")?,
     };
     env.iter()
         .map(|(name, value)| {
             if name.is_empty() || name.contains(['=', '\0']) {
-                return Err(format!("\"env\" has a name that is none: {name:?}"));
+                return Err(format!("\"env\" has an invalid name: {name:?}"));
             }
             match value.as_str() {
                 Some(value) if !value.contains('\0') => Ok((name.into(), value.into())),
                 Some(_) | None => Err(format!("\"env\": the value of {name:?} must be a string")),
             }
         })
-        .collect()
+        .collect::<Result<_, _>>()
+        .map(Some)
 }

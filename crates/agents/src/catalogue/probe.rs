@@ -1,4 +1,4 @@
-//! Is the program there, and which version is it? Looks and asks; changes nothing.
+//! Is the program installed, and which version is it? Changes nothing.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -11,14 +11,14 @@ use tokio::time::timeout;
 use super::AgentEntry;
 use crate::process::{Budget, GuardCommand, Lines, Started, StdinFrom, Stdout, Stop};
 
-/// A program that has not told its version by then does not.
+/// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How many lines are looked at, and how much of one is shown.
+/// How many lines are searched, and how many characters of one are shown.
 const LINES: usize = 10;
 const SHOWN: usize = 80;
 
-/// Where the system would find this program: in one of the directories of `path`, or where its own path says.
+/// Where the system would find this program: in a directory of `path`, or at `program` itself if that is a path.
 pub fn find_program(program: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     if program.is_empty() {
         return None;
@@ -34,7 +34,7 @@ fn is_program(at: &Path) -> bool {
 }
 
 impl AgentEntry {
-    /// What the program says its version is, run under a guard. `None` when it does not say, fails, or takes long.
+    /// Runs the program under a guard to get its version. `None` if it prints none, fails, or takes too long.
     pub async fn version(&self, guard: &GuardCommand) -> Option<String> {
         let mut launch = self.launch("/");
         launch.args = self.version_args.clone()?;
@@ -46,7 +46,7 @@ impl AgentEntry {
     }
 }
 
-/// The first line with a digit in it, which leaves out greetings and warnings.
+/// The first line with a digit in it, which skips greetings and warnings.
 async fn version_in(mut lines: Lines<Stdout>) -> Option<String> {
     for _ in 0..LINES {
         let line = lines.next().await.ok()??;

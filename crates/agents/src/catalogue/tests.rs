@@ -1,3 +1,4 @@
+use std::ffi::OsStr;
 use std::path::Path;
 
 use super::*;
@@ -26,10 +27,32 @@ fn ids(catalogue: &Catalogue) -> Vec<&str> {
     catalogue.entries().iter().map(|entry| entry.cli_type.as_str()).collect()
 }
 
-const KNOWN: [&str; 5] = ["claude-code", "codex", "gemini", "opencode", "demo"];
+const KNOWN: [&str; 17] = [
+    "claude-code",
+    "codex",
+    "gemini",
+    "opencode",
+    "demo",
+    "qwen",
+    "vibe",
+    "kilo",
+    "kimi-code",
+    "copilot",
+    "grok",
+    "fast-agent",
+    "cline",
+    "droid",
+    "openhands",
+    "pi",
+    "hermes",
+];
+
+fn known_and(id: &str) -> Vec<&str> {
+    KNOWN.iter().copied().chain([id]).collect()
+}
 
 #[test]
-fn five_agents_are_known_without_any_file() {
+fn agents_are_known_without_any_file() {
     let catalogue = Catalogue::new(None, &Overrides::default(), Path::new("/opt/liminal"));
     assert_eq!(ids(&catalogue), KNOWN);
     assert_eq!(problems(&catalogue), [""; 0]);
@@ -42,24 +65,52 @@ fn five_agents_are_known_without_any_file() {
 }
 
 #[test]
+fn only_the_first_and_those_the_file_names_are_offered_before_they_are_installed() {
+    let offered = |json: &str| {
+        let catalogue = read(json);
+        let offered = catalogue.entries().iter().filter(|entry| entry.always_offered);
+        offered.map(|entry| entry.cli_type.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(offered(r#"{"agents":[]}"#), KNOWN[..5]);
+    let named = offered(r#"{"agents":[{"id":"grok","env":{"K":"V"}},{"id":"x","command":"x"}]}"#);
+    assert_eq!(named, [&KNOWN[..5], &["grok", "x"]].concat());
+}
+
+#[test]
+fn every_known_agent_but_the_demo_says_how_to_install_it() {
+    let catalogue = read(r#"{"agents":[]}"#);
+    let without = catalogue.entries().iter().filter(|entry| entry.install.is_none());
+    assert_eq!(without.map(|entry| entry.cli_type.as_str()).collect::<Vec<_>>(), ["demo"]);
+    let ask_mode = |id: &str| match &entry(&catalogue, id).speaks {
+        Speaks::Acp(options) => options.ask_mode.clone(),
+        Speaks::Claude => None,
+    };
+    assert_eq!([ask_mode("qwen"), ask_mode("vibe")], [Some("default".into()), Some("ask".into())]);
+}
+
+#[test]
 fn codex_is_put_into_a_mode_that_asks() {
     let catalogue = read(r#"{"agents":[]}"#);
     assert_eq!(
         entry(&catalogue, "codex").speaks,
-        Speaks::Acp(AcpOptions {
-            fs: true,
-            terminal: true,
-            ask_mode: Some("workspace-write".into())
-        })
+        Speaks::Acp(AcpOptions { ask_mode: Some("read-only".into()), ..AcpOptions::default() })
     );
     assert_eq!(entry(&catalogue, "claude-code").speaks, Speaks::Claude);
+}
+
+#[test]
+fn gemini_reads_and_writes_files_by_itself() {
+    let catalogue = read(r#"{"agents":[]}"#);
+    let speaks = &entry(&catalogue, "gemini").speaks;
+    assert!(matches!(speaks, Speaks::Acp(AcpOptions { fs: false, terminal: true, .. })));
 }
 
 #[test]
 fn any_acp_agent_can_be_added() {
     let catalogue = read(
         r#"{"agents":[{"id":"x","name":"X","command":"/opt/x","args":["acp","-v"],"env":{"K":"V"},
-            "fs":false,"terminal":false,"askMode":"careful","install":"get x","login":"x login"}]}"#,
+            "fs":false,"terminal":false,"askMode":"careful","processes":"per-session",
+            "startTimeoutMs":90000,"install":"get x","login":"x login"}]}"#,
     );
     assert_eq!(problems(&catalogue), [""; 0]);
     let expected = AgentEntry {
@@ -69,17 +120,31 @@ fn any_acp_agent_can_be_added() {
             fs: false,
             terminal: false,
             ask_mode: Some("careful".into()),
+            processes: Processes::PerSession,
         }),
         program: "/opt/x".into(),
         args: vec!["acp".into(), "-v".into()],
         env: vec![("K".into(), "V".into())],
         install: Some("get x".into()),
         login: Some("x login".into()),
+        start_timeout: Some(std::time::Duration::from_secs(90)),
         version_args: None,
         builtin: false,
+        always_offered: true,
     };
     assert!(*entry(&catalogue, "x") == expected);
-    assert_eq!(ids(&catalogue), ["claude-code", "codex", "gemini", "opencode", "demo", "x"]);
+    assert_eq!(ids(&catalogue), known_and("x"));
+}
+
+#[test]
+fn a_value_that_is_not_known_is_reported() {
+    for (field, what) in [
+        (r#""processes":"many""#, r#""processes" must be "shared" or "per-session""#),
+        (r#""startTimeoutMs":0"#, r#""startTimeoutMs" must be a number of milliseconds"#),
+    ] {
+        let catalogue = read(&format!(r#"{{"agents":[{{"id":"x","command":"x",{field}}}]}}"#));
+        assert_eq!(problems(&catalogue), [format!("agents.json, agent \"x\": {what}")]);
+    }
 }
 
 #[test]
@@ -96,9 +161,24 @@ fn a_known_agent_is_changed_by_its_id_and_keeps_what_the_file_does_not_say() {
     assert_eq!(command(codex), ["my-codex", "-x"]);
     assert_eq!((codex.name.as_str(), codex.builtin), ("Codex", true));
     assert!(
-        matches!(&codex.speaks, Speaks::Acp(options) if options.ask_mode.as_deref() == Some("workspace-write"))
+        matches!(&codex.speaks, Speaks::Acp(options) if options.ask_mode.as_deref() == Some("read-only"))
     );
     assert_eq!(ids(&catalogue), KNOWN);
+}
+
+#[test]
+fn an_entry_for_a_known_agent_changes_only_what_it_names() {
+    let catalogue = read(
+        r#"{"agents":[{"id":"gemini","env":{"K":"V"}},{"id":"opencode","command":"/opt/opencode"},
+            {"id":"codex","args":["-v"]},{"id":"claude-code","name":"Claude"}]}"#,
+    );
+    assert_eq!(problems(&catalogue), [""; 0]);
+    assert_eq!(command(entry(&catalogue, "gemini")), ["gemini", "--acp"]);
+    assert_eq!(entry(&catalogue, "gemini").env, [("K".into(), "V".into())]);
+    assert_eq!(command(entry(&catalogue, "opencode")), ["/opt/opencode", "acp"]);
+    assert_eq!(command(entry(&catalogue, "codex")), ["codex-acp", "-v"]);
+    assert_eq!(command(entry(&catalogue, "claude-code")), ["claude"]);
+    assert_eq!(entry(&catalogue, "claude-code").name, "Claude");
 }
 
 #[test]
@@ -124,7 +204,7 @@ fn an_override_that_makes_no_sense_is_reported_and_an_empty_one_is_none() {
     let catalogue = with(r#"{"agents":[]}"#, overrides);
     assert_eq!(command(entry(&catalogue, "claude-code")), ["claude"]);
     assert_eq!(command(entry(&catalogue, "codex")), ["codex-acp"]);
-    assert_eq!(problems(&catalogue), ["CLAUDE_CMD: has a quote that is not closed; it is ignored"]);
+    assert_eq!(problems(&catalogue), ["CLAUDE_CMD: has an unclosed quote; it is ignored"]);
 }
 
 #[test]
@@ -163,7 +243,7 @@ fn a_bad_entry_is_reported_by_name_and_the_others_still_load() {
         ),
         (
             r#"{"id":"bad","command":"x","env":{"A=B":"s3cret"}}"#,
-            r#"agents.json, agent "bad": "env" has a name that is none: "A=B""#,
+            r#"agents.json, agent "bad": "env" has an invalid name: "A=B""#,
         ),
         (
             r#"{"id":"bad","command":"x","fs":"no"}"#,
@@ -178,11 +258,7 @@ fn a_bad_entry_is_reported_by_name_and_the_others_still_load() {
     for (bad, expected) in cases {
         let catalogue = read(&format!(r#"{{"agents":[{bad},{{"id":"good","command":"good"}}]}}"#));
         assert_eq!(problems(&catalogue), [expected]);
-        assert_eq!(
-            ids(&catalogue),
-            ["claude-code", "codex", "gemini", "opencode", "demo", "good"],
-            "{bad}"
-        );
+        assert_eq!(ids(&catalogue), known_and("good"), "{bad}");
     }
 }
 
@@ -195,7 +271,7 @@ fn an_id_that_is_there_twice_and_a_misspelled_field_are_reported() {
     assert_eq!(
         problems(&catalogue),
         [
-            r#"agents.json, agent "x": is there twice; the first one stands"#,
+            r#"agents.json, agent "x": appears twice; only the first entry is used"#,
             r#"agents.json, agent 3 "y": has an unknown field "arguments", which is ignored"#,
         ]
     );

@@ -1,57 +1,50 @@
 //! Permissions and questions: from `can_use_tool` to the card the user sees, and from the user's answer to the reply.
 //!
-//! Pure. Nothing that is answered here is ever written into the user's project: what holds longer than once holds for
-//! the session.
+//! Pure. No answer is ever written into the user's project: one that outlasts its call holds for the session.
 
 use std::path::Path;
 
 use liminal_contract::{Answer, AskKind, AskOption, Question, QuestionOption};
-use liminal_stream::{Ask, SourcePart};
+use liminal_stream::{Permission, SourcePart};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::tools;
 use super::wire::CanUseTool;
+use crate::asked;
 
 const ALLOW: &str = "allow";
 const ALLOW_SESSION: &str = "allow-session";
 const DENY: &str = "deny";
 
-/// What the agent reads when the user says no.
+/// Sent to the agent when the user says no.
 const REFUSED: &str =
     "The user did not allow this. Do something else, or ask what they want instead.";
 const UNANSWERED: &str = "The user did not answer the question.";
 const KEEP_PLANNING: &str = "The user does not approve the plan yet. Keep planning.";
 
-/// The card for a request.
-pub fn ask(request: &CanUseTool, project: &Path) -> Ask {
+pub fn ask(request: &CanUseTool, project: &Path) -> Permission {
     let name = request.tool_name.as_str();
     let questions = questions(request);
-    let mut parts = Vec::new();
-    match name {
-        "Bash" => {
-            if let Some(command) = request.input.get("command").and_then(Value::as_str) {
-                let language = Some("bash".to_owned());
-                parts.push(SourcePart::Code { text: command.to_owned(), language });
-            }
-        }
-        "AskUserQuestion" if questions.as_ref().is_some_and(|all| !all.is_empty()) => {}
-        _ => parts.push(tools::preview(name, &request.input).unwrap_or_else(|| SourcePart::Code {
-            text: tools::plain(&Value::Object(request.input.clone())),
-            language: Some("json".to_owned()),
-        })),
+    let mut input = request.input.clone();
+    if questions.as_ref().is_some_and(|all| !all.is_empty()) {
+        // The form shows these.
+        input.remove("questions");
     }
+    let mut parts = asked::parts(&input, tools::preview(name, &input).into_iter().collect());
     if let Some(reason) = request.decision_reason.as_deref().filter(|reason| !reason.is_empty()) {
         parts.push(SourcePart::Text { text: reason.to_owned() });
     }
-    Ask {
+    Permission {
         call_id: request.tool_use_id.clone(),
         title: title(request, project),
         tool_kind: tools::kind(name),
         parts,
         options: options(request),
+        takes_words: questions.is_none().then_some(true),
         questions,
         outcome: None,
+        ..Permission::default()
     }
 }
 
@@ -96,8 +89,8 @@ fn options(request: &CanUseTool) -> Vec<AskOption> {
     }
 }
 
-/// What to tell the agent so that it does not ask again in this session. A change of mode would allow far more than
-/// the card shows, so it is taken only where nothing narrower is offered.
+/// The updates that stop the agent from asking again in this session. A change of mode would allow far more than the
+/// card shows, so it is used only if nothing narrower is offered.
 fn lasting(request: &CanUseTool) -> Vec<Value> {
     if request.suppress_always_allow_rule {
         return Vec::new();
@@ -118,45 +111,49 @@ fn lasting(request: &CanUseTool) -> Vec<Value> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Asked {
+struct AskedQuestion {
     question: String,
     #[serde(default)]
     header: Option<String>,
     #[serde(default)]
     multi_select: bool,
     #[serde(default)]
-    options: Vec<Offered>,
+    options: Vec<OfferedOption>,
 }
 
 #[derive(Deserialize)]
-struct Offered {
+struct OfferedOption {
     label: String,
     #[serde(default)]
     description: Option<String>,
 }
 
-/// What is asked. None of it where it can't be read: then the card shows it as it came, and it is a question all
-/// the same, which nobody but the user answers.
+/// The questions; empty if they can't be parsed. The card then shows the raw input, and it is still a question, which
+/// only the user may answer.
 fn questions(request: &CanUseTool) -> Option<Vec<Question>> {
     if request.tool_name != "AskUserQuestion" {
         return None;
     }
-    let asked = request.input.get("questions").map(Vec::<Asked>::deserialize);
+    let asked = request.input.get("questions").map(Vec::<AskedQuestion>::deserialize);
     let asked = asked.and_then(Result::ok).unwrap_or_default();
-    let question = |asked: Asked| Question {
+    let question = |asked: AskedQuestion| Question {
         question: asked.question,
         header: asked.header.filter(|header| !header.is_empty()),
         options: asked
             .options
             .into_iter()
-            .map(|option| QuestionOption { label: option.label, description: option.description })
+            .map(|option| QuestionOption {
+                label: option.label,
+                value: None,
+                description: option.description,
+            })
             .collect(),
         multiple: asked.multi_select,
+        field: None,
     };
     Some(asked.into_iter().map(question).collect())
 }
 
-/// What an answer means for the agent.
 #[derive(Debug, PartialEq)]
 pub struct Reply {
     /// The `response` of the control response.
@@ -168,26 +165,27 @@ pub struct Reply {
 /// The reply to a request. `None` when the answer names an option that was not offered.
 pub fn reply(request: &CanUseTool, answer: &Answer) -> Option<Reply> {
     let mut input = request.input.clone();
+    let is_plan = request.tool_name == "ExitPlanMode";
+    let mode = |mode: &str| json!({"type": "setMode", "mode": mode, "destination": "session"});
     Some(match answer.option_id.as_deref() {
         Some(ALLOW) => {
             if request.tool_name == "AskUserQuestion" {
                 input.insert("answers".to_owned(), json!(answer.answers));
             }
-            allow(input, Vec::new())
+            // Without this the agent goes back to the mode before the plan, which may not ask.
+            allow(input, if is_plan { vec![mode("default")] } else { Vec::new() })
         }
-        Some(ALLOW_SESSION) if request.tool_name == "ExitPlanMode" => allow(
-            input,
-            vec![json!({"type": "setMode", "mode": "acceptEdits", "destination": "session"})],
-        ),
+        Some(ALLOW_SESSION) if is_plan => allow(input, vec![mode("acceptEdits")]),
         Some(ALLOW_SESSION) => match lasting(request) {
             updates if updates.is_empty() => return None,
             updates => allow(input, updates),
         },
         Some(DENY) | None => {
-            let message = match request.tool_name.as_str() {
-                "AskUserQuestion" => UNANSWERED,
-                "ExitPlanMode" => KEEP_PLANNING,
-                _ => REFUSED,
+            let message = match (answer.message.as_deref(), request.tool_name.as_str()) {
+                (Some(words), _) => words,
+                (None, "AskUserQuestion") => UNANSWERED,
+                (None, "ExitPlanMode") => KEEP_PLANNING,
+                (None, _) => REFUSED,
             };
             Reply { response: json!({"behavior": "deny", "message": message}), refused: true }
         }

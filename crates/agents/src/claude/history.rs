@@ -1,8 +1,8 @@
 //! A session's history from Claude Code's own file, without a process.
 //!
 //! Owns where the files are and which bytes of one are read; `index` knows the records and the active branch, `tell`
-//! turns them into events through the same normaliser as the live lines. Nothing is ever written here. A file of any
-//! size is read twice in a stream, never held: memory grows with the number of records, not with their size.
+//! turns them into events through the same normaliser as the live lines. Never writes to these files. A file of any
+//! size is streamed twice, never loaded: memory grows with the number of records, not with their size.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,10 +20,10 @@ use crate::{History, Output};
 mod index;
 mod tell;
 
-/// Takes what is told, with the bytes it was read from: of all that one record tells, the last output has them.
+/// Receives each output and the number of bytes it was read from. Of one record's outputs, the last carries them all.
 pub type Say<'a> = &'a mut dyn FnMut(Output, usize);
 
-/// How far before a mark is looked for the record it names, before all of the file is.
+/// How far before a mark to look for its record, in bytes, before searching the whole file.
 const LOOK_BACK: u64 = 256 * 1024;
 
 /// The folder where Claude Code keeps its sessions.
@@ -38,13 +38,11 @@ impl SessionFiles {
         Self { projects: config_dir.join("projects") }
     }
 
-    /// The folder that is searched.
     pub fn folder(&self) -> &Path {
         &self.projects
     }
 
-    /// The file of a session, found by its id in whatever project it is. `None` also for an id that could lead
-    /// elsewhere.
+    /// The file of a session, in whichever project it is. `None` also for an id that could point outside the folder.
     pub fn find(&self, agent_ref: &str) -> Option<PathBuf> {
         if !is_plain_id(agent_ref) {
             return None;
@@ -65,26 +63,24 @@ impl SessionFiles {
     }
 }
 
-/// Whether an id is only an id: letters, digits and dashes.
+/// Whether an id has only letters, digits and dashes, so that it is safe in a path.
 pub fn is_plain_id(agent_ref: &str) -> bool {
     !agent_ref.is_empty()
         && agent_ref.len() <= 64
         && agent_ref.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Whose history is read, and for which project.
 #[derive(Debug, Clone)]
 pub struct Reader {
     /// Our id of the session.
     pub session: SessionId,
     /// Canonical and absolute.
     pub project: PathBuf,
-    /// The file.
     pub path: PathBuf,
 }
 
 impl Reader {
-    /// Tells what of the history is wanted. Blocks: to be called where that is allowed.
+    /// Sends the requested part of the history. Blocks, so call it where that is allowed.
     pub fn tell(&self, what: &History, say: Say<'_>) -> io::Result<()> {
         match what {
             History::Known => Ok(()),
@@ -93,13 +89,13 @@ impl Reader {
         }
     }
 
-    /// Something to say about the reading itself.
+    /// Sends a notice about the reading itself.
     pub fn remark(&self, notice: Notice, say: Say<'_>) {
         let now = Timestamp::from(std::time::SystemTime::now());
         self.normaliser().tell(notice, now).into_iter().for_each(|output| say(output, 0));
     }
 
-    /// How far the file goes now; `None` while it has no record.
+    /// The current end of the file; `None` while it has no record.
     pub fn mark(&self) -> io::Result<Option<HistoryMark>> {
         let mut file = File::open(&self.path)?;
         let length = file.metadata()?.len();
@@ -123,8 +119,8 @@ impl Reader {
         Ok(())
     }
 
-    /// What was added behind the mark on the active branch, but for turns that are known. Where the record of the mark
-    /// is no longer on it, all of the history takes the place of what was told before.
+    /// Sends what was added to the active branch after the mark, except known turns. If the mark's record is no longer
+    /// on that branch, the whole history replaces what was sent before.
     fn tell_after(&self, mark: &HistoryMark, known: &[TurnId], say: Say<'_>) -> io::Result<()> {
         let mut file = File::open(&self.path)?;
         let length = file.metadata()?.len();
@@ -134,13 +130,18 @@ impl Reader {
         if length > mark.bytes {
             for from in [mark.bytes.saturating_sub(LOOK_BACK), 0] {
                 let index = Index::read(&mut file, Range { from, to: u64::MAX })?;
-                let Some(added) = index.branch_after(&mark.last_id) else { continue };
+                let added = if *mark == HistoryMark::START {
+                    Some(index.active_branch())
+                } else {
+                    index.branch_after(&mark.last_id)
+                };
+                let Some(added) = added else { continue };
                 if !added.is_empty() {
                     let mut teller = self.teller();
                     teller.leave_out(known);
                     teller.announce(notice(
                         Severity::Info,
-                        "What follows was said outside Liminal Builder, for example in a terminal.",
+                        "The following happened outside Liminal Builder, for example in a terminal.",
                     ));
                     teller.tell(&mut file, &index, &added, say)?;
                     teller.end(say);
@@ -160,7 +161,7 @@ impl Reader {
     }
 
     fn normaliser(&self) -> Normaliser {
-        // Turns begin with the id of a record, so this is only for what belongs to none.
+        // Turns take their id from a record, so this is only for what belongs to none.
         let mint = || TurnId::new(Uuid::now_v7().to_string());
         let (session, project) = (self.session.clone(), self.project.clone());
         Normaliser::new(session, String::new(), project, None, Box::new(mint))

@@ -1,77 +1,92 @@
-//! From Claude Code's lines to canonical events. Pure: a line and the time go in, what the session says comes out.
+//! From Claude Code's lines to canonical events. Pure: a line and the time go in, outputs come out.
 //!
-//! Owns which turn a line belongs to, and how turns begin and end. Does no I/O, and never waits: what it needs to have
-//! written to the agent it hands out as replies. The model's messages are in `blocks`, tool results in `results`.
+//! Owns which turn a line belongs to, and how turns begin and end. Does no I/O and never waits: lines for the agent are
+//! handed out as replies. The model's messages are in `blocks`, tool results in `results`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
-use liminal_contract::{ItemId, OutcomeBy, SessionId, Severity, Timestamp, TurnId, TurnOrigin};
+use liminal_contract::{
+    ItemId, OptionValue, OutcomeBy, SessionId, Severity, SlashCommand, Steers, Timestamp, TurnId,
+    TurnOrigin,
+};
 use liminal_stream::{
-    FinalItem, NewItem, Notice, Payload, ResponseStatus, SessionFact, SlashCommand, StreamEvent,
+    FinalItem, NewItem, Notice, Payload, ResponseStatus, SessionFact, StreamEvent,
 };
 use serde_json::{Value, json};
 
 use self::blocks::Message;
+use self::interludes::OpenCompaction;
 use self::plan::Plan;
 use self::results::Call;
-pub use self::results::is_marker;
+pub use self::results::{is_marker, is_refusal, local_output};
 pub use self::retold::Retold;
+use super::options::Options;
+use super::start::Initialized;
 use super::wire::{CanUseTool, Command, CommandLifecycle, Line};
-use crate::Output;
+use crate::conversation::Asks;
+use crate::{Output, modes};
 
 mod asides;
 mod asking;
 mod blocks;
 mod ending;
+mod interludes;
 mod plan;
 mod results;
 mod retold;
+mod steering;
 
-/// What to type to log in.
+/// The command that logs in.
 pub const LOGIN: &str = "claude auth login";
 
-/// Makes the ids of turns that the agent begins by itself.
+/// Makes ids for turns that the agent begins on its own.
 pub type Mint = Box<dyn FnMut() -> TurnId + Send>;
 
-/// Follows one conversation with Claude Code, over as many processes as it takes.
+/// Follows one conversation with Claude Code, across any number of processes.
 pub struct Normaliser {
     session: SessionId,
     provider: String,
     project: PathBuf,
     mint: Mint,
     now: Timestamp,
-    said: Vec<Output>,
+    outputs: Vec<Output>,
     replies: Vec<Value>,
     events: u64,
     agent_ref: String,
     model: String,
-    waiting: Option<Waiting>,
-    turn: Option<Turn>,
-    asks: Vec<OpenAsk>,
+    pub options: Options,
+    waiting: Option<WaitingMessage>,
+    /// Messages that the agent was handed while a turn ran and has not taken up: their ids and words.
+    handed: Vec<(String, String)>,
+    turn: Option<OpenTurn>,
+    asks: Asks<Question>,
     calls: HashMap<String, Call>,
-    /// Calls that will not run because the user or a rule said no.
+    /// Calls that the user or a rule refused, so they will not run.
     refused: HashSet<String>,
     plan: Plan,
     spent: Option<f64>,
+    /// In USD: the cost of what was cleared.
+    spent_before: f64,
     tasks: BTreeMap<String, Task>,
     last_record: Option<String>,
 }
 
-/// A message of the user's that the agent has not taken up yet.
-struct Waiting {
+/// A message that the agent has not started on yet.
+struct WaitingMessage {
     turn: TurnId,
     message: String,
-    /// The agent says that it has something else to do first.
+    /// The agent reported that it has something else to do first.
     queued: bool,
     cancelling: bool,
 }
 
-struct Turn {
+struct OpenTurn {
     id: TurnId,
-    origin: TurnOrigin,
+    /// The id of the message that began it; `None` for the agent's own.
+    message: Option<String>,
     cancelling: bool,
-    /// Only made room for something said outside a turn: it ends with the line that it was opened for.
+    /// Exists only for something sent outside a turn: it ends with the line that opened it.
     aside: bool,
     messages: Vec<Message>,
     asked: usize,
@@ -79,14 +94,16 @@ struct Turn {
     retry: Option<ItemId>,
     api_error: Option<ApiError>,
     plan_shown: bool,
+    compaction: Option<OpenCompaction>,
+    /// When the limit is lifted that stops the turn.
+    limited_until: Option<Timestamp>,
     context: Option<u64>,
 }
 
-/// Outlives its turn when a sub-agent asks that works on in the background.
-struct OpenAsk {
+/// Outlives its turn if a background sub-agent asked it.
+struct Question {
     request_id: String,
     turn: TurnId,
-    item: ItemId,
     /// The call of the sub-agent that asks.
     parent: Option<String>,
     request: Box<CanUseTool>,
@@ -101,21 +118,12 @@ struct ApiError {
 enum Task {
     /// The turn waits for it.
     Foreground,
-    /// It goes on when the turn ends.
+    /// It continues when the turn ends.
     Background,
 }
 
-/// Why an answer was not taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotTaken {
-    /// The question is no longer open.
-    Closed,
-    /// The option was not offered.
-    NotOffered,
-}
-
 impl Normaliser {
-    /// For a session of which nothing was said yet. `spent` is what it has cost so far, where that is known.
+    /// For a session with no output yet. `spent` is its cost so far in USD, if known.
     pub fn new(
         session: SessionId,
         agent_ref: String,
@@ -129,48 +137,39 @@ impl Normaliser {
             project,
             mint,
             now: Timestamp::from_millis(0),
-            said: Vec::new(),
+            outputs: Vec::new(),
             replies: Vec::new(),
             events: 0,
             agent_ref,
             model: String::new(),
+            options: Options::default(),
             waiting: None,
+            handed: Vec::new(),
             turn: None,
-            asks: Vec::new(),
+            asks: Asks::default(),
             calls: HashMap::new(),
             refused: HashSet::new(),
             plan: Plan::default(),
             spent,
+            spent_before: 0.0,
             tasks: BTreeMap::new(),
             last_record: None,
         }
     }
 
-    /// What the agent calls the session now.
+    /// The agent's current id of the session; `/clear` changes it.
     pub fn agent_ref(&self) -> &str {
         &self.agent_ref
     }
 
-    /// The id of the last record that the agent has told and will keep in its history.
+    /// The id of the last line that the agent will also keep in its history file.
     pub fn last_record(&self) -> Option<&str> {
         self.last_record.as_deref()
     }
 
-    /// Whether a turn of the user's or of the agent's own runs, or waits to run.
+    /// Whether a turn, the user's or the agent's own, is running or waiting to run.
     pub fn in_turn(&self) -> bool {
-        self.turn.is_some() || self.waiting.is_some()
-    }
-
-    /// Whether the user may say something: nothing of theirs runs or waits. What the agent does by itself does not
-    /// stand in the way.
-    pub fn takes_message(&self) -> bool {
-        self.waiting.is_none()
-            && self.turn.as_ref().is_none_or(|turn| turn.origin == TurnOrigin::Agent)
-    }
-
-    /// Whether the message of this turn was not taken up yet.
-    pub fn is_waiting_for(&self, turn: &TurnId) -> bool {
-        self.waiting.as_ref().is_some_and(|waiting| waiting.turn == *turn)
+        self.turn.is_some() || self.waiting.is_some() || !self.handed.is_empty()
     }
 
     /// Whether nothing would be lost if the process ended now.
@@ -178,42 +177,37 @@ impl Normaliser {
         !self.in_turn() && self.tasks.is_empty() && self.asks.is_empty()
     }
 
-    /// Lines to be written to the agent.
+    /// Lines to write to the agent.
     pub fn take_replies(&mut self) -> Vec<Value> {
         std::mem::take(&mut self.replies)
     }
 
-    /// A new process takes the conversation up. What it counts as spent so far is not known unless it is new.
+    /// A new process takes over. `spent` is where its cost count starts, known only for a new conversation.
     pub fn attach(&mut self, spent: Option<f64>) {
         self.spent = spent;
         self.tasks.clear();
     }
 
-    /// The user's message, with the id it is sent under, is about to be written.
+    /// The user's message is on its way; `message` is the id it is sent under.
     pub fn begin(&mut self, turn: TurnId, message: String) {
-        self.waiting = Some(Waiting { turn, message, queued: false, cancelling: false });
+        self.waiting = Some(WaitingMessage { turn, message, queued: false, cancelling: false });
     }
 
-    /// The message could not be written: there is no such turn.
-    pub fn forget(&mut self) {
-        self.waiting = None;
-    }
-
-    /// Reads one line.
     pub fn read(&mut self, line: Line, now: Timestamp) -> Vec<Output> {
         self.now = now;
         match line {
             Line::Init(init) => {
                 if !init.session_id.is_empty() && init.session_id != self.agent_ref {
                     self.agent_ref.clone_from(&init.session_id);
-                    self.fact(SessionFact::Other {
-                        kind: "agentRef".to_owned(),
-                        value: json!(init.session_id),
-                    });
+                    self.fact(SessionFact::AgentRef(init.session_id));
                 }
                 if init.model != self.model {
                     self.model.clone_from(&init.model);
                     self.fact(SessionFact::Model(init.model));
+                }
+                let is_new_model = self.options.resolved(&self.model);
+                if self.options.mode(&init.permission_mode) || is_new_model {
+                    self.report_options();
                 }
                 self.take_up();
             }
@@ -223,7 +217,7 @@ impl Normaliser {
             Line::Result(line) => self.result(*line),
             Line::ControlRequest(request) => self.asked(request),
             Line::ControlResponse(response) => {
-                tracing::debug!(request = response.request_id, "an answer nobody waits for");
+                tracing::debug!(request = response.request_id, "unexpected control response");
             }
             Line::ControlCancel { request_id } => {
                 self.settle(OutcomeBy::Cancel, |ask| ask.request_id == request_id);
@@ -241,31 +235,56 @@ impl Normaliser {
                     self.tasks.insert(task.task_id, Task::Background);
                 }
             }
+            Line::Status(status) => self.status(&status),
             Line::Compacted(compacted) => self.compacted(&compacted),
+            Line::Cleared => self.cleared(),
+            Line::Limits(limits) => self.limits(&limits),
             Line::Note(note) => self.note(note),
-            Line::CommandOutput { content } => self.system_message(content),
+            Line::CommandOutput { content } => self.command_output(String::new(), &content),
             Line::PermissionDenied { tool_use_id } => {
                 self.refused.insert(tool_use_id);
             }
             Line::Quiet => {}
             Line::Unknown { kind, value } => {
-                tracing::info!(kind, "Claude Code said something we do not know");
-                self.fact(SessionFact::Other { kind, value });
+                tracing::info!(kind, %value, "unknown line from Claude Code");
             }
         }
         if self.turn.as_ref().is_some_and(|turn| turn.aside) {
             self.close(ResponseStatus::Completed);
         }
-        std::mem::take(&mut self.said)
+        std::mem::take(&mut self.outputs)
     }
 
-    /// The slash commands, as the answer to `initialize` lists them.
-    pub fn initialized(&mut self, commands: Vec<Command>) -> Vec<Output> {
-        self.commands(commands);
-        std::mem::take(&mut self.said)
+    /// The slash commands and options, as the answers to `initialize` and `get_settings` list them.
+    pub fn initialized(&mut self, said: Initialized, settings: &Value) -> Vec<Output> {
+        self.commands(said.commands);
+        self.options.initialized(said.models, said.current_permission_mode);
+        self.options.settings(settings);
+        self.fact(SessionFact::Steers(Steers::AfterStep));
+        self.report_options();
+        std::mem::take(&mut self.outputs)
     }
 
-    /// The user asked to stop: what ends from now on was stopped by them.
+    /// The agent accepted the value of an option. `settings` is what it then reports.
+    pub fn option_set(
+        &mut self,
+        id: &str,
+        value: &OptionValue,
+        settings: Option<&Value>,
+    ) -> Vec<Output> {
+        self.options.accepted(id, value);
+        if let Some(settings) = settings {
+            self.options.settings(settings);
+        }
+        self.report_options();
+        std::mem::take(&mut self.outputs)
+    }
+
+    fn report_options(&mut self) {
+        self.outputs.extend(modes::facts(self.options.list(), None));
+    }
+
+    /// The user asked to stop: from now on, an end counts as cancelled.
     pub fn cancel(&mut self, now: Timestamp) -> Vec<Output> {
         self.now = now;
         if let Some(waiting) = &mut self.waiting {
@@ -275,26 +294,26 @@ impl Normaliser {
             turn.cancelling = true;
         }
         self.settle(OutcomeBy::Cancel, |ask| ask.parent.is_none());
-        std::mem::take(&mut self.said)
+        std::mem::take(&mut self.outputs)
     }
 
-    /// Something to tell the user. Outside a turn it gets one of its own.
+    /// Adds a notice. Outside a turn it gets its own.
     pub fn tell(&mut self, notice: Notice, now: Timestamp) -> Vec<Output> {
         self.now = now;
         self.aside(notice);
-        std::mem::take(&mut self.said)
+        std::mem::take(&mut self.outputs)
     }
 
     fn aside(&mut self, notice: Notice) {
         let in_turn = self.turn.is_some();
-        self.make_room();
+        self.ensure_aside();
         self.notice(notice);
         if !in_turn {
             self.close(ResponseStatus::Completed);
         }
     }
 
-    /// One notice in the running turn, final at once.
+    /// Adds a notice to the running turn, complete at once.
     fn notice(&mut self, notice: Notice) {
         let Some(turn) = &mut self.turn else { return };
         let item_id = ItemId::note(&turn.id, turn.notes);
@@ -304,7 +323,7 @@ impl Normaliser {
         self.emit(Payload::ItemDone { item_id, final_item: FinalItem::Notice { notice } });
     }
 
-    /// The turn that a line of conversation belongs to.
+    /// Begins a turn if none is running.
     fn ensure_turn(&mut self) {
         self.take_up();
         if self.turn.is_none() {
@@ -312,8 +331,8 @@ impl Normaliser {
         }
     }
 
-    /// Something is said that does not begin a turn by itself.
-    fn make_room(&mut self) {
+    /// Opens an aside turn for something that does not begin a turn of its own.
+    fn ensure_aside(&mut self) {
         if self.turn.is_none() {
             self.open_own();
             if let Some(turn) = &mut self.turn {
@@ -327,20 +346,23 @@ impl Normaliser {
         self.open(id, TurnOrigin::Agent, false);
     }
 
-    /// Begins the turn of the user's message, if the agent has taken it up.
+    /// Begins the turn of the user's message, if the agent has started on it.
     fn take_up(&mut self) {
         if self.turn.is_some() {
             return;
         }
         if let Some(waiting) = self.waiting.take_if(|waiting| !waiting.queued) {
             self.open(waiting.turn, TurnOrigin::User, waiting.cancelling);
+            if let Some(turn) = &mut self.turn {
+                turn.message = Some(waiting.message);
+            }
         }
     }
 
     fn open(&mut self, id: TurnId, origin: TurnOrigin, cancelling: bool) {
-        self.turn = Some(Turn {
+        self.turn = Some(OpenTurn {
             id,
-            origin,
+            message: None,
             cancelling,
             aside: false,
             messages: Vec::new(),
@@ -349,6 +371,8 @@ impl Normaliser {
             retry: None,
             api_error: None,
             plan_shown: false,
+            compaction: None,
+            limited_until: None,
             context: None,
         });
         self.emit(Payload::ResponseStart {
@@ -362,7 +386,7 @@ impl Normaliser {
         let ours =
             self.waiting.as_ref().is_some_and(|waiting| waiting.message == line.command_uuid);
         if !ours {
-            return;
+            return self.handed_lifecycle(&line.command_uuid, &line.state);
         }
         match line.state.as_str() {
             "queued" => {
@@ -371,7 +395,7 @@ impl Normaliser {
                 }
             }
             "started" => {
-                // What the agent did by itself before is over, or its end would be taken for the end of this turn.
+                // The agent's own turn before is over; otherwise its end would be taken for the end of this one.
                 if self.turn.is_some() {
                     self.close(ResponseStatus::Completed);
                 }
@@ -409,10 +433,10 @@ impl Normaliser {
     }
 
     fn fact(&mut self, fact: SessionFact) {
-        self.said.push(Output::Fact(fact));
+        self.outputs.push(Output::Fact(fact));
     }
 
-    /// An event of the running turn.
+    /// Emits an event in the running turn.
     fn emit(&mut self, payload: Payload) {
         if let Some(turn) = self.turn.as_ref().map(|turn| turn.id.clone()) {
             self.emit_in(turn, payload);
@@ -422,7 +446,7 @@ impl Normaliser {
     fn emit_in(&mut self, turn_id: TurnId, payload: Payload) {
         let event_id = format!("{turn_id}#{}", self.events);
         self.events += 1;
-        self.said.push(Output::Event(StreamEvent {
+        self.outputs.push(Output::Event(StreamEvent {
             event_id,
             timestamp: self.now,
             turn_id,
@@ -432,14 +456,13 @@ impl Normaliser {
     }
 }
 
-/// The reply to a request of the agent's.
 fn control_response(request_id: &str, response: Value) -> Value {
     json!({"type": "control_response", "response": {
         "subtype": "success", "request_id": request_id, "response": response,
     }})
 }
 
-/// A notice that only says something.
+/// A notice without actions or details.
 pub fn notice(severity: Severity, text: &str) -> Notice {
     Notice { severity, text: text.to_owned(), actions: Vec::new(), details: None }
 }

@@ -1,47 +1,48 @@
-//! The provider: all sessions with Claude Code by their ids.
+//! The provider: every session with Claude Code, by id.
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use liminal_contract::{Answer, CliType, ItemId, OutcomeBy, SessionId, Severity, TurnId};
+use liminal_contract::{
+    Answer, CliType, ItemId, OptionValue, OutcomeBy, SessionId, Severity, TurnId,
+};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::history::{Reader, SessionFiles, is_plain_id};
 use super::normalise::notice;
-use super::session::{Patience, Session, Shared};
+use super::session::{Session, Shared};
 use super::start;
-use super::trust::{self, Trust};
+use super::trust::Trust;
 use crate::catalogue::AgentEntry;
+use crate::lifecycle::{Restart, Timing};
 use crate::process::{Budget, GuardCommand, Stop};
 use crate::{
-    CliProvider, History, LoadSession, Metered, NewSession, Output, ProviderError, ProviderSession,
-    StatusChange,
+    AgentPrompt, CliProvider, History, LoadSession, Metered, NewSession, Output, ProviderError,
+    ProviderSession, StatusChange,
 };
 
-/// What the provider needs to know.
 pub struct ClaudeOptions {
-    /// How to start `claude`.
     pub entry: AgentEntry,
-    /// How to run a guard.
     pub guard: GuardCommand,
-    /// Where changes of state are told.
+    /// Receives every status change.
     pub statuses: mpsc::UnboundedSender<StatusChange>,
     /// Which projects' own settings may be loaded.
     pub trust: Arc<dyn Trust>,
-    /// From spawn to ready (`ACP_START_TIMEOUT_MS`).
-    pub start: Duration,
-    /// Until an idle process is stopped (`LIMINAL_IDLE_MS`).
+    /// From spawn to ready, if not the usual time (`ACP_START_TIMEOUT_MS`).
+    pub start: Option<Duration>,
+    /// How long a process may be idle before it is stopped (`LIMINAL_IDLE_MS`).
     pub idle: Duration,
     /// From an interrupt to the end of the turn.
     pub interrupt: Duration,
 }
 
-/// Drives Claude Code: one process per session, while it is needed.
+/// Drives Claude Code: one process per session, running only while needed.
 pub struct ClaudeProvider {
     shared: Arc<Shared>,
     sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
@@ -51,14 +52,18 @@ impl ClaudeProvider {
     /// Starts nothing yet.
     pub fn new(options: ClaudeOptions) -> Self {
         let files = SessionFiles::below(&start::config_dir(&options.entry));
-        let patience =
-            Patience { start: options.start, idle: options.idle, interrupt: options.interrupt };
+        let timing = Timing {
+            idle: options.idle,
+            restart: Restart::WhenNeeded,
+            ..Timing::default().starting_within(options.start)
+        };
         Self {
             shared: Arc::new(Shared {
                 entry: options.entry,
                 guard: options.guard,
                 statuses: options.statuses,
-                patience,
+                timing,
+                interrupt: options.interrupt,
                 trust: options.trust,
                 files,
             }),
@@ -67,23 +72,26 @@ impl ClaudeProvider {
     }
 
     fn session(&self, id: &SessionId) -> Result<Arc<Session>, ProviderError> {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions
+        self.sessions()
             .get(id)
             .cloned()
-            .ok_or_else(|| ProviderError::SessionUnknown { words: format!("{id} was not opened.") })
+            .ok_or_else(|| ProviderError::SessionUnknown { words: format!("{id} is not open.") })
     }
 
     fn keep(&self, session: &Arc<Session>) {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.insert(session.id.clone(), Arc::clone(session));
+        self.sessions().insert(session.id.clone(), Arc::clone(session));
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Session>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn gone(&self, agent_ref: &str) -> ProviderError {
         ProviderError::SessionUnknown {
             words: format!(
-                "{} has no file of it any more ({}/*/{agent_ref}.jsonl). The transcript here is kept; start anew to go on without what Claude remembered.",
-                self.shared.name(),
+                "{} no longer has the session's file ({}/*/{agent_ref}.jsonl). The transcript here is kept. Send a \
+                 message to continue; Claude won't remember the conversation.",
+                self.shared.entry.name,
                 self.shared.files.folder().display()
             ),
         }
@@ -113,26 +121,24 @@ impl CliProvider for ClaudeProvider {
             agent_ref.clone(),
             new.project_dir,
             sender,
+            (Vec::new(), new.chosen),
         );
-        session.ensure_running().await?;
+        session.talk.link().await?;
         self.keep(&session);
-        let brings = trust::brings(&session.project);
-        if !brings.is_empty() && !self.shared.trust.is_confirmed(&session.project) {
-            session.ask_for_trust(&brings);
-        }
+        session.ask_for_trust();
         Ok(ProviderSession { session_id, agent_ref, output })
     }
 
     async fn load_session(&self, load: LoadSession) -> Result<ProviderSession, ProviderError> {
         if !is_plain_id(&load.agent_ref) {
             return Err(ProviderError::SessionUnknown {
-                words: format!("{:?} is not an id of Claude Code.", load.agent_ref),
+                words: format!("{:?} is not a Claude Code session id.", load.agent_ref),
             });
         }
         let (sender, output) = mpsc::unbounded_channel();
         match &load.history {
             History::Known => {
-                let _receiver_is_here = sender.send(told());
+                let _receiver_is_here = sender.send(history_told());
             }
             History::All | History::After { .. } => {
                 let files = self.shared.files.clone();
@@ -151,16 +157,15 @@ impl CliProvider for ClaudeProvider {
             }
         }
         let known = self.session(&load.session_id).ok();
-        let same =
-            |session: &Arc<Session>| session.agent_ref() == load.agent_ref && !session.is_killed();
-        match known.filter(same) {
-            Some(session) => session.attach(sender),
+        match known.filter(|session| session.agent_ref() == load.agent_ref) {
+            Some(session) => session.talk.listened_to_by(sender),
             None => self.keep(&Session::new(
                 Arc::clone(&self.shared),
                 load.session_id.clone(),
                 load.agent_ref.clone(),
                 load.project_dir,
                 sender,
+                (load.options, Vec::new()),
             )),
         }
         Ok(ProviderSession { session_id: load.session_id, agent_ref: load.agent_ref, output })
@@ -170,13 +175,23 @@ impl CliProvider for ClaudeProvider {
         &self,
         session: &SessionId,
         turn: &TurnId,
+        prompt: &AgentPrompt,
+    ) -> Result<(), ProviderError> {
+        self.session(session)?.send(turn, prompt).await
+    }
+
+    async fn steer(
+        &self,
+        session: &SessionId,
+        message: &str,
         content: &str,
     ) -> Result<(), ProviderError> {
-        self.session(session)?.send(turn, content).await
+        self.session(session)?.talk.steer(message, content);
+        Ok(())
     }
 
     async fn cancel_turn(&self, session: &SessionId) -> Result<(), ProviderError> {
-        self.session(session)?.cancel().await
+        self.session(session)?.talk.cancel(self.shared.interrupt).await
     }
 
     async fn answer(
@@ -186,38 +201,50 @@ impl CliProvider for ClaudeProvider {
         answer: Answer,
         by: OutcomeBy,
     ) -> Result<(), ProviderError> {
-        self.session(session)?.answer(item, &answer, by).await
+        let session = self.session(session).map_err(|_closed| ProviderError::PermissionClosed)?;
+        session.answer(item, &answer, by)
+    }
+
+    async fn set_option(
+        &self,
+        session: &SessionId,
+        id: &str,
+        value: OptionValue,
+    ) -> Result<(), ProviderError> {
+        let session = self.session(session)?;
+        session.talk.set_option(id, value, &*session).await
     }
 
     async fn kill_session(&self, session: &SessionId) -> Result<(), ProviderError> {
-        self.session(session)?.kill(Stop::Gently).await;
+        let known = self.sessions().remove(session);
+        if let Some(session) = known {
+            session.kill(Stop::Gently).await;
+        }
         Ok(())
     }
 
     fn is_alive(&self, session: &SessionId) -> bool {
-        self.session(session).is_ok_and(|session| session.is_alive())
+        self.session(session).is_ok_and(|session| session.talk.is_alive())
     }
 
     async fn reconnect(&self, session: Option<&SessionId>) -> Result<(), ProviderError> {
-        match session {
-            Some(session) => self.session(session)?.reconnect().await,
-            // Each session has a process of its own, which its next message starts.
-            None => Ok(()),
+        if let Some(session) = session {
+            return self.session(session)?.reconnect().await;
         }
+        let mut starting = JoinSet::new();
+        for session in self.sessions().values().filter(|session| session.is_disconnected()) {
+            let session = Arc::clone(session);
+            starting.spawn(async move { session.reconnect().await });
+        }
+        starting.join_all().await.into_iter().collect()
     }
 
     async fn shutdown(&self) {
-        let sessions: Vec<Arc<Session>> = {
-            let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-            sessions.drain().map(|(_, session)| session).collect()
-        };
-        let stops: Vec<_> = sessions
-            .into_iter()
-            .map(|session| tokio::spawn(async move { session.kill(Stop::Now).await }))
-            .collect();
-        for stop in stops {
-            let _panicked = stop.await;
+        let mut ending = JoinSet::new();
+        for (_, session) in self.sessions().drain() {
+            ending.spawn(async move { session.kill(Stop::Now).await });
         }
+        ending.join_all().await;
     }
 }
 
@@ -225,13 +252,13 @@ fn check_directory(project: &Path) -> Result<(), ProviderError> {
     let words = match std::fs::metadata(project) {
         Ok(about) if about.is_dir() => return Ok(()),
         Ok(_) => format!("{} is not a directory.", project.display()),
-        Err(cause) => format!("{} can't be entered: {cause}.", project.display()),
+        Err(cause) => format!("Can't open the directory {}: {cause}.", project.display()),
     };
     Err(ProviderError::SessionRefused { words, stderr_tail: String::new() })
 }
 
-/// Tells a history, no faster than it is taken: a long one is never held whole. What can't be read is said, and what
-/// was read before stands. Blocks.
+/// Sends a history, no faster than it is consumed: a long one is never held in memory whole. If reading fails, the user
+/// gets a notice and keeps what was read so far. Blocks.
 fn tell(reader: &Reader, history: &History, sender: &mpsc::UnboundedSender<Metered>) {
     let (runtime, budget) = (Handle::current(), Budget::default());
     let mut say = |output, read| {
@@ -239,13 +266,13 @@ fn tell(reader: &Reader, history: &History, sender: &mpsc::UnboundedSender<Meter
         let _session_closed = sender.send(Metered { output, charge });
     };
     if let Err(error) = reader.tell(history, &mut say) {
-        tracing::warn!(%error, path = %reader.path.display(), "a history can't be read");
-        let text = format!("Claude Code's history can't be read further ({error}).");
+        tracing::warn!(%error, path = %reader.path.display(), "can't read the agent's history file");
+        let text = format!("Can't read the rest of Claude Code's history ({error}).");
         reader.remark(notice(Severity::Warning, &text), &mut say);
     }
     say(Output::HistoryTold, 0);
 }
 
-fn told() -> Metered {
+fn history_told() -> Metered {
     Metered { output: Output::HistoryTold, charge: None }
 }

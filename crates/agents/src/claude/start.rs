@@ -1,40 +1,55 @@
-//! How `claude` is started: its arguments, its environment, and what its first words mean.
+//! How `claude` is started: its arguments, its environment, and its first answer.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::normalise::LOGIN;
+use super::options::Model;
 use super::wire::Command;
 use crate::ProviderError;
 use crate::catalogue::AgentEntry;
 use crate::process::{Exit, Launch};
 
-/// Names of a surrounding session that say how the model is reached: the user's choice, not the session's.
-const KEPT: [&str; 2] = ["CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_API_KEY_HELPER_TTL_MS"];
-const KEPT_PREFIXES: [&str; 2] = ["CLAUDE_CODE_USE_", "CLAUDE_CODE_SKIP_"];
+/// Set by Claude Code and its hosts in the processes they start. Any other `CLAUDE_CODE_*` is the user's setting.
+const MARKS: [&str; 9] = [
+    "CLAUDECODE",
+    "CLAUDE_PID",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_CONTAINER_ID",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_ENVIRONMENT_KIND",
+    "CLAUDE_CODE_EXECPATH",
+    "CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST",
+    "CLAUDE_CODE_SSE_PORT",
+];
+const MARK_PREFIXES: [&str; 6] = [
+    "CLAUDE_CODE_BRIDGE_",
+    "CLAUDE_CODE_HOST_",
+    "CLAUDE_CODE_MESSAGING_",
+    "CLAUDE_CODE_REMOTE",
+    "CLAUDE_CODE_SDK_",
+    "CLAUDE_CODE_SESSION_",
+];
 
 /// Which settings Claude Code loads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settings {
-    /// Those of the user, the project and this machine.
+    /// From the user, the project and this machine.
     All,
-    /// Those of the user alone.
+    /// Only from the user.
     User,
 }
 
-/// Which conversation the process takes up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Conversation<'a> {
-    /// A new one, under this id.
+    /// To be created under this id.
     New(&'a str),
-    /// The one of this id.
     Resumed(&'a str),
 }
 
-/// The process to start.
 pub fn launch(
     entry: &AgentEntry,
     project: &Path,
@@ -69,43 +84,39 @@ pub fn launch(
     launch
 }
 
-/// Whether a name must not be passed on: a `claude` that believes to run inside another behaves differently.
+/// Whether to drop this variable: a `claude` that thinks it runs inside another behaves differently.
 fn belongs_to_a_surrounding_session(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
-    let kept = KEPT.contains(&name) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-    name == "CLAUDECODE" || (name.starts_with("CLAUDE_CODE_") && !kept)
+    // A descriptor of that process is not open in ours.
+    let descriptor = name.starts_with("CLAUDE_CODE_") && name.ends_with("_FILE_DESCRIPTOR");
+    MARKS.contains(&name)
+        || MARK_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        || descriptor
 }
 
-/// Where Claude Code keeps what it remembers: as the agent's own environment says, else as ours does.
+/// Claude Code's data directory, from the agent's own environment, else from ours.
 pub fn config_dir(entry: &AgentEntry) -> PathBuf {
-    let value = |name: &str| -> Option<OsString> {
-        let own = entry.env.iter().rev().find(|(known, _)| known == name);
-        own.map(|(_, value)| value.clone())
-            .or_else(|| std::env::var_os(name))
-            .filter(|value| !value.is_empty())
-    };
-    match value("CLAUDE_CONFIG_DIR") {
-        Some(directory) => directory.into(),
-        None => PathBuf::from(value("HOME").unwrap_or_else(|| "/".into())).join(".claude"),
-    }
+    entry.directory("CLAUDE_CONFIG_DIR", ".claude")
 }
 
-/// What the answer to `initialize` says.
+/// The answer to `initialize`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Initialized {
     /// Slash commands.
     pub commands: Vec<Command>,
+    pub models: Vec<Model>,
+    pub current_permission_mode: String,
     account: Value,
 }
 
 impl Initialized {
-    /// Reads the answer. One of another shape says nothing: no commands, and nobody known to be logged out.
+    /// An unknown shape means no commands, and not known to be logged out.
     pub fn read(response: &Value) -> Self {
         Self::deserialize(response).unwrap_or_default()
     }
 
-    /// Whether nobody is logged in, as far as Claude Code says so.
+    /// Whether Claude Code reports that nobody is logged in.
     pub fn is_logged_out(&self) -> bool {
         self.account["tokenSource"] == "none"
             && self.account["apiProvider"] == "firstParty"
@@ -114,16 +125,16 @@ impl Initialized {
     }
 }
 
-/// Nobody is logged in.
 pub fn logged_out(name: &str) -> ProviderError {
     ProviderError::AuthRequired {
         name: name.to_owned(),
+        words: String::new(),
         command: Some(LOGIN.to_owned()),
         methods: Vec::new(),
     }
 }
 
-/// What it means that the process ended before it was ready. `errors` are from its last line, if it wrote one.
+/// Why the process ended before it was ready. `errors` are from its last line, if it wrote one.
 pub fn ended_at_start(name: &str, exit: Exit, errors: &str, stderr_tail: String) -> ProviderError {
     let said = format!("{errors}\n{stderr_tail}");
     let lower = said.to_lowercase();

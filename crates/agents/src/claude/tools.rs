@@ -1,6 +1,6 @@
-//! What Claude Code's tools are about, in the reader's words: title, kind, files, and the content of results.
+//! How Claude Code's tools are shown: title, kind, files, and the content of results.
 //!
-//! Pure tables over a tool's name, arguments and structured result. Knows no turn and no item.
+//! Pure tables over a tool's name, arguments and structured result. Knows nothing about turns and items.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::wire::{Block, Content, KnownBlock};
+use crate::asked::plain;
 
-/// Longest title, in characters. The whole command is in the arguments and in the permission card.
+/// Longest title, in characters. The arguments and the permission card have the whole command.
 const LONGEST_TITLE: usize = 160;
 
-/// What a tool does.
 pub fn kind(name: &str) -> ToolKind {
     match name {
         "Read" | "NotebookRead" | "ReadMcpResource" | "ReadMcpResourceTool" => ToolKind::Read,
@@ -29,12 +29,12 @@ pub fn kind(name: &str) -> ToolKind {
     }
 }
 
-/// Whether a tool only keeps the agent's list of steps: shown as the plan, not as a call.
+/// Whether a tool only updates the agent's list of steps: shown as the plan, not as a call.
 pub fn keeps_the_plan(name: &str) -> bool {
     matches!(name, "TodoWrite" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet")
 }
 
-/// All that name and final arguments say.
+/// Everything that follows from the name and the final arguments.
 pub fn about(name: &str, input: &Map<String, Value>, project: &Path) -> ToolPatch {
     ToolPatch {
         title: Some(title(name, input, project)),
@@ -45,7 +45,7 @@ pub fn about(name: &str, input: &Map<String, Value>, project: &Path) -> ToolPatc
     }
 }
 
-/// One line that says what the call does.
+/// One line that describes the call.
 pub fn title(name: &str, input: &Map<String, Value>, project: &Path) -> String {
     let text = |key: &str| input.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let path = |key: &str| text(key).map(|path| relative(path, project));
@@ -74,8 +74,8 @@ pub fn title(name: &str, input: &Map<String, Value>, project: &Path) -> String {
             (agent, None) => with("Sub-agent", agent),
         },
         "Skill" => with("Skill", text("skill").or(text("command"))),
-        "ToolSearch" => with("Look for tools:", text("query")),
-        "BashOutput" | "TaskOutput" => "Look at a background task".to_owned(),
+        "ToolSearch" => with("Search for tools:", text("query")),
+        "BashOutput" | "TaskOutput" => "Check a background task".to_owned(),
         "KillShell" | "KillBash" | "TaskStop" => "Stop a background task".to_owned(),
         "TodoWrite" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet" => {
             "Update the plan".to_owned()
@@ -94,7 +94,6 @@ pub fn title(name: &str, input: &Map<String, Value>, project: &Path) -> String {
     one_line(&title)
 }
 
-/// The files a call is about.
 fn locations(name: &str, input: &Map<String, Value>) -> Vec<Location> {
     let keys: &[&str] = match kind(name) {
         ToolKind::Read | ToolKind::Edit => &["file_path", "notebook_path"],
@@ -109,7 +108,7 @@ fn locations(name: &str, input: &Map<String, Value>) -> Vec<Location> {
         .collect()
 }
 
-/// What a call would do, in full: the command, the change, the plan.
+/// The call in full, for the permission card: the command, the change, the plan.
 pub fn preview(name: &str, input: &Map<String, Value>) -> Option<SourcePart> {
     let text = |key: &str| Some(input.get(key)?.as_str()?.to_owned());
     match name {
@@ -128,55 +127,62 @@ pub fn preview(name: &str, input: &Map<String, Value>) -> Option<SourcePart> {
     }
 }
 
-/// What a result says: its text for the model, and its content for the reader.
+/// A result: its text for the model, and its content for the user.
 #[derive(Debug, Default, PartialEq)]
-pub struct Told {
-    /// The plain output.
+pub struct ToolReport {
     pub output: String,
-    /// Content beyond it; `None` leaves what the arguments gave.
+    /// More content; `None` keeps what the arguments gave.
     pub parts: Option<Vec<SourcePart>>,
+    pub exit_code: Option<i32>,
 }
 
-/// Reads a result: its blocks, and the structured one where that says more.
-pub fn result(name: &str, content: Content, structured: Option<&Value>) -> Told {
-    let mut told = Told::default();
+/// Reads a result from its blocks, and from the structured result if that has more.
+pub fn result(name: &str, content: Content, structured: Option<&Value>) -> ToolReport {
+    let mut report = ToolReport::default();
     let mut pictures = Vec::new();
     for block in content.into_blocks() {
         match block {
             Block::Known(KnownBlock::Text { text }) => {
-                if !told.output.is_empty() {
-                    told.output.push('\n');
+                if !report.output.is_empty() {
+                    report.output.push('\n');
                 }
-                told.output.push_str(&text);
+                report.output.push_str(&text);
             }
             Block::Known(KnownBlock::Image { source }) if !source.data.is_empty() => {
                 pictures.push(SourcePart::Image { mime_type: source.media_type, data: source.data })
             }
             Block::Known(_) => {}
             Block::Other(value) => {
-                if !told.output.is_empty() {
-                    told.output.push('\n');
+                if !report.output.is_empty() {
+                    report.output.push('\n');
                 }
-                told.output.push_str(&plain(&value));
+                // A tool found by a search for tools.
+                let name = value.get("tool_name").filter(|_| value["type"] == "tool_reference");
+                report.output.push_str(&plain(name.unwrap_or(&value)));
             }
         }
     }
-    // Claude Code wraps a failure in a tag that is meant for the model alone.
-    if let Some(inner) = told
+    // Claude Code wraps an error in a tag that is only meant for the model.
+    if let Some(inner) = report
         .output
         .strip_prefix("<tool_use_error>")
         .and_then(|rest| rest.strip_suffix("</tool_use_error>"))
     {
-        told.output = inner.to_owned();
+        report.output = inner.to_owned();
     }
-    told.parts = structured.and_then(|value| structured_parts(name, value));
+    if kind(name) == ToolKind::Execute {
+        // A failed command says so in its first line; a command without that line has no known exit code.
+        let said = report.output.lines().next().and_then(|line| line.strip_prefix("Exit code "));
+        report.exit_code = said.and_then(|code| code.parse().ok());
+    }
+    report.parts = structured.and_then(|value| structured_parts(name, value));
     if !pictures.is_empty() {
-        told.parts = Some(pictures);
+        report.parts = Some(pictures);
     }
-    if told.parts.is_none() && matches!(name, "Task" | "Agent") && !told.output.is_empty() {
-        told.parts = Some(vec![SourcePart::Text { text: told.output.clone() }]);
+    if report.parts.is_none() && matches!(name, "Task" | "Agent") && !report.output.is_empty() {
+        report.parts = Some(vec![SourcePart::Text { text: report.output.clone() }]);
     }
-    told
+    report
 }
 
 #[derive(Deserialize)]
@@ -257,7 +263,7 @@ fn structured_parts(name: &str, value: &Value) -> Option<Vec<SourcePart>> {
     }
 }
 
-/// A path below the project is shown from there.
+/// A path inside the project, relative to it.
 fn relative<'a>(path: &'a str, project: &Path) -> &'a str {
     match Path::new(path).strip_prefix(project) {
         Ok(rest) => rest.to_str().filter(|rest| !rest.is_empty()).unwrap_or("."),
@@ -281,7 +287,7 @@ fn first_question(input: &Map<String, Value>) -> Option<&str> {
     input.get("questions")?.get(0)?.get("question")?.as_str()
 }
 
-/// Server and tool of a name such as `mcp__github__create_issue`.
+/// Server and tool from a name such as `mcp__github__create_issue`.
 fn mcp(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix("mcp__")?.split_once("__")
 }
@@ -294,14 +300,6 @@ fn one_line(text: &str) -> String {
         title.push_str(" …");
     }
     title
-}
-
-/// A value as text: a string as it is, anything else as JSON.
-pub fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => serde_json::to_string_pretty(other).unwrap_or_default(),
-    }
 }
 
 #[cfg(test)]

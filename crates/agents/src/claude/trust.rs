@@ -1,33 +1,33 @@
-//! What a project brings that would act on the user's machine as soon as Claude Code runs in it: hooks, rules that
-//! allow things, tool servers. Such a project is named once, and its settings are loaded only when the user said so.
+//! Finds the settings in a project that would act on the user's machine as soon as Claude Code runs there: hooks,
+//! rules that allow things, tool servers. The user is asked once, and they are loaded only after a yes.
 //!
-//! Reads files of the project, and remembers nothing: who confirmed what is the server's to keep ([`Trust`]).
+//! Reads the project's files and remembers nothing: the server stores confirmations ([`Trust`]).
 
 use std::fs;
 use std::path::Path;
 
 use liminal_contract::{AskKind, AskOption, ToolKind};
-use liminal_stream::{Ask, SourcePart};
+use liminal_stream::{Permission, SourcePart};
 use serde_json::Value;
 
-/// Where confirmations are kept.
+/// Stores the user's confirmations.
 pub trait Trust: Send + Sync {
-    /// Whether the user let this project's own Claude settings be loaded.
+    /// Whether the user agreed to load this project's own Claude settings.
     fn is_confirmed(&self, project: &Path) -> bool;
 
-    /// The user did. To be kept for good.
+    /// Records the user's agreement. It must survive a restart.
     fn confirm(&self, project: &Path);
 }
 
-/// The answer that confirms.
+/// The option that confirms.
 pub const CONFIRM: &str = "load";
 const DECLINE: &str = "leave";
 
-/// Keys of a settings file that run something or allow something.
+/// Settings that run or allow something, and what the user sees them called.
 const ACTING: [(&str, &str); 10] = [
     ("hooks", "hooks"),
     ("/permissions/allow", "allow rules"),
-    ("/permissions/additionalDirectories", "more directories"),
+    ("/permissions/additionalDirectories", "additional directories"),
     ("/permissions/defaultMode", "a permission mode"),
     ("env", "environment variables"),
     ("apiKeyHelper", "a key helper"),
@@ -37,7 +37,7 @@ const ACTING: [(&str, &str); 10] = [
     ("enableAllProjectMcpServers", "tool servers"),
 ];
 
-/// Keys that neither run nor allow anything. What is in no list may do so in some version, and is named.
+/// Settings that neither run nor allow anything. A key in neither list might in some version, so it is listed too.
 const HARMLESS: [&str; 15] = [
     "$schema",
     "alwaysThinkingEnabled",
@@ -56,14 +56,14 @@ const HARMLESS: [&str; 15] = [
     "spinnerTipsEnabled",
 ];
 
-/// What a project brings, one line each; empty when it brings nothing that acts.
+/// The project's settings that act, one line per file; empty if there are none.
 pub fn brings(project: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for file in [".claude/settings.json", ".claude/settings.local.json"] {
         match read(&project.join(file)) {
-            Read::Missing => {}
-            Read::Unreadable => found.push(format!("`{file}`, which can't be read")),
-            Read::Settings(settings) => {
+            SettingsFile::Missing => {}
+            SettingsFile::Unreadable => found.push(format!("`{file}`, which can't be read")),
+            SettingsFile::Settings(settings) => {
                 let mut words: Vec<&str> = ACTING
                     .iter()
                     .filter(|(key, _)| {
@@ -84,13 +84,13 @@ pub fn brings(project: &Path) -> Vec<String> {
             }
         }
     }
-    // Claude Code looks for this file in the directories above, too.
+    // Claude Code also looks for this file in the parent directories.
     for directory in project.ancestors() {
         let path = directory.join(".mcp.json");
         let servers = match read(&path) {
-            Read::Missing => continue,
-            Read::Unreadable => true,
-            Read::Settings(settings) => settings.get("mcpServers").is_some_and(acts),
+            SettingsFile::Missing => continue,
+            SettingsFile::Unreadable => true,
+            SettingsFile::Settings(settings) => settings.get("mcpServers").is_some_and(acts),
         };
         if servers {
             let shown = path.strip_prefix(project).unwrap_or(&path);
@@ -100,28 +100,30 @@ pub fn brings(project: &Path) -> Vec<String> {
     found
 }
 
-/// The keys of a settings file that say something and that nobody here knows.
+/// Keys with a value that are in neither list.
 fn unknown(settings: &Value) -> impl Iterator<Item = &str> {
     let known = |key: &str| HARMLESS.contains(&key) || ACTING.iter().any(|(name, _)| *name == key);
     let fields = settings.as_object().into_iter().flatten();
     fields.filter(move |(key, value)| !known(key) && acts(value)).map(|(key, _)| key.as_str())
 }
 
-enum Read {
+enum SettingsFile {
     Missing,
     Unreadable,
     Settings(Value),
 }
 
-fn read(path: &Path) -> Read {
+fn read(path: &Path) -> SettingsFile {
     match fs::read(path) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_or(Read::Unreadable, Read::Settings),
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Read::Missing,
-        Err(_) => Read::Unreadable,
+        Ok(bytes) => {
+            serde_json::from_slice(&bytes).map_or(SettingsFile::Unreadable, SettingsFile::Settings)
+        }
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => SettingsFile::Missing,
+        Err(_) => SettingsFile::Unreadable,
     }
 }
 
-/// Whether a setting says anything.
+/// Whether the value turns the setting on.
 fn acts(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
@@ -132,26 +134,28 @@ fn acts(value: &Value) -> bool {
     }
 }
 
-/// The question to the user. Its yes lasts, so that the policy `auto`, which only ever allows once, leaves it open.
-pub fn ask(brings: &[String]) -> Ask {
+/// The question to the user. Its yes is `AllowAlways`: the policy `auto` only ever allows once, so it can't answer it.
+pub fn ask(brings: &[String]) -> Permission {
     let list: String = brings.iter().map(|what| format!("- {what}\n")).collect();
     let text = format!(
-        "This project brings its own settings for Claude Code:\n\n{list}\nThey can run commands and allow tools without asking. Until you load them, Claude works here with your own settings alone, also without the project's `CLAUDE.md`."
+        "This project has its own settings for Claude Code:\n\n{list}\nThey can run commands and allow tools \
+         without asking. Until you load them, Claude uses only your own settings here and ignores the project's \
+         `CLAUDE.md`."
     );
     let option = |id: &str, name: &str, kind| AskOption {
         option_id: id.to_owned(),
         name: name.to_owned(),
         kind,
     };
-    Ask {
+    Permission {
         title: "Load this project's Claude settings?".to_owned(),
         tool_kind: ToolKind::SwitchMode,
         parts: vec![SourcePart::Text { text }],
         options: vec![
-            option(CONFIRM, "Load them, now and later", AskKind::AllowAlways),
+            option(CONFIRM, "Load, now and in future", AskKind::AllowAlways),
             option(DECLINE, "Not now", AskKind::RejectOnce),
         ],
-        ..Ask::default()
+        ..Permission::default()
     }
 }
 

@@ -1,5 +1,5 @@
-//! The lines Claude Code writes in stream-json, as types. Tolerant: what is not known, or not of the shape we know, is
-//! kept as it came ([`Line::Unknown`]), never refused. It knows nothing of turns and items.
+//! The lines Claude Code writes in stream-json, as types. Tolerant: an unknown kind or shape is kept unparsed
+//! ([`Line::Unknown`]), never rejected. Knows nothing about turns and items.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,20 +12,19 @@ mod api;
 mod aside;
 mod control;
 
-pub use api::{ApiEvent, ApiMessage, ApiUsage, Block, Content, Delta, KnownBlock};
-pub use aside::{Command, Compacted, Note, TaskLine};
-pub use control::{Asked, CanUseTool, ControlRequest, ControlResponse};
+pub use api::{ApiEvent, ApiMessage, ApiUsage, Block, Content, Delta, INTERRUPTION, KnownBlock};
+pub use aside::{Command, Compacted, LimitWindow, Note, RateLimitInfo, Status, TaskLine};
+pub use control::{CanUseTool, ControlKind, ControlRequest, ControlResponse};
 
-/// One line of the agent's.
 #[derive(Debug)]
 pub enum Line {
-    /// A turn began (`system/init`); comes on every turn.
+    /// `system/init`: a turn began. Sent on every turn.
     Init(Init),
     /// A piece of the model's answer while it streams.
     Stream(StreamLine),
-    /// A whole block of the model's answer.
+    /// A complete block of the model's answer.
     Assistant(AssistantLine),
-    /// What goes back to the model: tool results, and texts that are not ours.
+    /// Sent back to the model: tool results, and texts that are not ours.
     User(Box<UserLine>),
     /// A turn ended.
     Result(Box<ResultLine>),
@@ -34,38 +33,35 @@ pub enum Line {
     /// The agent answers what we asked.
     ControlResponse(ControlResponse),
     /// The agent withdraws a question.
-    ControlCancel {
-        /// Which.
-        request_id: String,
-    },
-    /// What became of a message that we gave an id.
+    ControlCancel { request_id: String },
+    /// Progress of a message that we gave an id.
     CommandLifecycle(CommandLifecycle),
-    /// The model is asked again.
+    /// A request to the model failed and is retried.
     ApiRetry(ApiRetry),
     /// The agent gave the session a title.
-    Title {
-        /// The title.
-        title: String,
-    },
+    Title { title: String },
     /// The slash commands changed.
-    Commands {
-        /// All of them.
-        commands: Vec<Command>,
-    },
+    Commands { commands: Vec<Command> },
     /// A sub-agent or background task began.
     TaskStarted(TaskLine),
     /// A sub-agent or background task changed.
     TaskUpdated(TaskLine),
     /// A sub-agent or background task ended.
     TaskEnded(TaskLine),
-    /// All background tasks that live.
+    /// All live background tasks.
     Tasks {
-        /// Replaces what was known.
+        /// Replaces the previous list.
         tasks: Vec<TaskLine>,
     },
-    /// The conversation so far was summed up.
+    /// What the agent is busy with between its messages.
+    Status(Status),
+    /// The conversation so far was summarised.
     Compacted(Compacted),
-    /// Something for the user to read.
+    /// The agent forgot the conversation so far.
+    Cleared,
+    /// How much of the account's limits is used.
+    Limits(RateLimitInfo),
+    /// A note to the user.
     Note(Note),
     /// Output of a slash command that ran without the model.
     CommandOutput {
@@ -73,17 +69,14 @@ pub enum Line {
         content: String,
     },
     /// A tool was refused without asking us.
-    PermissionDenied {
-        /// The call.
-        tool_use_id: String,
-    },
-    /// Known, and of no interest: progress, heartbeats, hooks.
+    PermissionDenied { tool_use_id: String },
+    /// Known and ignored: progress, heartbeats, hooks.
     Quiet,
-    /// Anything else, as it came.
+    /// Anything else, unparsed.
     Unknown {
         /// `type` or `type/subtype`.
         kind: String,
-        /// All of it.
+        /// The whole line.
         value: Value,
     },
 }
@@ -97,7 +90,7 @@ struct Head<'a> {
 }
 
 impl Line {
-    /// Reads one line. An error means that it is not a JSON object.
+    /// Fails only if the line is not a JSON object.
     pub fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
         let head: Head = serde_json::from_slice(bytes)?;
         let kind = head.kind.as_deref().unwrap_or_default();
@@ -150,18 +143,14 @@ impl Line {
             ("system", "permission_denied") => typed(bytes, kind, subtype, |line: Denied| {
                 Self::PermissionDenied { tool_use_id: line.tool_use_id }
             })?,
-            ("conversation_reset", _) => {
-                Self::Note(Note { kind: kind.to_owned(), ..Note::default() })
-            }
+            ("system", "status") => typed(bytes, kind, subtype, Self::Status)?,
+            ("conversation_reset", _) => Self::Cleared,
             ("rate_limit_event", _) => {
-                typed(bytes, kind, subtype, |line: RateLimit| line.rate_limit_info.into_line())?
+                typed(bytes, kind, subtype, |line: RateLimit| Self::Limits(line.rate_limit_info))?
             }
             ("keep_alive" | "tool_progress" | "tool_use_summary" | "auth_status", _)
             | ("prompt_suggestion" | "active_goal", _)
-            | (
-                "system",
-                "status" | "thinking_tokens" | "task_progress" | "session_state_changed",
-            )
+            | ("system", "thinking_tokens" | "task_progress" | "session_state_changed")
             | ("system", "hook_started" | "hook_progress" | "hook_response" | "files_persisted")
             | ("system", "control_request_progress" | "memory_recall" | "plugin_install")
             | ("system", "worker_shutting_down" | "elicitation_complete" | "stop_hook_summary") => {
@@ -172,7 +161,7 @@ impl Line {
     }
 }
 
-/// A line of a known kind whose shape is not the known one is kept as it came.
+/// Keeps a line of a known kind but unknown shape as `Unknown`.
 fn typed<T: DeserializeOwned>(
     bytes: &[u8],
     kind: &str,
@@ -182,7 +171,7 @@ fn typed<T: DeserializeOwned>(
     match serde_json::from_slice(bytes) {
         Ok(known) => Ok(line(known)),
         Err(error) => {
-            tracing::warn!(kind, subtype, %error, "a line of Claude Code has a shape we do not know");
+            tracing::warn!(kind, subtype, %error, "line from Claude Code has an unknown shape");
             unknown(bytes, kind, subtype)
         }
     }
@@ -197,18 +186,18 @@ fn unknown(bytes: &[u8], kind: &str, subtype: &str) -> Result<Line, serde_json::
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Init {
-    /// The agent's id of the session; another than before after `/clear`.
+    /// The agent's id of the session; changes after `/clear`.
     pub session_id: String,
-    /// The model that answers.
     pub model: String,
+    #[serde(rename = "permissionMode")]
+    pub permission_mode: String,
 }
 
 /// `stream_event`.
 #[derive(Debug, Deserialize)]
 pub struct StreamLine {
-    /// The event of the model's API, as it is.
     pub event: ApiEvent,
-    /// The call under which a sub-agent says this.
+    /// The call whose sub-agent sends this.
     #[serde(default)]
     pub parent_tool_use_id: Option<String>,
 }
@@ -217,19 +206,29 @@ pub struct StreamLine {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct AssistantLine {
-    /// The blocks that are whole now.
+    /// The blocks that are now complete.
     pub message: ApiMessage,
-    /// The call under which a sub-agent says this.
+    /// The call whose sub-agent sends this.
     pub parent_tool_use_id: Option<String>,
     /// The id it has in the history file.
     pub uuid: Option<String>,
-    /// The user stopped it.
+    /// Stopped by the user.
     pub aborted: bool,
-    /// Not the model's words, but why it could not be asked.
+    /// The content is an API error, not the model's words.
     #[serde(alias = "isApiErrorMessage")]
     pub is_api_error_message: bool,
-    /// What kind of failure.
     pub error: Option<Value>,
+    /// Present if this is the output of a command that ran without the model.
+    pub local_command_source: Option<String>,
+    pub local_command_run: LocalCommand,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct LocalCommand {
+    /// Without the slash.
+    pub command: String,
+    pub args: String,
 }
 
 /// `user`.
@@ -238,20 +237,19 @@ pub struct AssistantLine {
 pub struct UserLine {
     /// Tool results, or a text.
     pub message: ApiMessage,
-    /// The call under which a sub-agent gets this.
+    /// The call whose sub-agent gets this.
     pub parent_tool_use_id: Option<String>,
     /// The id it has in the history file.
     pub uuid: Option<String>,
-    /// Said again because we said it.
+    /// An echo of our own message.
     #[serde(rename = "isReplay")]
     pub is_replay: bool,
-    /// Not typed by anybody.
+    /// Not typed by the user.
     #[serde(rename = "isSynthetic", alias = "isMeta")]
     pub is_synthetic: bool,
-    /// What the tool gave back, in its own shape.
+    /// The tool's structured result, whose shape depends on the tool.
     #[serde(alias = "toolUseResult")]
     pub tool_use_result: Option<Value>,
-    /// How the permission of each result was decided.
     pub tool_result_meta: Vec<ResultMeta>,
 }
 
@@ -259,15 +257,12 @@ pub struct UserLine {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct ResultMeta {
-    /// The call.
     pub id: String,
     /// Why the tool did not run.
     pub non_execution_kind: Option<String>,
-    /// The decision.
     pub permission_decision: Option<Decision>,
 }
 
-/// A decision about a permission.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Decision {
@@ -283,35 +278,34 @@ pub struct ResultLine {
     pub subtype: String,
     /// Whether the turn failed or was stopped.
     pub is_error: bool,
-    /// The last words, or the failure.
+    /// The final text, or the error.
     pub result: Option<String>,
-    /// What went wrong.
     pub errors: Vec<Value>,
-    /// Why the last message ended.
+    /// Of the last message.
     pub stop_reason: Option<String>,
-    /// Why the turn ended.
+    /// Of the turn.
     pub terminal_reason: Option<String>,
     /// The status the model's API answered with.
     pub api_error_status: Option<u16>,
-    /// What the turn cost, in tokens.
+    /// Tokens of this turn.
     pub usage: Option<ApiUsage>,
-    /// What the session has cost, in money.
+    /// Cost of the whole session.
     pub total_cost_usd: Option<f64>,
     /// By model, over the whole session.
     #[serde(rename = "modelUsage")]
     pub model_usage: BTreeMap<String, ModelUsage>,
     /// By model, since the last result.
     pub model_usage_since_last_result: Option<BTreeMap<String, ModelUsage>>,
+    /// The messages of ours that it answers. Empty for a turn that the agent began.
+    pub user_message_uuids: Vec<String>,
 }
 
-/// What one model has cost.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ModelUsage {
-    /// Money.
     #[serde(rename = "costUSD")]
     pub cost_usd: f64,
-    /// Tokens that fit.
+    /// In tokens.
     pub context_window: Option<u64>,
 }
 
@@ -330,9 +324,7 @@ pub struct CommandLifecycle {
 pub struct ApiRetry {
     /// Counted from one.
     pub attempt: u32,
-    /// At most.
     pub max_retries: u32,
-    /// Until then.
     pub retry_delay_ms: f64,
     /// The status the model's API answered with.
     pub error_status: Option<u16>,
@@ -381,30 +373,4 @@ struct Denied {
 #[derive(Deserialize)]
 struct RateLimit {
     rate_limit_info: RateLimitInfo,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct RateLimitInfo {
-    status: String,
-    rate_limit_type: Option<String>,
-}
-
-impl RateLimitInfo {
-    fn into_line(self) -> Line {
-        if self.status == "allowed" || self.status.is_empty() {
-            return Line::Quiet;
-        }
-        let which = self.rate_limit_type.unwrap_or_else(|| "usage".to_owned()).replace('_', "-");
-        let content = match self.status.as_str() {
-            "rejected" => format!("The {which} limit is used up."),
-            _ => format!("Close to the {which} limit."),
-        };
-        Line::Note(Note {
-            kind: "rate_limit".to_owned(),
-            content: Some(content),
-            level: Some("warning".to_owned()),
-            ..Note::default()
-        })
-    }
 }

@@ -1,11 +1,12 @@
-//! The task that keeps one agent running as [`Lifecycle`] says. Owns the process and everybody who waits for it.
+//! The task that runs one agent's process as [`Lifecycle`] says. Owns the process and the requests waiting for it.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use liminal_contract::{AgentStatus, CliType, Timestamp};
+use liminal_contract::{AgentStatus, CliType, SessionId, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -14,31 +15,41 @@ use super::{Action, Event, Lifecycle, Status, Timing};
 use crate::process::{Process, Stop};
 use crate::{ProviderError, StatusChange};
 
-/// How long the end of what a crashed agent left behind is waited for.
+/// How long to wait until a crashed agent's remaining processes have ended.
 const LEFTOVERS: Duration = Duration::from_secs(2);
 
-/// How to get from nothing to an agent one can talk to.
+/// How to start an agent and connect to it.
 #[async_trait]
 pub trait Connect: Send + Sync + 'static {
-    /// What one talks to it with.
     type Link: Send + Sync + 'static;
 
-    /// Starts the process and shakes hands. Must call [`Attempt::runs`] as soon as the process runs: from then on
-    /// the keeper ends it when this fails or takes too long, and watches it afterwards. When this future is
-    /// dropped, the time was up.
+    /// Starts the process and performs the handshake. Must call [`Attempt::runs`] as soon as the process is running:
+    /// from then on the keeper ends it if this fails or takes too long, and watches it afterwards. The future is
+    /// dropped when the time is up.
     async fn connect(&self, attempt: &Attempt) -> Result<Arc<Self::Link>, ProviderError>;
 }
 
-/// One try to connect.
+/// One start of the process, from the attempt to connect until its end.
 #[derive(Debug, Clone, Default)]
 pub struct Attempt {
+    generation: u64,
     process: Arc<Mutex<Option<Process>>>,
+    stopped: Arc<AtomicBool>,
 }
 
 impl Attempt {
-    /// This is the process.
     pub fn runs(&self, process: &Process) {
         *self.process.lock().unwrap_or_else(PoisonError::into_inner) = Some(process.clone());
+    }
+
+    /// Different for each start by the same keeper.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Whether we stopped the process. If not, its end is a crash.
+    pub fn was_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
     }
 
     fn process(&self) -> Option<Process> {
@@ -46,11 +57,11 @@ impl Attempt {
     }
 }
 
-/// Keeps one agent's process. Clones are the same; when the last is dropped, the process is ended.
+/// Handle to one agent's process. When the last clone is dropped, the process is ended.
 #[derive(Debug)]
 pub struct Keeper<L> {
-    asks: mpsc::UnboundedSender<Ask<L>>,
-    now: watch::Receiver<Now<L>>,
+    asks: mpsc::UnboundedSender<Request<L>>,
+    now: watch::Receiver<Current<L>>,
 }
 
 impl<L> Clone for Keeper<L> {
@@ -59,9 +70,8 @@ impl<L> Clone for Keeper<L> {
     }
 }
 
-/// What is true at the moment.
 #[derive(Debug)]
-struct Now<L> {
+struct Current<L> {
     status: AgentStatus,
     link: Option<Arc<L>>,
 }
@@ -69,22 +79,22 @@ struct Now<L> {
 type Reply<L> = oneshot::Sender<Result<Arc<L>, ProviderError>>;
 
 #[derive(Debug)]
-enum Ask<L> {
+enum Request<L> {
     Link(Reply<L>),
     Reconnect(Reply<L>),
-    Turn(Event),
-    Shutdown(oneshot::Sender<()>),
+    Notify(Event),
+    Shutdown { how: Stop, done: oneshot::Sender<()> },
 }
 
-/// A turn that runs. While one is held the process is not stopped for idleness.
+/// A running turn. While one is held, the process is not stopped as idle.
 #[derive(Debug)]
 pub struct RunningTurn<L> {
-    asks: mpsc::UnboundedSender<Ask<L>>,
+    asks: mpsc::UnboundedSender<Request<L>>,
     completed: bool,
 }
 
 impl<L> RunningTurn<L> {
-    /// The agent brought it to its end, so it works: the count of its crashes starts anew.
+    /// The agent completed the turn, so it works: resets the count of its crashes.
     pub fn complete(mut self) {
         self.completed = true;
     }
@@ -93,82 +103,100 @@ impl<L> RunningTurn<L> {
 impl<L> Drop for RunningTurn<L> {
     fn drop(&mut self) {
         let ended = Event::TurnEnded { completed: self.completed };
-        let _keeper_gone = self.asks.send(Ask::Turn(ended));
+        let _keeper_gone = self.asks.send(Request::Notify(ended));
     }
 }
 
 impl<L: Send + Sync + 'static> Keeper<L> {
-    /// Of an agent that is not running yet. Every change of its state goes to `statuses`.
+    /// For an agent that is already connected and neither watched nor restarted.
+    #[cfg(test)]
+    pub(crate) fn alone(link: Arc<L>) -> Self {
+        let connected = Current { status: AgentStatus::Connected, link: Some(link) };
+        Self { asks: mpsc::unbounded_channel().0, now: watch::channel(connected).1 }
+    }
+
+    /// The agent is not started yet. Every change of its state goes to `statuses`. `about` is the agent, and the
+    /// session if the process belongs to one.
     pub fn new(
-        cli_type: CliType,
+        about: (CliType, Option<SessionId>),
         name: &str,
         timing: Timing,
         connect: Arc<dyn Connect<Link = L>>,
         statuses: mpsc::UnboundedSender<StatusChange>,
     ) -> Self {
-        let (asks, asked) = mpsc::unbounded_channel();
-        let (done, happened) = mpsc::unbounded_channel();
-        let (tell, now) = watch::channel(Now { status: AgentStatus::Idle, link: None });
+        let (asks, requests) = mpsc::unbounded_channel();
+        let (done, reports) = mpsc::unbounded_channel();
+        let (tell, now) = watch::channel(Current { status: AgentStatus::Idle, link: None });
         let task = KeeperTask {
-            cli_type,
+            about,
             name: name.to_owned(),
-            start: timing.start,
+            start: (timing.start, timing.longest_start),
             lifecycle: Lifecycle::new(name, timing),
             connect,
             statuses,
             epoch: Instant::now(),
             waiting: VecDeque::new(),
             ended: Vec::new(),
+            end: Stop::Now,
             running: Running::Nothing,
             generation: 0,
             done,
             tell,
         };
-        tokio::spawn(task.run(asked, happened));
+        tokio::spawn(task.run(requests, reports));
         Self { asks, now }
     }
 
-    /// The agent, started if it is not running. However many ask at once, it is started once.
+    /// The agent, started if it is not running. Concurrent calls start it once.
     pub async fn link(&self) -> Result<Arc<L>, ProviderError> {
-        self.ask(Ask::Link).await
+        self.ask(Request::Link).await
     }
 
-    /// The agent if it is connected.
+    /// `None` if the agent is not connected.
     pub fn connected(&self) -> Option<Arc<L>> {
         self.now.borrow().link.clone()
     }
 
-    /// Waits until this is no longer the agent that others would get: it is gone, or being stopped.
+    /// Waits until `link` is no longer current: its process is gone or being stopped.
     pub async fn replaced(&self, link: &Arc<L>) {
         let mut now = self.now.clone();
-        let is_other = |now: &Now<L>| now.link.as_ref().is_none_or(|it| !Arc::ptr_eq(it, link));
+        let is_other = |now: &Current<L>| now.link.as_ref().is_none_or(|it| !Arc::ptr_eq(it, link));
         let _keeper_gone = now.wait_for(is_other).await.is_err();
     }
 
-    /// Where its process is in its life.
     pub fn status(&self) -> AgentStatus {
         self.now.borrow().status
     }
 
-    /// Starts it again because the user asked, also when it is connected.
+    /// Restarts the agent at the user's request, even if it is connected.
     pub async fn reconnect(&self) -> Result<Arc<L>, ProviderError> {
-        self.ask(Ask::Reconnect).await
+        self.ask(Request::Reconnect).await
     }
 
-    /// A turn began.
+    /// Marks the start of a turn.
     pub fn turn(&self) -> RunningTurn<L> {
-        let _keeper_gone = self.asks.send(Ask::Turn(Event::TurnStarted));
+        let _keeper_gone = self.asks.send(Request::Notify(Event::TurnStarted));
         RunningTurn { asks: self.asks.clone(), completed: false }
     }
 
-    /// Ends the process and starts none again.
+    /// Stops it unless a turn is running; the next request starts it.
+    pub(crate) fn rest(&self) {
+        let _keeper_gone = self.asks.send(Request::Notify(Event::Rest));
+    }
+
+    /// Ends the process because the server is stopping; it can't be started again.
     pub async fn shutdown(&self) {
+        self.end(Stop::Now).await;
+    }
+
+    /// Ends the process; it can't be started again.
+    pub(crate) async fn end(&self, how: Stop) {
         let (done, ended) = oneshot::channel();
-        let _gone_already = self.asks.send(Ask::Shutdown(done));
+        let _gone_already = self.asks.send(Request::Shutdown { how, done });
         let _gone_meanwhile = ended.await;
     }
 
-    async fn ask(&self, ask: impl FnOnce(Reply<L>) -> Ask<L>) -> Result<Arc<L>, ProviderError> {
+    async fn ask(&self, ask: impl FnOnce(Reply<L>) -> Request<L>) -> Result<Arc<L>, ProviderError> {
         let (reply, answer) = oneshot::channel();
         let _no_answer_then = self.asks.send(ask(reply));
         answer.await.unwrap_or_else(|_keeper_gone| {
@@ -181,48 +209,52 @@ impl<L: Send + Sync + 'static> Keeper<L> {
     }
 }
 
-/// What the keeper holds of the process.
 enum Running<L> {
     Nothing,
     Trying { attempt: Attempt, task: JoinHandle<()> },
-    Connected { link: Arc<L>, process: Option<Process> },
+    Connected { link: Arc<L>, attempt: Attempt },
 }
 
-/// What a task of the keeper's brought back, and of which start of the process it speaks.
-struct Happened<L> {
+/// The result of a background task, and the start of the process it belongs to.
+struct Report<L> {
     generation: u64,
-    what: What<L>,
+    kind: ReportKind<L>,
 }
 
-enum What<L> {
+enum ReportKind<L> {
     Connected(Arc<L>),
+    Slow,
     Failed(ProviderError),
     Left(ProviderError),
     Stopped,
 }
 
 struct KeeperTask<L> {
-    cli_type: CliType,
+    /// The agent, and the session if the process belongs to one.
+    about: (CliType, Option<SessionId>),
     name: String,
-    start: Duration,
+    /// When a start is slow, and when to give up on it.
+    start: (Duration, Duration),
     lifecycle: Lifecycle,
     connect: Arc<dyn Connect<Link = L>>,
     statuses: mpsc::UnboundedSender<StatusChange>,
     epoch: Instant,
     waiting: VecDeque<Reply<L>>,
-    /// Who waits for the shutdown.
+    /// Callers waiting for the shutdown.
     ended: Vec<oneshot::Sender<()>>,
+    /// How they want the process ended.
+    end: Stop,
     running: Running<L>,
     generation: u64,
-    done: mpsc::UnboundedSender<Happened<L>>,
-    tell: watch::Sender<Now<L>>,
+    done: mpsc::UnboundedSender<Report<L>>,
+    tell: watch::Sender<Current<L>>,
 }
 
 impl<L: Send + Sync + 'static> KeeperTask<L> {
     async fn run(
         mut self,
-        mut asked: mpsc::UnboundedReceiver<Ask<L>>,
-        mut happened: mpsc::UnboundedReceiver<Happened<L>>,
+        mut requests: mpsc::UnboundedReceiver<Request<L>>,
+        mut reports: mpsc::UnboundedReceiver<Report<L>>,
     ) {
         loop {
             let deadline = self.lifecycle.deadline().map(|deadline| self.epoch + deadline);
@@ -233,10 +265,10 @@ impl<L: Send + Sync + 'static> KeeperTask<L> {
                 }
             };
             tokio::select! {
-                Some(what) = happened.recv() => self.take(what),
-                ask = asked.recv() => match ask {
+                Some(report) = reports.recv() => self.take(report),
+                ask = requests.recv() => match ask {
                     Some(ask) => self.answer(ask),
-                    // Nobody can ask any more.
+                    // All handles are gone.
                     None => return self.stop(),
                 },
                 () = due => self.step(Event::Tick),
@@ -244,19 +276,20 @@ impl<L: Send + Sync + 'static> KeeperTask<L> {
         }
     }
 
-    fn answer(&mut self, ask: Ask<L>) {
+    fn answer(&mut self, ask: Request<L>) {
         match ask {
-            Ask::Link(reply) => {
+            Request::Link(reply) => {
                 self.waiting.push_back(reply);
                 self.step(Event::Asked);
             }
-            Ask::Reconnect(reply) => {
+            Request::Reconnect(reply) => {
                 self.waiting.push_back(reply);
                 self.step(Event::Reconnect);
             }
-            Ask::Turn(event) => self.step(event),
-            Ask::Shutdown(done) => {
+            Request::Notify(event) => self.step(event),
+            Request::Shutdown { how, done } => {
                 self.ended.push(done);
+                self.end = how;
                 self.step(Event::Shutdown);
                 if matches!(self.running, Running::Nothing) {
                     self.ended.clear();
@@ -265,24 +298,25 @@ impl<L: Send + Sync + 'static> KeeperTask<L> {
         }
     }
 
-    fn take(&mut self, happened: Happened<L>) {
-        if happened.generation != self.generation {
+    fn take(&mut self, report: Report<L>) {
+        if report.generation != self.generation {
             return;
         }
-        let event = match happened.what {
-            What::Connected(link) => {
+        let event = match report.kind {
+            ReportKind::Connected(link) => {
                 self.watch(link);
                 Event::Connected
             }
-            What::Failed(error) => {
+            ReportKind::Slow => Event::Slow,
+            ReportKind::Failed(error) => {
                 self.running = Running::Nothing;
                 Event::Failed(error)
             }
-            What::Left(error) => {
+            ReportKind::Left(error) => {
                 self.running = Running::Nothing;
                 Event::Left(error)
             }
-            What::Stopped => {
+            ReportKind::Stopped => {
                 self.running = Running::Nothing;
                 self.ended.clear();
                 Event::Stopped
@@ -297,7 +331,7 @@ impl<L: Send + Sync + 'static> KeeperTask<L> {
             (Running::Connected { link, .. }, AgentStatus::Connected) => Some(Arc::clone(link)),
             (Running::Nothing | Running::Trying { .. } | Running::Connected { .. }, _) => None,
         };
-        self.tell.send_replace(Now { status: self.lifecycle.status(), link: link.clone() });
+        self.tell.send_replace(Current { status: self.lifecycle.status(), link: link.clone() });
         for action in actions {
             match action {
                 Action::Publish(status) => self.publish(status),
@@ -321,9 +355,9 @@ impl<L: Send + Sync + 'static> KeeperTask<L> {
     fn publish(&self, status: Status) {
         let retry_at = status.retry_in.map(|delay| Timestamp::from(SystemTime::now()).after(delay));
         let _nobody_listens = self.statuses.send(StatusChange {
-            cli_type: self.cli_type.clone(),
+            cli_type: self.about.0.clone(),
             status: status.status,
-            session_id: None,
+            session_id: self.about.1.clone(),
             attempt: status.attempt,
             retry_at,
             details: status.details,
@@ -332,76 +366,92 @@ impl<L: Send + Sync + 'static> KeeperTask<L> {
 
     fn begin_try(&mut self) {
         self.generation += 1;
-        let attempt = Attempt::default();
+        let attempt = Attempt { generation: self.generation, ..Attempt::default() };
+        let (done, generation) = (self.done.clone(), self.generation);
+        let slow = {
+            let done = done.clone();
+            move || drop(done.send(Report { generation, kind: ReportKind::Slow }))
+        };
         let trying = try_to_connect(
             Arc::clone(&self.connect),
             attempt.clone(),
             self.start,
             self.name.clone(),
+            slow,
         );
-        let (done, generation) = (self.done.clone(), self.generation);
         let task = tokio::spawn(async move {
-            let what = trying.await.map_or_else(What::Failed, What::Connected);
-            let _keeper_gone = done.send(Happened { generation, what });
+            let kind = trying.await.map_or_else(ReportKind::Failed, ReportKind::Connected);
+            let _keeper_gone = done.send(Report { generation, kind });
         });
         self.running = Running::Trying { attempt, task };
     }
 
-    /// Takes over the process of a try that succeeded.
+    /// Takes over the process of a successful attempt.
     fn watch(&mut self, link: Arc<L>) {
-        let process = match &self.running {
-            Running::Trying { attempt, .. } => attempt.process(),
-            Running::Nothing | Running::Connected { .. } => None,
-        };
-        if let Some(process) = process.clone() {
+        let Running::Trying { attempt, .. } = &self.running else { return };
+        let attempt = attempt.clone();
+        if let Some(process) = attempt.process() {
             let (done, generation, name) = (self.done.clone(), self.generation, self.name.clone());
             tokio::spawn(async move {
                 process.exited().await;
                 let stderr_tail = process.last_words().await;
-                // Before the next one starts, nothing of this one should be left.
+                // Nothing of this process should remain when the next one starts.
                 let _hangs_in_the_system = timeout(LEFTOVERS, process.gone()).await;
-                let what = What::Left(ProviderError::ProcessEnded { name, stderr_tail });
-                let _keeper_gone = done.send(Happened { generation, what });
+                let kind = ReportKind::Left(ProviderError::ProcessEnded { name, stderr_tail });
+                let _keeper_gone = done.send(Report { generation, kind });
             });
         }
-        self.running = Running::Connected { link, process };
+        self.running = Running::Connected { link, attempt };
     }
 
-    /// Ends what runs; [`What::Stopped`] comes when it is gone.
+    /// Ends the process or attempt; [`ReportKind::Stopped`] follows when it is gone.
     fn stop(&mut self) {
-        let (process, how) = match &self.running {
+        let (attempt, how) = match &self.running {
             Running::Nothing => return,
             Running::Trying { attempt, task } => {
                 task.abort();
-                (attempt.process(), Stop::Now)
+                (attempt, Stop::Now)
             }
-            Running::Connected { process, .. } => (process.clone(), self.how_to_stop()),
+            Running::Connected { attempt, .. } => (attempt, self.how_to_stop()),
         };
-        // What the ended process has to say is of no interest any more.
+        attempt.stopped.store(true, Ordering::Release);
+        let process = attempt.process();
+        // Reports about the ended process are ignored from here on.
         self.generation += 1;
         let (done, generation) = (self.done.clone(), self.generation);
         tokio::spawn(async move {
             if let Some(process) = process {
                 process.stop(how).await;
             }
-            let _keeper_gone = done.send(Happened { generation, what: What::Stopped });
+            let _keeper_gone = done.send(Report { generation, kind: ReportKind::Stopped });
         });
     }
 
-    /// At leisure only when nobody waits for it.
     fn how_to_stop(&self) -> Stop {
-        if self.ended.is_empty() && self.waiting.is_empty() { Stop::Gently } else { Stop::Now }
+        match (self.ended.is_empty(), self.waiting.is_empty()) {
+            (false, _) => self.end,
+            (true, false) => Stop::Now,
+            (true, true) => Stop::Gently,
+        }
     }
 }
 
-/// One try. Whatever goes wrong, nothing of it is left running, and the error says what the process said last.
+/// One attempt. If it fails, nothing is left running, and the error has the end of the process's stderr.
 async fn try_to_connect<L: Send + Sync + 'static>(
     connect: Arc<dyn Connect<Link = L>>,
     attempt: Attempt,
-    limit: Duration,
+    (slow, limit): (Duration, Duration),
     name: String,
+    is_slow: impl FnOnce(),
 ) -> Result<Arc<L>, ProviderError> {
-    let outcome = timeout(limit, connect.connect(&attempt)).await;
+    let mut connecting = connect.connect(&attempt);
+    let mut outcome = timeout(slow, &mut connecting).await;
+    let mut waited = slow;
+    if outcome.is_err() && slow < limit && attempt.process().is_some_and(|it| it.is_alive()) {
+        is_slow();
+        outcome = timeout(limit - slow, connecting).await;
+        waited = limit;
+    }
     let failure = match outcome {
         Ok(Ok(link)) => return Ok(link),
         Ok(Err(error)) => Some(error),
@@ -414,7 +464,7 @@ async fn try_to_connect<L: Send + Sync + 'static>(
     }
     Err(failure.unwrap_or_else(|| ProviderError::NotConnected {
         name,
-        reason: format!("It did not get ready within {} s.", limit.as_secs_f32()),
+        reason: format!("It was not ready within {} s.", waited.as_secs_f32()),
         stderr_tail: last_words,
     }))
 }

@@ -1,7 +1,7 @@
 use super::*;
 use AgentStatus::{Connected, Disconnected, Idle, Reconnecting, Starting};
 
-/// One agent, a clock that only the test moves, and what it was told to do.
+/// One agent, a clock that only the test moves, and the actions so far.
 struct Story {
     lifecycle: Lifecycle,
     now: Duration,
@@ -11,9 +11,9 @@ struct Story {
 #[derive(Debug, Clone, PartialEq)]
 enum Does {
     Says(AgentStatus),
-    /// Says `reconnecting`: which try, and in how many seconds.
+    /// Publishes `reconnecting`: which attempt, and in how many seconds.
     SaysTry(u32, u64),
-    /// Says `reconnecting`: this try is under way.
+    /// Publishes `reconnecting`: this attempt is in progress.
     SaysTrying(u32),
     Connects,
     Stops,
@@ -32,7 +32,7 @@ fn short(action: Action) -> Does {
                 None => SaysTrying(attempt),
             }
         }
-        Action::Publish(odd) => panic!("a time without a try: {odd:?}"),
+        Action::Publish(odd) => panic!("a delay without an attempt: {odd:?}"),
         Action::Connect => Connects,
         Action::Stop => Stops,
         Action::Serve => Serves,
@@ -53,21 +53,25 @@ fn crash() -> ProviderError {
 }
 
 fn login() -> ProviderError {
-    ProviderError::AuthRequired { name: "X".into(), command: None, methods: vec![] }
+    let (name, words) = ("X".into(), String::new());
+    ProviderError::AuthRequired { name, words, command: None, methods: vec![] }
 }
 
 const FAILED: &str = "Could not connect to X. no.";
-const GIVEN_UP: &str =
-    "Could not connect to X. It failed again and again. Use Reconnect to start it once more.";
+const GIVEN_UP: &str = "Could not connect to X. It keeps failing. Use Reconnect to try again.";
 const STOPPING: &str = "Could not connect to X. The server is stopping.";
 
 impl Story {
     fn new() -> Self {
-        let lifecycle = Lifecycle::new("X", Timing::default());
+        Self::with(Restart::ByItself)
+    }
+
+    fn with(restart: Restart) -> Self {
+        let lifecycle = Lifecycle::new("X", Timing { restart, ..Timing::default() });
         Self { lifecycle, now: Duration::from_secs(1_000) }
     }
 
-    /// Of an agent that just connected for the first time.
+    /// The agent has just connected for the first time.
     fn connected() -> Self {
         let mut story = Self::new();
         story.on(Event::Asked);
@@ -92,7 +96,7 @@ impl Story {
         self
     }
 
-    /// Moves the clock to the moment the agent waits for.
+    /// Moves the clock to the deadline.
     fn when_due(&mut self) -> Vec<Does> {
         self.now = self.lifecycle.deadline().unwrap();
         self.on(Event::Tick)
@@ -136,7 +140,7 @@ fn a_first_start_that_fails_is_told_and_not_tried_again_by_itself() {
     assert_eq!(story.fails(), [Says(Disconnected), Refuses(FAILED.into())]);
     assert_eq!(story.lifecycle.deadline(), None);
     assert_eq!(story.after(100_000).on(Event::Tick), []);
-    // Who asks again gets a new start, which is a first one still.
+    // The next request starts it again, still as a first start.
     assert_eq!(story.on(Event::Asked), [Says(Starting), Connects]);
 }
 
@@ -275,7 +279,7 @@ fn a_login_that_is_missing_is_not_tried_again_and_again() {
 fn reconnecting_a_connected_agent_ends_it_first() {
     let mut story = Story::connected();
     assert_eq!(story.on(Event::Reconnect), [Says(Reconnecting), Stops]);
-    // Its end was wanted, so it is no crash, and who asks meanwhile waits.
+    // We stopped it, so this is not a crash, and requests meanwhile wait.
     assert_eq!(story.crashes(), []);
     assert_eq!(story.on(Event::Asked), []);
     assert_eq!(story.on(Event::Stopped), [Connects]);
@@ -313,7 +317,7 @@ fn an_agent_is_not_idle_while_any_turn_runs_and_ten_minutes_count_from_the_last(
     story.after(5_000).on(Event::TurnEnded { completed: true });
     let end = story.now;
     assert_eq!(story.lifecycle.deadline(), Some(end + Duration::from_secs(600)));
-    // Asking for it is having to do with it.
+    // A request counts as use.
     story.after(300).on(Event::Asked);
     assert_eq!(story.lifecycle.deadline(), Some(end + Duration::from_secs(900)));
 }
@@ -333,6 +337,34 @@ fn a_crash_under_a_long_turn_is_tried_again() {
     let mut story = Story::connected();
     story.on(Event::TurnStarted);
     assert_eq!(story.after(3_600).crashes(), [Says(Disconnected), SaysTry(1, 1)]);
+}
+
+#[test]
+fn an_agent_that_is_restarted_when_needed_waits_for_a_message_or_the_user() {
+    for (wish, lasting) in [(Event::Asked, 1), (Event::Reconnect, 600)] {
+        let mut story = Story::with(Restart::WhenNeeded);
+        assert_eq!(story.on(Event::Asked), [Says(Starting), Connects]);
+        story.on(Event::Connected);
+        story.on(Event::TurnStarted);
+        assert_eq!(story.after(lasting).crashes(), [Says(Disconnected)]);
+        assert_eq!(story.lifecycle.deadline(), None, "it is not restarted automatically");
+        assert_eq!(story.on(wish.clone()), [Says(Reconnecting), Connects]);
+        assert_eq!(story.fails(), [Says(Disconnected), Refuses(FAILED.into())]);
+        assert_eq!(story.on(wish), [Says(Reconnecting), Connects], "any number of times");
+        assert_eq!(story.on(Event::Connected), [Says(Connected), Serves]);
+    }
+}
+
+#[test]
+fn a_rest_stops_what_nobody_uses_and_nothing_else() {
+    let mut story = Story::connected();
+    story.on(Event::TurnStarted);
+    assert_eq!(story.on(Event::Rest), []);
+    story.on(Event::TurnEnded { completed: true });
+    assert_eq!(story.on(Event::Rest), [Says(Idle), Stops]);
+    assert_eq!(story.on(Event::Rest), []);
+    story.on(Event::Stopped);
+    assert_eq!(story.on(Event::Asked), [Says(Starting), Connects]);
 }
 
 #[test]
@@ -363,7 +395,7 @@ fn shutting_down_ends_what_runs_and_refuses_whoever_waits_or_comes_later() {
 
 #[test]
 fn whatever_happens_there_is_never_a_second_process() {
-    // Every sequence of five events from the start: a connect only when nothing runs and no try is under way.
+    // Every sequence of five events: it connects only while no process and no attempt is running.
     let events = || {
         [
             Event::Asked,
@@ -374,14 +406,21 @@ fn whatever_happens_there_is_never_a_second_process() {
             Event::Stopped,
             Event::TurnStarted,
             Event::TurnEnded { completed: false },
+            Event::Rest,
             Event::Tick,
             Event::Shutdown,
         ]
     };
+    for restart in [Restart::ByItself, Restart::WhenNeeded] {
+        never_a_second_process(restart, events);
+    }
+}
+
+fn never_a_second_process<const N: usize>(restart: Restart, events: impl Fn() -> [Event; N]) {
     let mut sequence = vec![0_usize; 5];
     'sequences: loop {
-        let mut story = Story::new();
-        // What the keeper would know: a try under way, a process.
+        let mut story = Story::with(restart);
+        // The keeper's knowledge: an attempt in progress, a process.
         let (mut trying, mut runs, mut ending) = (false, false, false);
         for at in &sequence {
             let event = events()[*at].clone();
@@ -426,4 +465,14 @@ fn whatever_happens_there_is_never_a_second_process() {
             }
         }
     }
+}
+
+#[test]
+fn a_slow_start_is_said_only_while_it_starts() {
+    let mut story = Story::new();
+    assert_eq!(story.on(Event::Slow), []);
+    story.on(Event::Asked);
+    assert_eq!(story.on(Event::Slow), [Says(Starting)]);
+    assert_eq!(story.on(Event::Connected), [Says(Connected), Serves]);
+    assert_eq!(story.on(Event::Slow), []);
 }

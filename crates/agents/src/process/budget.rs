@@ -1,4 +1,4 @@
-//! How much of one process may be read and not yet committed. Owns the counting; who waits is the reader.
+//! Limits how much of one process's output may be read but not yet committed. It only counts; the reader waits.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use tokio::sync::Semaphore;
 
 use crate::Charge;
 
-/// The limit of one process.
+/// Per process.
 const BYTES: u32 = 8 * 1024 * 1024;
 
-/// What a line costs beyond its length: what it is parsed into has a size of its own, and a flood of tiny lines
-/// must not be cheaper than it is.
+/// The cost of a line in bytes beyond its length: the parsed form takes memory too, and a flood of tiny lines must not
+/// look cheap.
 const PER_LINE: usize = 512;
 
 /// The bytes of one process that may be on their way from its stdout to the journal: 8 MB.
@@ -27,22 +27,21 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// A budget of this many bytes.
     pub fn new(bytes: u32) -> Self {
         Self { free: Arc::new(Semaphore::new(bytes as usize)), size: bytes }
     }
 
-    /// Waits until a line of this length fits. One that is larger than all of it waits until it is alone.
+    /// Waits until a line of this many bytes fits. One larger than the whole budget waits until nothing else is held.
     pub async fn charge(&self, line: usize) -> Charge {
         let bytes = u32::try_from(line.saturating_add(PER_LINE)).unwrap_or(u32::MAX).min(self.size);
         match Arc::clone(&self.free).acquire_many_owned(bytes).await {
             Ok(permit) => Charge(Some(permit)),
-            // The semaphore is never closed; were it, not to count is better than not to read.
+            // The semaphore is never closed. If it were, reading uncounted beats not reading.
             Err(_closed) => Charge(None),
         }
     }
 
-    /// What is held at this moment.
+    /// Bytes held right now.
     pub fn held(&self) -> usize {
         self.size as usize - self.free.available_permits()
     }

@@ -1,15 +1,13 @@
-//! How a process ended.
+//! How a process ended, in words.
 
 use std::fmt;
 
-/// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// By itself, with this code.
+    /// On its own, with this code.
     Code(i32),
-    /// By this signal.
     Signal(i32),
-    /// Nobody saw it: its guard was killed.
+    /// Unknown, because its guard was killed.
     Unseen,
 }
 
@@ -18,7 +16,7 @@ impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Code(code) => write!(f, "ended with exit code {code}"),
-            Self::Signal(signal) => write!(f, "was ended by signal {signal}"),
+            Self::Signal(signal) => write!(f, "was killed by signal {signal}"),
             Self::Unseen => f.write_str("was killed together with its guard"),
         }
     }

@@ -1,8 +1,8 @@
-//! The guard: a small process between the server and one agent, whose only work is to see that nothing of the
-//! agent is left when either of them ends.
+//! The guard: a small process between the server and one agent. Its only job is to leave no process of the agent
+//! behind when the server or the agent ends.
 //!
-//! It leaves the server's session, does not react to the signals a terminal sends, adopts what the agent orphans,
-//! and holds none of the agent's pipes. It knows nothing of what the agent does.
+//! It leaves the server's process session, does not react to signals from a terminal, adopts the agent's orphans, and
+//! holds none of the agent's pipes. It knows nothing about the agent's work.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,25 +11,26 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use liminal_death_signal::die_with_parent;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, setsid, wait};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
-use super::death_signal::die_with_parent;
+use super::descriptors::set_limit;
 use super::orders::{Errand, Order, Report, receive_errand};
 
-/// When the server is gone the agent has seen its stdin end, and gets this long before SIGTERM, and again before
-/// SIGKILL.
+/// How long the agent gets before SIGTERM, and again before SIGKILL, when the server has ended and with it the agent's
+/// stdin.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What an agent that ended left behind gets this long after SIGTERM.
+/// How long processes left behind by an agent get between SIGTERM and SIGKILL.
 const LEFTOVERS: Duration = Duration::from_millis(300);
 
-/// How long to wait between two looks at those who were killed and are not gone yet.
+/// How long to wait before looking again at killed processes that have not ended yet.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// The life of a guard. To be called before anything else in `main`, above all before any thread is started; its
-/// stdin is the socket to the server. Returns when nothing of the agent is left.
+/// Runs a guard. Must be called first in `main`, above all before any thread is started; its stdin is the socket to
+/// the server. Returns when no process of the agent is left.
 pub fn guard_main() -> ExitCode {
     match guard() {
         Ok(()) => ExitCode::SUCCESS,
@@ -40,7 +41,7 @@ pub fn guard_main() -> ExitCode {
 
 fn guard() -> io::Result<()> {
     let mut server = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    // Fails only where we lead a group already, and then a terminal's signals are caught all the same.
+    // Fails only if we already lead a group; a terminal's signals are caught in any case.
     let _leads_already = setsid();
     let children = catch_signals()?;
     adopt_orphans()?;
@@ -53,10 +54,12 @@ fn guard() -> io::Result<()> {
         }
     };
     let _server_gone = server.write_all(&Report::Started(agent.as_raw_pid()).encode());
-    Watch { server, children, agent, agent_lives: true, server_lives: true, next: None }.run()
+    let watch =
+        Watch { server, children, agent, agent_lives: true, server_lives: true, next: None };
+    watch.run()
 }
 
-/// Caught, not ignored: what is ignored stays ignored in the agent, what is caught does not.
+/// Caught, not ignored: the agent would inherit ignored signals, but not caught ones.
 fn catch_signals() -> io::Result<UnixStream> {
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2] {
         signal_hook::flag::register(signal, std::sync::Arc::default())?;
@@ -69,7 +72,7 @@ fn catch_signals() -> io::Result<UnixStream> {
 
 #[cfg(target_os = "linux")]
 fn adopt_orphans() -> io::Result<()> {
-    let _only_for_people_who_look = rustix::thread::set_name(c"liminal-guard");
+    let _only_cosmetic = rustix::thread::set_name(c"liminal-guard");
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     Ok(())
 }
@@ -79,8 +82,9 @@ fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }
 
-/// Starts the agent in a group of its own. The pipes are closed here when this returns.
+/// Starts the agent in its own process group. Our copies of the pipes are closed when this returns.
 fn start(errand: Errand, [stdin, stdout, stderr]: [OwnedFd; 3]) -> io::Result<Pid> {
+    errand.descriptors.into_iter().for_each(set_limit);
     let mut command = Command::new(&errand.program);
     command
         .args(&errand.args)
@@ -98,9 +102,9 @@ fn start(errand: Errand, [stdin, stdout, stderr]: [OwnedFd; 3]) -> io::Result<Pi
     i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or_else(|| io::Error::other("no pid"))
 }
 
-/// What comes next if nobody says otherwise.
+/// The next step, unless something else happens first.
 #[derive(Debug, Clone, Copy)]
-struct Next {
+struct NextStep {
     at: Instant,
     step: Step,
 }
@@ -117,22 +121,20 @@ struct Watch {
     agent: Pid,
     agent_lives: bool,
     server_lives: bool,
-    next: Option<Next>,
+    next: Option<NextStep>,
 }
 
 impl Watch {
     fn run(mut self) -> io::Result<()> {
         loop {
-            self.await_something()?;
-            if self.reap() {
-                if !anybody_left(self.agent) {
-                    return Ok(());
-                }
+            self.wait_for_event(self.patience())?;
+            let agent_lived = self.agent_lives;
+            if self.reap() == Left::Nobody {
+                return Ok(());
+            }
+            if agent_lived && !self.agent_lives {
                 terminate_leftovers(self.agent);
                 self.plan(LEFTOVERS, Step::Kill);
-            }
-            if !self.agent_lives && !anybody_left(self.agent) {
-                return Ok(());
             }
             match self.orders() {
                 Some(Order::Terminate) => self.terminate(),
@@ -152,14 +154,19 @@ impl Watch {
         }
     }
 
-    /// Sleeps until the server spoke or left, a child ended, or the next step is due.
-    fn await_something(&mut self) -> io::Result<()> {
-        let mut left = self.next.map(|next| next.at.saturating_duration_since(Instant::now()));
-        if !self.agent_lives {
-            // What is left are grandchildren, and their end is nobody's signal to us until they are ours.
-            left = Some(left.unwrap_or(LEFTOVERS).min(LOOK_AGAIN * 4));
+    /// How long to sleep; `None` until something happens.
+    fn patience(&self) -> Option<Duration> {
+        let left = self.next.map(|next| next.at.saturating_duration_since(Instant::now()));
+        if self.agent_lives || cfg!(target_os = "linux") {
+            return left;
         }
-        let timeout = left.and_then(|left| Timespec::try_from(left).ok());
+        // The remaining processes are not our children on this system, so we are not notified when they end.
+        Some(left.unwrap_or(LEFTOVERS).min(LOOK_AGAIN * 4))
+    }
+
+    /// Sleeps until the server sends something or ends, a child ends, or the time is up.
+    fn wait_for_event(&mut self, limit: Option<Duration>) -> io::Result<()> {
+        let timeout = limit.and_then(|limit| Timespec::try_from(limit).ok());
         let mut sources =
             [PollFd::new(&self.children, PollFlags::IN), PollFd::new(&self.server, PollFlags::IN)];
         let watched = if self.server_lives { &mut sources[..] } else { &mut sources[..1] };
@@ -172,17 +179,22 @@ impl Watch {
         Ok(())
     }
 
-    /// Takes in the dead. True when the agent was among them; the server is told.
-    fn reap(&mut self) -> bool {
-        let mut agent_ended = false;
-        while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
-            if pid == self.agent && self.agent_lives {
-                self.agent_lives = false;
-                agent_ended = true;
-                self.report(status);
+    /// Reaps dead children, and reports to the server if the agent is among them. On Linux we adopt all orphans, so
+    /// only the system's answer that we have no children means that none is left: a look at the process list can miss
+    /// a process that starts its successor and ends.
+    fn reap(&mut self) -> Left {
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) => {
+                    if pid == self.agent && self.agent_lives {
+                        self.agent_lives = false;
+                        self.report(status);
+                    }
+                }
+                Ok(None) | Err(rustix::io::Errno::INTR) => return Left::Somebody,
+                Err(_no_children) => return left_without_children(self.agent),
             }
         }
-        agent_ended
     }
 
     fn report(&mut self, status: WaitStatus) {
@@ -194,7 +206,7 @@ impl Watch {
         let _server_gone = self.server.write_all(&report.encode());
     }
 
-    /// The newest order, if there is one. The end of the socket is the end of the server, or of its interest.
+    /// The newest order, if there is one. The socket ends when the server has ended or dropped its handle.
     fn orders(&mut self) -> Option<Order> {
         if !self.server_lives {
             return None;
@@ -231,9 +243,9 @@ impl Watch {
         }
     }
 
-    /// Replaces what was planned before.
+    /// Replaces the previous plan.
     fn plan(&mut self, after: Duration, step: Step) {
-        self.next = Some(Next { at: Instant::now() + after, step });
+        self.next = Some(NextStep { at: Instant::now() + after, step });
     }
 
     fn terminate(&self) {
@@ -242,38 +254,52 @@ impl Watch {
         }
     }
 
-    /// Ends the group, then everybody below us, until nobody is left.
+    /// Kills the group, then all our descendants, until none is left.
     fn kill_all(mut self) -> io::Result<()> {
-        if self.agent_lives {
-            // Its number can't have been taken by another: we have not reaped it.
-            let _already_dead = kill_process_group(self.agent, Signal::KILL);
-        }
+        // Orders from the server no longer matter.
+        self.server_lives = false;
         let mut pause = LOOK_AGAIN;
-        while kill_round(self.agent) {
-            std::thread::sleep(pause);
-            // Whoever still stands hangs in the system (a dead network disk); that can take its time.
+        loop {
+            kill_round(self.agent);
+            if self.agent_lives {
+                // For systems without `/proc`. The pid is still the agent's: we have not reaped it.
+                let _already_dead = kill_process_group(self.agent, Signal::KILL);
+            }
+            if self.reap() == Left::Nobody {
+                return Ok(());
+            }
+            // Every death wakes us. A process that does not die is stuck in the kernel (a dead network disk), which
+            // can take a while.
+            self.wait_for_event(Some(pause))?;
             pause = (pause * 2).min(PATIENCE);
-            self.reap();
         }
-        self.reap();
-        Ok(())
     }
 }
 
+/// Whether the agent or any of its descendants is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Somebody,
+    Nobody,
+}
+
 #[cfg(target_os = "linux")]
-fn anybody_left(_agent: Pid) -> bool {
-    !super::tree::descendants_of(rustix::process::getpid().as_raw_pid()).is_empty()
+fn left_without_children(_agent: Pid) -> Left {
+    Left::Nobody
 }
 
 #[cfg(not(target_os = "linux"))]
-fn anybody_left(agent: Pid) -> bool {
-    rustix::process::test_kill_process_group(agent).is_ok()
+fn left_without_children(agent: Pid) -> Left {
+    match rustix::process::test_kill_process_group(agent) {
+        Ok(()) => Left::Somebody,
+        Err(_nobody_in_the_group) => Left::Nobody,
+    }
 }
 
-/// Asks whoever the agent left behind to go, wherever it hides.
+/// Sends SIGTERM to all remaining descendants.
 #[cfg(target_os = "linux")]
 fn terminate_leftovers(_agent: Pid) {
-    signal_everybody_left(Signal::TERM);
+    super::tree::signal_all(below_us, Signal::TERM);
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -281,19 +307,17 @@ fn terminate_leftovers(agent: Pid) {
     let _nobody_in_the_group = kill_process_group(agent, Signal::TERM);
 }
 
-/// Kills whoever is left. False when nobody was.
 #[cfg(target_os = "linux")]
-fn kill_round(_agent: Pid) -> bool {
-    signal_everybody_left(Signal::KILL) == super::tree::Met::Some
+fn kill_round(_agent: Pid) {
+    super::tree::kill(below_us);
 }
 
 #[cfg(target_os = "linux")]
-fn signal_everybody_left(signal: Signal) -> super::tree::Met {
-    use super::tree::{descendants_of, signal_all};
-    signal_all(&descendants_of(rustix::process::getpid().as_raw_pid()), signal)
+fn below_us(visit: &mut dyn FnMut(super::tree::Process)) {
+    super::tree::descendants_of(rustix::process::getpid().as_raw_pid(), visit);
 }
 
 #[cfg(not(target_os = "linux"))]
-fn kill_round(agent: Pid) -> bool {
-    kill_process_group(agent, Signal::KILL).is_ok()
+fn kill_round(agent: Pid) {
+    let _nobody_in_the_group = kill_process_group(agent, Signal::KILL);
 }

@@ -1,4 +1,4 @@
-//! What to start and how. Owns the way from a command to a running process and its pipes.
+//! What to start and how: from a command to a running process and its pipes.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -13,35 +13,33 @@ use rustix::io::Errno;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::process::Command;
-use uuid::Uuid;
 
+use super::descriptors;
 use super::lines::Stdout;
+use super::mark::{Bearer, LaunchMark, ServerMark};
 use super::orders::{Errand, Report, send_pipes};
 use super::stderr_tail::StderrTail;
 use super::stdin::Stdin;
 use super::supervise::{Process, Supervised};
 use crate::ProviderError;
 
-/// Every process of one launch carries this name in its environment, with a value of its own, so that those whose
-/// guard was killed can be told from all others.
-const MARK: &str = "LIMINAL_GUARD";
-
-/// How to run a guard: our own executable with the argument `guard`, in the product.
+/// How to run a guard. In the product, it is our own executable with the argument `guard`.
 #[derive(Debug, Clone)]
 pub struct GuardCommand {
-    /// The program.
     pub program: PathBuf,
-    /// What makes it a guard.
     pub args: Vec<OsString>,
+    /// Identifies every process it starts.
+    pub server: ServerMark,
 }
 
 impl GuardCommand {
     /// `program guard`.
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into(), args: vec!["guard".into()] }
+        let server = ServerMark::random();
+        Self { program: program.into(), args: vec!["guard".into()], server }
     }
 
-    /// The running executable, also when its file was replaced by an update meanwhile.
+    /// The running executable, even if an update has replaced its file.
     pub fn own_executable() -> Self {
         #[cfg(target_os = "linux")]
         return Self::new("/proc/self/exe");
@@ -53,37 +51,34 @@ impl GuardCommand {
 /// Where a program's stdin comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StdinFrom {
-    /// From us.
     Us,
-    /// Nothing: it reads the end at once.
+    /// It reads end-of-file at once.
     Nothing,
 }
 
 /// Where a program's stderr goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StderrTo {
-    /// Into the tail that is shown when it dies.
+    /// Kept as a tail, shown when the program dies.
     Tail,
-    /// Into its stdout, in the order it was written, as in a terminal.
+    /// Merged into stdout in the order written, as in a terminal.
     Stdout,
 }
 
 /// A program to start.
 #[derive(Clone)]
 pub struct Launch {
-    /// What the user calls it.
+    /// As shown to the user.
     pub name: String,
     /// A path, or a name looked up in `PATH`.
     pub program: OsString,
-    /// Its arguments.
     pub args: Vec<OsString>,
-    /// Added to our own environment, or in place of what is there. Never shown or logged.
+    /// Added to our own environment, overriding it. Never shown or logged.
     pub env: Vec<(OsString, OsString)>,
     /// Names not passed on from our own environment.
     pub env_remove: Vec<OsString>,
-    /// Where it runs.
     pub cwd: PathBuf,
-    /// What to type when it is not there.
+    /// Shell command that installs it.
     pub install: Option<String>,
     /// Where its stdin comes from.
     pub stdin: StdinFrom,
@@ -106,19 +101,17 @@ impl fmt::Debug for Launch {
     }
 }
 
-/// A running program and its pipes. It is ended when the last clone of `process` is dropped.
+/// A running program and its pipes. Dropping the last clone of `process` ends it.
 #[derive(Debug)]
 pub struct Started {
-    /// The handle: its exit, its stderr, its end.
     pub process: Process,
-    /// Closed already if the launch said so.
+    /// Already closed with [`StdinFrom::Nothing`].
     pub stdin: Stdin,
-    /// What it says.
     pub stdout: Stdout,
 }
 
 impl Launch {
-    /// A program with pipes for stdin and stdout, whose stderr is kept.
+    /// With pipes for stdin and stdout, and a tail of stderr.
     pub fn new(
         name: impl Into<String>,
         program: impl AsRef<OsStr>,
@@ -137,42 +130,44 @@ impl Launch {
         }
     }
 
-    /// With these arguments too.
+    /// Appends arguments.
     pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
-    /// With this in its environment.
+    /// Adds a variable to its environment.
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.env.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
         self
     }
 
-    /// Starts it under a guard. When this returns the program runs, or there is nothing left of it.
+    /// Starts it under a guard. On return, the program is running or nothing of it is left.
     pub async fn spawn(&self, guard: &GuardCommand) -> Result<Started, ProviderError> {
         match std::fs::metadata(&self.cwd) {
             Ok(at) if at.is_dir() => {}
             Ok(_) => return Err(self.refused(&not_a_directory(&self.cwd))),
             Err(cause) => {
                 return Err(self.refused(&format!(
-                    "Its directory {} can't be entered: {cause}.",
+                    "Can't open its directory {}: {cause}.",
                     self.cwd.display()
                 )));
             }
         }
         self.start(guard).await.map_err(|failure| match failure {
-            Failure::Errno(Errno::NOENT) => ProviderError::NotInstalled {
+            StartFailure::Errno(Errno::NOENT) => ProviderError::NotInstalled {
                 name: self.name.clone(),
                 program: self.program.to_string_lossy().into_owned(),
                 install: self.install.clone(),
             },
-            Failure::Errno(errno) => self.refused(&format!(
-                "{} can't be run: {}.",
+            StartFailure::Errno(errno) => self.refused(&format!(
+                "Can't run {}: {}.",
                 self.program.to_string_lossy(),
                 io::Error::from(errno)
             )),
-            Failure::Guard(cause) => self.refused(&format!("Its guard did not start: {cause}.")),
+            StartFailure::Guard(cause) => {
+                self.refused(&format!("Its guard did not start: {cause}."))
+            }
         })
     }
 
@@ -184,19 +179,20 @@ impl Launch {
         }
     }
 
-    async fn start(&self, guard: &GuardCommand) -> Result<Started, Failure> {
-        let mark = Uuid::new_v4().to_string();
+    async fn start(&self, guard: &GuardCommand) -> Result<Started, StartFailure> {
+        let mark = LaunchMark::of(guard.server);
         let errand = Errand {
             program: self.program.clone(),
             args: self.args.clone(),
-            set: self.env.iter().cloned().chain([(MARK.into(), OsString::from(&mark))]).collect(),
+            set: self.env.iter().cloned().chain([mark.variable(Bearer::Guarded)]).collect(),
             remove: self.env_remove.clone(),
             cwd: self.cwd.clone(),
+            descriptors: descriptors::limit_before(),
         };
         let errand = errand.encode()?;
         let (ours, theirs) = self.pipes()?;
-        // Both ends are close-on-exec from birth, so no other child, started at the same moment, gets hold of one:
-        // the guard's end becomes its stdin, ours is nobody else's.
+        // Both ends are close-on-exec from creation, so no other child started at the same moment inherits one. The
+        // guard's end becomes its stdin; ours stays with us.
         let (lifeline, guards_end) = StdUnixStream::pair()?;
         send_pipes(&lifeline, errand.len(), theirs.each_ref().map(AsFd::as_fd))?;
         drop(theirs);
@@ -205,11 +201,12 @@ impl Launch {
         command
             .args(&guard.args)
             .arg(&self.name)
+            .envs([mark.variable(Bearer::Guard)])
             .stdin(Stdio::from(OwnedFd::from(guards_end)))
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         if guard.program.is_absolute() {
-            // A guard must not keep a file system from being unmounted.
+            // A guard must not block a file system from being unmounted.
             command.current_dir("/").arg0("liminal");
         }
         let mut child = command.spawn()?;
@@ -219,20 +216,20 @@ impl Launch {
         let (lifeline, pid) = match hand_over(lifeline, &errand).await {
             Ok(running) => running,
             Err(failure) => {
-                // The lifeline is cut, so the guard ends; it must not stay a zombie.
+                // The lifeline is cut, so the guard ends; reap it.
                 tokio::spawn(async move { child.wait().await });
                 return Err(failure);
             }
         };
         let stderr = ours.stderr.map_or_else(StderrTail::none, StderrTail::drain);
-        let (supervised, exits) = Supervised::new(child, lifeline, format!("{MARK}={mark}"));
+        let (supervised, exits) = Supervised::new(child, lifeline, mark);
         let stdin = ours.stdin.map_or_else(Stdin::closed, |pipe| Stdin::over(pipe, exits.clone()));
         let process = supervised.watch(pid, exits, stdin.clone(), stderr);
         Ok(Started { process, stdin, stdout: Stdout::new(ours.stdout) })
     }
 
-    /// The agent's pipes: our ends, and the guard's copies of the other ends.
-    fn pipes(&self) -> io::Result<(Ours, [OwnedFd; 3])> {
+    /// The agent's pipes: our ends, and the guard's ends (stdin, stdout, stderr).
+    fn pipes(&self) -> io::Result<(OurEnds, [OwnedFd; 3])> {
         let (stdin, their_stdin) = match self.stdin {
             StdinFrom::Us => {
                 let (read, write) = io::pipe()?;
@@ -248,7 +245,7 @@ impl Launch {
             }
             StderrTo::Stdout => (None, OwnedFd::from(their_stdout.try_clone()?)),
         };
-        let ours = Ours {
+        let ours = OurEnds {
             stdin: stdin.map(tokio::net::unix::pipe::Sender::from_owned_fd).transpose()?,
             stdout: tokio::net::unix::pipe::Receiver::from_owned_fd(stdout.into())?,
             stderr: stderr.map(tokio::net::unix::pipe::Receiver::from_owned_fd).transpose()?,
@@ -257,8 +254,11 @@ impl Launch {
     }
 }
 
-/// Gives the guard its errand and waits until the program runs.
-async fn hand_over(lifeline: StdUnixStream, errand: &[u8]) -> Result<(UnixStream, i32), Failure> {
+/// Sends the guard its errand and waits until the program runs.
+async fn hand_over(
+    lifeline: StdUnixStream,
+    errand: &[u8],
+) -> Result<(UnixStream, i32), StartFailure> {
     lifeline.set_nonblocking(true)?;
     let mut lifeline = UnixStream::from_std(lifeline)?;
     lifeline.write_all(errand).await?;
@@ -266,28 +266,27 @@ async fn hand_over(lifeline: StdUnixStream, errand: &[u8]) -> Result<(UnixStream
     lifeline.read_exact(&mut report).await?;
     match Report::decode(report) {
         Some(Report::Started(pid)) => Ok((lifeline, pid)),
-        Some(Report::Failed(errno)) => Err(Failure::Errno(Errno::from_raw_os_error(errno))),
+        Some(Report::Failed(errno)) => Err(StartFailure::Errno(Errno::from_raw_os_error(errno))),
         Some(Report::Code(_) | Report::Signal(_)) | None => {
-            Err(Failure::Guard(io::Error::other("it spoke out of turn")))
+            Err(StartFailure::Guard(io::Error::other("unexpected report from the guard")))
         }
     }
 }
 
-struct Ours {
+struct OurEnds {
     stdin: Option<tokio::net::unix::pipe::Sender>,
     stdout: tokio::net::unix::pipe::Receiver,
     stderr: Option<tokio::net::unix::pipe::Receiver>,
 }
 
-/// Why nothing runs.
-enum Failure {
+enum StartFailure {
     /// The guard could not start the program.
     Errno(Errno),
     /// The guard itself did not start, or died.
     Guard(io::Error),
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for StartFailure {
     fn from(cause: io::Error) -> Self {
         Self::Guard(cause)
     }

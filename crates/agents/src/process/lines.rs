@@ -1,5 +1,5 @@
-//! What a process says, line by line, as bytes. Owns the cutting and the waiting for the budget; whether a line
-//! is text, JSON or noise is the reader's to find out.
+//! A process's output as lines of bytes. Owns the splitting and the waiting for the budget; the reader finds out
+//! whether a line is text, JSON or noise.
 
 use std::io;
 use std::pin::Pin;
@@ -12,10 +12,10 @@ use tokio::net::unix::pipe::Receiver;
 use super::Budget;
 use crate::Charge;
 
-/// The longest line an agent may write.
+/// The longest line an agent may write, in bytes.
 pub const LONGEST_LINE: usize = 64 * 1024 * 1024;
 
-/// How much is read at once: what a pipe holds.
+/// Bytes per read: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
 /// The stdout of a process: raw, or as lines.
@@ -27,7 +27,7 @@ impl Stdout {
         Self(pipe)
     }
 
-    /// Its lines, each paid for from `budget`.
+    /// Its lines, each charged to `budget`.
     pub fn lines(self, budget: Budget) -> Lines<Self> {
         Lines::of(self, budget)
     }
@@ -43,12 +43,12 @@ impl AsyncRead for Stdout {
     }
 }
 
-/// One line without its end.
+/// One line without its line ending.
 #[derive(Debug)]
 pub struct Line {
-    /// Never empty and never only white space.
+    /// Never empty and never only whitespace.
     pub bytes: Vec<u8>,
-    /// To be kept until what the line says is committed.
+    /// Hold it until the contents of the line are committed.
     pub charge: Charge,
 }
 
@@ -58,17 +58,15 @@ pub enum ReadError {
     /// Over [`LONGEST_LINE`].
     #[error("it wrote a line of more than {} MB", LONGEST_LINE / (1024 * 1024))]
     TooLong,
-    /// The pipe failed.
     #[error("its output can't be read: {0}")]
     Io(#[from] io::Error),
 }
 
-/// Lines of a process, in order.
 #[derive(Debug)]
 pub struct Lines<R = Stdout> {
     source: R,
     budget: Budget,
-    /// What was read and not given out yet; `start` is where that begins, and up to `scanned` there is no line end.
+    /// Unreturned bytes begin at `start`; there is no line ending before `scanned`.
     buffer: Vec<u8>,
     start: usize,
     scanned: usize,
@@ -77,7 +75,6 @@ pub struct Lines<R = Stdout> {
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    /// Lines of any source.
     pub fn of(source: R, budget: Budget) -> Self {
         Self {
             source,
@@ -90,8 +87,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// The next line that is not blank; also a last one without an end. `None` when there is no more. Waits while
-    /// the budget is spent, which is what makes the process wait. Dropping the future loses nothing.
+    /// The next line that is not blank, including a last one without a line ending. `None` at the end. Waits while the
+    /// budget is spent, which in turn blocks the process. Cancel safe: dropping the future loses nothing.
     pub async fn next(&mut self) -> Result<Option<Line>, ReadError> {
         loop {
             let Some(end) = self.line_end() else {
@@ -121,7 +118,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// Where the first line ends, if it is here.
+    /// Where the first line ends, if it is complete.
     fn line_end(&mut self) -> Option<usize> {
         if let Some(at) = memchr(b'\n', &self.buffer[self.scanned..]) {
             let end = self.scanned + at;
@@ -132,7 +129,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         (self.ended && self.start < self.buffer.len()).then_some(self.buffer.len())
     }
 
-    /// Gives out the first line. A long one is not copied, because it may be very long.
+    /// Returns the first line. A long one is moved, not copied: it may be very long.
     fn take_line(&mut self, end: usize) -> Vec<u8> {
         if self.start > 0 || end < CHUNK {
             let bytes = self.buffer[self.start..end].to_vec();
@@ -146,13 +143,13 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         bytes
     }
 
-    /// Forgets the first line and its end.
+    /// Drops the first line and its line ending.
     fn take_until(&mut self, end: usize) {
         self.start = (end + 1).min(self.buffer.len());
         self.scanned = self.start;
         if self.start == self.buffer.len() {
             self.buffer.clear();
-            // One long line must not cost its size for ever.
+            // One long line must not keep its memory forever.
             self.buffer.shrink_to(CHUNK * 2);
             self.start = 0;
             self.scanned = 0;

@@ -1,6 +1,8 @@
-//! What an agent writes to stdout that is no message: banners, log lines, broken bytes. Logged, a few, and skipped.
+//! Lines on an agent's stdout that are not messages: banners, log lines, broken bytes. Skipped, and a few are logged.
 
 use std::time::{Duration, Instant};
+
+use super::{Process, StderrTail};
 
 /// At most this many warnings per window.
 const WARNINGS: u32 = 5;
@@ -9,23 +11,32 @@ const WINDOW: Duration = Duration::from_secs(10);
 /// How much of a skipped line is logged.
 const SHOWN: usize = 200;
 
-/// Counts the lines of one agent that were skipped, and logs the first few of each ten seconds.
+/// Counts the skipped lines of one agent, and logs the first few in each ten seconds.
 #[derive(Debug)]
 pub struct Noise {
     agent: String,
     since: Option<Instant>,
     logged: u32,
     silent: u64,
+    /// Where they are kept for the user, who sees them if the process ends.
+    tail: Option<StderrTail>,
 }
 
 impl Noise {
-    /// Of this agent.
     pub fn new(agent: impl Into<String>) -> Self {
-        Self { agent: agent.into(), since: None, logged: 0, silent: 0 }
+        Self { agent: agent.into(), since: None, logged: 0, silent: 0, tail: None }
     }
 
-    /// A line was skipped, for this reason.
+    /// Keeps the skipped lines with the end of the process's stderr.
+    pub fn of(agent: &str, process: &Process) -> Self {
+        Self { tail: Some(process.stderr().clone()), ..Self::new(agent) }
+    }
+
     pub fn skipped(&mut self, line: &[u8], why: &str) {
+        if let Some(tail) = &self.tail {
+            tail.keep(line);
+            tail.keep(b"\n");
+        }
         if self.speaks(Instant::now()) {
             let shown = line.get(..SHOWN).unwrap_or(line);
             tracing::warn!(

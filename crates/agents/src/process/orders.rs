@@ -1,5 +1,5 @@
-//! What server and guard say to each other over their socket. Nothing else travels there, and its end means that
-//! the other is gone.
+//! The messages between server and guard. Their socket carries nothing else, and its end means that the other side has
+//! ended.
 //!
 //! Server to guard: one [`Errand`], carrying the agent's three pipes, then [`Order`]s of one byte each.
 //! Guard to server: [`Report`]s of five bytes each.
@@ -17,10 +17,10 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
-/// Larger than any command line a system takes.
+/// In bytes; larger than any command line a system accepts.
 const LONGEST_ERRAND: usize = 16 * 1024 * 1024;
 
-/// What the guard is to start. It travels here and not on the guard's command line, which others can read.
+/// What the guard must start. Sent over the socket because other users can read the guard's command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Errand {
     pub program: OsString,
@@ -28,15 +28,20 @@ pub(super) struct Errand {
     pub set: Vec<(OsString, OsString)>,
     pub remove: Vec<OsString>,
     pub cwd: PathBuf,
+    /// The limit on open files, if it differs from the guard's own.
+    pub descriptors: Option<u64>,
 }
 
 impl Errand {
-    /// The bytes that follow the header. Every field ends with a NUL, which no argument can hold.
+    /// The bytes after the header. Every field ends with a NUL, which no argument can contain.
     pub fn encode(&self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut field = |tag: u8, text: &OsStr| -> io::Result<()> {
             if text.as_bytes().contains(&0) {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "a NUL in the command"));
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    "the command contains a NUL byte",
+                ));
             }
             bytes.push(tag);
             bytes.extend_from_slice(text.as_bytes());
@@ -45,6 +50,9 @@ impl Errand {
         };
         field(b'p', &self.program)?;
         field(b'd', self.cwd.as_os_str())?;
+        if let Some(limit) = self.descriptors {
+            field(b'l', limit.to_string().as_ref())?;
+        }
         for arg in &self.args {
             field(b'a', arg)?;
         }
@@ -67,11 +75,12 @@ impl Errand {
             match tag {
                 b'p' => errand.program = text,
                 b'd' => errand.cwd = PathBuf::from(text),
+                b'l' => errand.descriptors = text.to_str().and_then(|limit| limit.parse().ok()),
                 b'a' => errand.args.push(text),
                 b'r' => errand.remove.push(text),
                 b'n' => name = Some(text),
                 b'v' => errand.set.extend(name.take().map(|name| (name, text))),
-                _ => return Err(io::Error::new(io::ErrorKind::InvalidData, "an unknown field")),
+                _ => return Err(io::Error::new(io::ErrorKind::InvalidData, "unknown field")),
             }
         }
         Ok(errand)
@@ -116,7 +125,7 @@ pub(super) fn receive_errand(socket: &mut UnixStream) -> io::Result<(Errand, [Ow
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "no errand"));
     }
     let pipes = <[OwnedFd; 3]>::try_from(pipes)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not three pipes"))?;
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "expected three pipes"))?;
     let length = u32::from_le_bytes(header) as usize;
     if length > LONGEST_ERRAND {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "the command is too long"));
@@ -126,8 +135,8 @@ pub(super) fn receive_errand(socket: &mut UnixStream) -> io::Result<(Errand, [Ow
     Ok((Errand::decode(&bytes)?, pipes))
 }
 
-/// Received descriptors must not reach the agent twice; where the flag is missing (macOS), the guard has one
-/// thread and starts one program, whose pipes these are.
+/// The agent must not inherit the received descriptors a second time. Without the flag (macOS) this is still safe: the
+/// guard has one thread and starts one program, whose pipes these are.
 fn close_on_exec() -> RecvFlags {
     #[cfg(target_os = "linux")]
     return RecvFlags::CMSG_CLOEXEC;
@@ -135,12 +144,12 @@ fn close_on_exec() -> RecvFlags {
     RecvFlags::empty()
 }
 
-/// What the server wants of a guard whose agent runs.
+/// Server to guard, while the agent runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     /// SIGTERM to the agent's group.
     Terminate,
-    /// End everything at once.
+    /// Kill everything at once.
     Kill,
 }
 
@@ -161,16 +170,16 @@ impl Order {
     }
 }
 
-/// What the guard saw.
+/// Guard to server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Report {
-    /// The agent runs, as this process.
+    /// The agent runs, with this pid.
     Started(i32),
-    /// It could not be started: the system's error number.
+    /// It could not be started; the errno.
     Failed(i32),
-    /// It ended with this code.
+    /// It exited with this code.
     Code(i32),
-    /// It was ended by this signal.
+    /// It was killed by this signal.
     Signal(i32),
 }
 

@@ -1,4 +1,5 @@
-//! The last words of a process. Its stderr is always drained, so it never blocks there, and the end is kept.
+//! The last output of a process that is for the user: on stderr, which is always drained, so that the process never
+//! blocks on it, and the lines on stdout that are not messages.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,10 +8,10 @@ use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
 use tokio::sync::watch;
 
-/// How much is kept.
+/// In bytes.
 const KEPT: usize = 64 * 1024;
 
-/// The last 64 KB a process wrote to stderr. Clones show the same.
+/// The last 64 KB a process wrote to stderr. Clones share it.
 #[derive(Debug, Clone)]
 pub struct StderrTail {
     kept: Arc<Mutex<VecDeque<u8>>>,
@@ -21,17 +22,18 @@ impl StderrTail {
     pub(super) fn drain(pipe: Receiver) -> Self {
         let kept = Arc::new(Mutex::new(VecDeque::new()));
         let (end, ended) = watch::channel(false);
-        tokio::spawn(read_all(pipe, Arc::clone(&kept), end));
-        Self { kept, ended }
+        let tail = Self { kept, ended };
+        tokio::spawn(read_all(pipe, tail.clone(), end));
+        tail
     }
 
-    /// Of a process whose stderr goes elsewhere.
+    /// For a process whose stderr goes elsewhere.
     pub(super) fn none() -> Self {
         let (_end, ended) = watch::channel(true);
         Self { kept: Arc::default(), ended }
     }
 
-    /// What is kept at this moment, as text. A character that lost its beginning is left out.
+    /// The current tail as text, without a character cut off at its start.
     pub fn text(&self) -> String {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let full = kept.len() == KEPT;
@@ -42,22 +44,26 @@ impl StderrTail {
         String::from_utf8_lossy(bytes).into_owned()
     }
 
-    /// Waits until all was read.
+    pub(super) fn keep(&self, bytes: &[u8]) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(bytes);
+        let over = kept.len().saturating_sub(KEPT);
+        kept.drain(..over);
+    }
+
+    /// Waits until everything was read.
     pub(super) async fn drained(&self) {
         let mut ended = self.ended.clone();
         let _reader_gone = ended.wait_for(|ended| *ended).await.is_err();
     }
 }
 
-async fn read_all(mut pipe: Receiver, kept: Arc<Mutex<VecDeque<u8>>>, end: watch::Sender<bool>) {
+async fn read_all(mut pipe: Receiver, tail: StderrTail, end: watch::Sender<bool>) {
     let mut chunk = vec![0; 8 * 1024];
     while let Ok(read) = pipe.read(&mut chunk).await
         && read > 0
     {
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend(&chunk[..read]);
-        let over = kept.len().saturating_sub(KEPT);
-        kept.drain(..over);
+        tail.keep(&chunk[..read]);
     }
     let _nobody_waits = end.send(true);
 }

@@ -1,4 +1,4 @@
-//! What we say to a process. One task writes, in order; nobody who hands it bytes has to wait for the pipe.
+//! Writes to a process. One task writes in order, so callers never wait for the pipe.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,12 +9,12 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::Exit;
 
-/// What may wait for a process that does not read. A message of the browser has at most 8 MiB.
+/// Bytes that may be queued for a process that does not read. A message from the browser has at most 8 MiB.
 const MOST_QUEUED: usize = 64 * 1024 * 1024;
 
-/// The process can't be told: it ended, or its stdin was closed, or it has not read for very long.
+/// The process ended, its stdin was closed, or it has not read for so long that the queue is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the process does not take any more input")]
+#[error("the process takes no more input")]
 pub struct StdinClosed;
 
 /// Writes to a process. Clones write to the same one.
@@ -38,25 +38,25 @@ impl Stdin {
         Self { queue, queued }
     }
 
-    /// Of a process that gets none.
+    /// For a process without input.
     pub(super) fn closed() -> Self {
         let (queue, _gone) = mpsc::unbounded_channel();
         Self { queue, queued: Arc::default() }
     }
 
-    /// Puts these bytes behind what was put there before. That they are queued does not mean that they arrive.
+    /// Queues these bytes. Queued does not mean delivered.
     pub fn queue(&self, bytes: Vec<u8>) -> Result<(), StdinClosed> {
         self.put(bytes, None)
     }
 
-    /// Writes these bytes; returns when a living process has them in its pipe.
+    /// Writes these bytes; returns once they are in the pipe of a living process.
     pub async fn write(&self, bytes: Vec<u8>) -> Result<(), StdinClosed> {
         let (written, done) = oneshot::channel();
         self.put(bytes, Some(written))?;
         done.await.map_err(|_dropped| StdinClosed)
     }
 
-    /// Closes stdin behind what is queued. Every write after this fails.
+    /// Closes stdin after what is queued. Every later write fails.
     pub fn close(&self) {
         let _closed_already = self.queue.send(Order::Close);
     }
@@ -71,15 +71,15 @@ impl Stdin {
     }
 }
 
-/// Ends when told, when the process ended, or when the pipe is broken; what is queued then is dropped with its
-/// tickets, which is how their owners hear of it.
+/// Ends on a close, when the process ends, or when the pipe breaks. Dropping the queue then drops its tickets, which
+/// notifies their owners.
 async fn write_all(
     mut pipe: Sender,
     mut orders: mpsc::UnboundedReceiver<Order>,
     queued: Arc<AtomicUsize>,
     mut exits: watch::Receiver<Option<Exit>>,
 ) {
-    // A grandchild may hold the other end open, so that the process is gone must be seen by itself.
+    // A grandchild may hold the other end open, so the pipe alone does not show that the process ended.
     let ended = async move {
         let _nobody_watches = exits.wait_for(Option::is_some).await;
     };

@@ -1,4 +1,4 @@
-//! Owns one guarded process from its start to the moment when nothing of it is left.
+//! Owns one guarded process from its start until no descendant of it is left.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,24 +9,26 @@ use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
+use super::leftovers::end_launch;
+use super::mark::LaunchMark;
 use super::orders::{Order, Report};
 use super::{Exit, StderrTail, Stdin};
 
-/// How long the last words of a process that ended are waited for; a child of it may hold its stderr open.
+/// How long to wait for the rest of stderr after a process ended; a child may hold it open.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// How to end a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// One agent, at leisure: close its stdin, 5 s, SIGTERM, 2 s, SIGKILL.
+    /// For one agent: close its stdin, 5 s, SIGTERM, 2 s, SIGKILL.
     Gently,
-    /// Because the server stops: close its stdin, 1 s, SIGTERM, 1 s, SIGKILL.
+    /// When the server stops: close its stdin, 1 s, SIGTERM, 1 s, SIGKILL.
     Now,
-    /// SIGKILL.
+    /// SIGKILL at once.
     Kill,
 }
 
-/// A running process. Clones are the same one; when the last is dropped, its guard ends it.
+/// A handle to a running process. When the last clone is dropped, the guard ends the process.
 #[derive(Debug, Clone)]
 pub struct Process {
     shared: Arc<Shared>,
@@ -44,49 +46,45 @@ struct Shared {
 }
 
 impl Process {
-    /// Its number.
     pub fn pid(&self) -> i32 {
         self.shared.pid
     }
 
-    /// The number of its guard.
     pub fn guard_pid(&self) -> Option<u32> {
         self.shared.guard_pid
     }
 
-    /// Whether it has not ended.
     pub fn is_alive(&self) -> bool {
         self.shared.exits.borrow().is_none()
     }
 
-    /// How it ended; waits until it did. Any number may wait.
+    /// Waits until it ends. Any number of callers may wait.
     pub async fn exited(&self) -> Exit {
         let mut exits = self.shared.exits.clone();
         match exits.wait_for(Option::is_some).await {
             Ok(exit) => exit.unwrap_or(Exit::Unseen),
-            // The task that watches is gone, which happens only when the runtime ends.
+            // The watching task is gone, which only happens when the runtime ends.
             Err(_closed) => Exit::Unseen,
         }
     }
 
-    /// Waits until nothing of it is left: itself, its children, whatever they started, and its guard.
+    /// Waits until the process, all its descendants and its guard have ended.
     pub async fn gone(&self) {
         let mut gone = self.shared.gone.clone();
         let _runtime_ends = gone.wait_for(|gone| *gone).await.is_err();
     }
 
-    /// What it wrote to stderr.
     pub fn stderr(&self) -> &StderrTail {
         &self.shared.stderr
     }
 
-    /// What it wrote to stderr last. To be asked when it ended: waits for what is still in the pipe.
+    /// The tail of stderr. Call after it ended: waits briefly for what is still in the pipe.
     pub async fn last_words(&self) -> String {
         let _a_child_holds_it_open = timeout(LAST_WORDS, self.shared.stderr.drained()).await;
         self.shared.stderr.text()
     }
 
-    /// Ends it and everything it started; returns when nothing is left.
+    /// Ends it and all its descendants; returns when none is left.
     pub async fn stop(&self, how: Stop) {
         let (before_term, before_kill) = match how {
             Stop::Gently => (Duration::from_secs(5), Duration::from_secs(2)),
@@ -118,22 +116,22 @@ impl Process {
 pub(super) struct Supervised {
     guard: Child,
     lifeline: UnixStream,
-    mark: String,
+    mark: LaunchMark,
     exits: watch::Sender<Option<Exit>>,
 }
 
 impl Supervised {
-    /// `mark` is the `NAME=value` that every process of it carries.
+    /// Every process of this launch carries `mark`.
     pub fn new(
         guard: Child,
         lifeline: UnixStream,
-        mark: String,
+        mark: LaunchMark,
     ) -> (Self, watch::Receiver<Option<Exit>>) {
         let (exits, seen) = watch::channel(None);
         (Self { guard, lifeline, mark, exits }, seen)
     }
 
-    /// Watches it until nothing of it is left.
+    /// Watches the process until no descendant is left.
     pub fn watch(
         self,
         pid: i32,
@@ -156,7 +154,7 @@ impl Supervised {
                     break;
                 }
             }
-            // The last handle is gone: cut the lifeline, and the guard ends what is left.
+            // The last handle is gone: cut the lifeline, and the guard ends the process.
             let _guard_gone = lifeline.shutdown().await;
             std::future::pending().await
         };
@@ -177,9 +175,9 @@ impl Supervised {
         }
         let ended = self.guard.wait().await;
         if !ended.is_ok_and(|status| status.success()) {
-            tracing::warn!(guard = ?self.guard.id(), "a guard was killed; ending what it guarded");
+            tracing::warn!(guard = ?self.guard.id(), "a guard was killed; ending its processes");
             let mark = self.mark;
-            let _ends_by_itself = tokio::task::spawn_blocking(move || end_marked(&mark)).await;
+            let _done_either_way = tokio::task::spawn_blocking(move || end_launch(mark)).await;
         }
         self.exits.send_if_modified(|exit| {
             let unseen = exit.is_none();
@@ -191,19 +189,3 @@ impl Supervised {
         let _nobody_waits = end.send(true);
     }
 }
-
-/// Ends everything that carries the mark, now that its guard can't. What scrubbed its environment *and* lost its
-/// guard to SIGKILL is out of reach; the agent itself is not, because the system kills it with its guard.
-#[cfg(target_os = "linux")]
-fn end_marked(mark: &str) {
-    use super::tree::{Met, marked_with, signal_all};
-    let mut pause = Duration::from_millis(5);
-    while signal_all(&marked_with(mark), rustix::process::Signal::KILL) == Met::Some {
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_secs(1));
-    }
-}
-
-/// There is no way to find them here but the group, whose number may have been taken by others.
-#[cfg(not(target_os = "linux"))]
-fn end_marked(_mark: &str) {}

@@ -1,12 +1,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use liminal_contract::{Answer, ItemId, OutcomeBy, SessionId, TurnId};
+use liminal_contract::{Answer, ItemId, OptionValue, OutcomeBy, SessionId, TurnId};
 
 use super::*;
-use crate::{LoadSession, NewSession, ProviderSession};
+use crate::{AgentPrompt, LoadSession, NewSession, ProviderSession};
 
-/// Does nothing but have a name and count how often it was ended.
+/// Has only a name and a count of its shutdowns.
 struct Silent {
     cli_type: CliType,
     ended: Arc<AtomicUsize>,
@@ -27,8 +27,11 @@ impl CliProvider for Silent {
         &self,
         _session: &SessionId,
         _turn: &TurnId,
-        _content: &str,
+        _prompt: &AgentPrompt,
     ) -> Result<(), ProviderError> {
+        Ok(())
+    }
+    async fn steer(&self, _: &SessionId, _: &str, _: &str) -> Result<(), ProviderError> {
         Ok(())
     }
     async fn cancel_turn(&self, _session: &SessionId) -> Result<(), ProviderError> {
@@ -43,6 +46,15 @@ impl CliProvider for Silent {
     ) -> Result<(), ProviderError> {
         Ok(())
     }
+    async fn set_option(
+        &self,
+        _: &SessionId,
+        _: &str,
+        _: OptionValue,
+    ) -> Result<(), ProviderError> {
+        Ok(())
+    }
+
     async fn kill_session(&self, _session: &SessionId) -> Result<(), ProviderError> {
         Ok(())
     }

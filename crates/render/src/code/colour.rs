@@ -1,6 +1,7 @@
-//! Grammar scopes to a dozen classes, and lines of classed tokens to HTML. Nothing is loaded before the first code block
-//! that has a language.
+//! Grammar scopes to a dozen classes, and lines of tokens to HTML. Nothing is loaded before the first code block with a
+//! language.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use syntect::parsing::{BasicScopeStackOp, ParseState, Scope, ScopeStack, SyntaxSet};
@@ -8,51 +9,66 @@ use syntect::parsing::{BasicScopeStackOp, ParseState, Scope, ScopeStack, SyntaxS
 use super::language;
 use crate::escape::{Spell, show_into};
 
-/// A longer line is data (minified, base64): it is shown as it is.
+/// In bytes. A longer line is data (minified, base64) and gets no colours.
 const LONGEST_LINE: usize = 2_000;
 
-/// HTML per byte of code that colours may bring it to. A line for which nothing is left is shown without them, and costs
-/// what escaping it costs: so all of it is never more than the larger of the two, line by line, and the head start.
+/// Bytes of coloured HTML allowed per byte of code. Lines beyond that budget are only escaped, so the total is at most
+/// the larger of the two, line by line, plus the head start.
 const MOST_PER_BYTE: usize = 4;
 
-/// What a short piece of code may cost beyond that.
+/// Extra bytes of HTML, so that short code always gets colours.
 const HEAD_START: usize = 64;
 
-/// Appends highlighted code; `false`, with nothing appended, when the language is not known.
+/// Appends highlighted code; `false`, with nothing appended, if the language is unknown.
 pub(super) fn write(html: &mut String, code: &str, language: &str) -> bool {
-    if !language::is_known(language) {
-        return false;
-    }
-    let Some(grammar) = language::grammar(&GRAMMARS, language) else { return false };
-    let mut state = ParseState::new(grammar);
-    let mut painter = Painter { scopes: ScopeStack::new(), classes: Vec::new() };
+    let Some(mut lines) = Lines::of(language) else { return false };
     let mut allowed = HEAD_START;
     for line in code.split_inclusive('\n') {
-        let ops =
-            if line.len() > LONGEST_LINE { None } else { state.parse_line(line, &GRAMMARS).ok() };
         allowed += MOST_PER_BYTE * line.len();
         let from = html.len();
-        match ops {
-            Some(ops) => write_line(html, line, &painter.paint(line, &ops), allowed),
-            None => show_into(html, line, Spell::Bidi),
-        }
+        write_line(html, line, &lines.next(line), allowed);
         allowed = allowed.saturating_sub(html.len() - from);
     }
     true
 }
 
+/// Colours the lines of one text, in their order.
+pub(crate) struct Lines {
+    state: ParseState,
+    painter: Painter,
+}
+
+impl Lines {
+    /// `None` if the language is unknown.
+    pub fn of(language: &str) -> Option<Self> {
+        let known = language::is_known(language);
+        let grammar = known.then(|| language::grammar(&GRAMMARS, language)).flatten()?;
+        let painter = Painter { scopes: ScopeStack::new(), classes: Vec::new() };
+        Some(Self { state: ParseState::new(grammar), painter })
+    }
+
+    /// The tokens of the next line, which must end with its line feed if it has one. Without tokens it is plain.
+    pub fn next(&mut self, line: &str) -> Vec<Token> {
+        if line.len() > LONGEST_LINE {
+            return Vec::new();
+        }
+        let ops = self.state.parse_line(line, &GRAMMARS);
+        ops.map(|ops| self.painter.paint(line, &ops)).unwrap_or_default()
+    }
+}
+
 /// The class of a token; `None` is plain text.
 type Class = Option<u8>;
 
-/// Follows the scopes of a grammar and knows the class that each place has.
+/// Follows the scopes of a grammar and finds the class at each position.
 struct Painter {
     scopes: ScopeStack,
     /// The class at each depth of the stack: its own, or its parent's.
     classes: Vec<Class>,
 }
 
-/// A piece of a line, up to `end`, in one class.
-struct Token {
+/// A piece of a line, up to `end`, with one class.
+pub(crate) struct Token {
     end: usize,
     class: Class,
 }
@@ -87,7 +103,7 @@ impl Painter {
     }
 }
 
-/// Adds a piece; equal neighbours become one, also across blanks, which have no colour to lose.
+/// Adds a piece. Neighbours with the same class become one, also across blanks, which have no colour.
 fn push(tokens: &mut Vec<Token>, line: &str, from: usize, end: usize, class: Class) {
     if from >= end {
         return;
@@ -115,11 +131,21 @@ fn push(tokens: &mut Vec<Token>, line: &str, from: usize, end: usize, class: Cla
 
 fn write_line(html: &mut String, line: &str, tokens: &[Token], allowed: usize) {
     let start = html.len();
-    let mut from = 0;
-    for token in tokens {
-        let piece = &line[from..token.end];
-        from = token.end;
+    write_piece(html, line, 0..line.len(), tokens);
+    if html.len() - start > allowed {
+        html.truncate(start);
+        show_into(html, line, Spell::Bidi);
+    }
+}
+
+/// Appends a part of a line in the colours of its tokens.
+pub(crate) fn write_piece(html: &mut String, line: &str, part: Range<usize>, tokens: &[Token]) {
+    let mut from = part.start;
+    for token in tokens.iter().filter(|token| token.end > part.start) {
+        let piece = &line[from..token.end.min(part.end)];
+        from = token.end.min(part.end);
         match token.class {
+            _ if piece.is_empty() => break,
             None => show_into(html, piece, Spell::Bidi),
             Some(class) => {
                 html.push_str("<i class=");
@@ -130,13 +156,10 @@ fn write_line(html: &mut String, line: &str, tokens: &[Token], allowed: usize) {
             }
         }
     }
-    if html.len() - start > allowed {
-        html.truncate(start);
-        show_into(html, line, Spell::Bidi);
-    }
+    show_into(html, &line[from..part.end], Spell::Bidi);
 }
 
-/// The class a scope asks for; `None` when it leaves the choice to the scope around it. The stack ends with it.
+/// The class of a scope, the last of the stack; `None` leaves the choice to the enclosing scope.
 fn class_of(scope: Scope, stack: &[Scope]) -> Option<Class> {
     if let [.., around, _] = stack
         && NAMED.0.is_prefix_of(*around)
@@ -147,13 +170,13 @@ fn class_of(scope: Scope, stack: &[Scope]) -> Option<Class> {
     RULES.iter().find(|(prefix, _)| prefix.is_prefix_of(scope)).map(|(_, class)| *class)
 }
 
-/// A name in quotes, as JSON's: in the colour of names, so that it is told from what it names.
+/// A quoted key, as in JSON: in the colour of names, to tell it from its value.
 static NAMED: LazyLock<(Scope, Scope)> = LazyLock::new(|| {
     let scope = |name| Scope::new(name).unwrap_or_default();
     (scope("meta.mapping.key"), scope("string"))
 });
 
-/// The first that fits decides, so the particular stands before the general. A dot means plain.
+/// The first match decides, so specific scopes come before general ones. A dot means plain.
 static RULES: LazyLock<Vec<(Scope, Class)>> = LazyLock::new(|| {
     let rules: &[(&str, u8)] = &[
         ("comment", b'c'),
@@ -219,5 +242,5 @@ static RULES: LazyLock<Vec<(Scope, Class)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// About a megabyte: each grammar stays packed until a code block asks for it.
+/// About 1 MB: each grammar stays packed until a code block needs it.
 static GRAMMARS: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);

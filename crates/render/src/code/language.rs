@@ -1,8 +1,8 @@
-//! From what people call a language to its grammar.
+//! Finds the grammar for a language name.
 
 use syntect::parsing::{SyntaxReference, SyntaxSet};
 
-/// The grammar of a language by its name, short name or file ending; `None` for one we don't know.
+/// By name, short name or file extension.
 pub(super) fn grammar<'g>(grammars: &'g SyntaxSet, language: &str) -> Option<&'g SyntaxReference> {
     let known = name(&language.to_ascii_lowercase())?;
     grammars.syntaxes().iter().rev().find(|grammar| grammar.name == known)

@@ -1,14 +1,14 @@
-//! Which words of a changed line differ from the line it replaced.
+//! Finds the words of a changed line that differ from the line it replaced.
 
 use std::ops::Range;
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-/// Lines of more words than this are data, not prose or code: marks inside would cost more than they tell.
+/// Lines with more words are data, not prose or code: marking words would cost more than it helps.
 const MOST_WORDS: usize = 300;
 
-/// The byte ranges of the old and of the new line that differ. Empty when the lines have too little in common for
-/// marks to help.
+/// The byte ranges that differ in the old and in the new line. Empty if the lines have too little in common for marks
+/// to help.
 pub(super) fn changed(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let (old_words, new_words) = (words(old), words(new));
     if old_words.len().max(new_words.len()) > MOST_WORDS {

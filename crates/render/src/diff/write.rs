@@ -3,37 +3,59 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use super::{Diff, Fate, Hunk, Returns, Row, Side, words};
+use super::{Diff, Extent, Fate, Hunk, Returns, Row, Side, words};
+use crate::code::colour::{Lines, Token, write_piece};
+use crate::code::language_of_file;
 use crate::escape::{Spell, escape_into, show_into};
-use crate::visible;
+use crate::{HEAVY, visible};
 
-/// More rows than this are counted, not shown: nobody reads them, and a browser would choke.
+/// Rows beyond this are counted or folded: laying them out would slow down a browser.
 const MOST_ROWS: usize = 4_000;
 
 /// One file: header with name and counts, then its hunks.
-pub(super) fn file(path: &str, fate: Fate, hunks: Vec<Hunk<'_>>, returns: Returns) -> Diff {
-    let added = hunks.iter().map(|hunk| hunk.count(Side::New)).sum();
-    let removed = hunks.iter().map(|hunk| hunk.count(Side::Old)).sum();
-    let mut writer =
-        Writer { html: String::new(), text: String::new(), rows: 0, left_out: 0, returns };
+pub(super) fn file(
+    path: &str,
+    fate: Fate,
+    hunks: Vec<Hunk<'_>>,
+    returns: Returns,
+    extent: Extent,
+) -> Diff {
+    let count = |side| hunks.iter().map(|hunk| hunk.count(side)).sum::<usize>();
+    let number = |lines: usize| u32::try_from(lines).unwrap_or(u32::MAX);
+    let (added, removed) = (number(count(Side::New)), number(count(Side::Old)));
+    let total = hunks.iter().map(|hunk| hunk.rows.len()).sum();
+    let (html, text) = (String::new(), String::new());
+    let rows = hunks.iter().flat_map(|hunk| &hunk.rows);
+    let is_heavy = rows.map(|row| row.text.len()).sum::<usize>() > HEAVY;
+    let language = if is_heavy { "" } else { language_of_file(path) };
+    let end = |hunk: &Hunk<'_>| hunk.old_start.max(hunk.new_start).saturating_add(hunk.rows.len());
+    let last = hunks.iter().map(end).max();
+    let width = last.unwrap_or_default().max(100).ilog10() as usize + 1;
+    let mut writer = Writer { html, text, rows: 0, total, returns, extent, width, colours: None };
     writer.header(path, fate, added, removed);
     for hunk in &hunks {
+        writer.colours = Lines::of(language).zip(Lines::of(language));
         writer.hunk(hunk, hunks.len() > 1 || hunk.old_start > 1 || hunk.new_start > 1);
     }
     writer.end(hunks.is_empty());
-    Diff { html: writer.html, text: writer.text }
+    Diff { html: writer.html, text: writer.text, added, removed }
 }
 
 struct Writer {
     html: String,
     text: String,
     rows: usize,
-    left_out: usize,
+    total: usize,
     returns: Returns,
+    extent: Extent,
+    /// The digits of the largest line number.
+    width: usize,
+    /// Those of the old and of the new version. Each hunk starts with fresh ones: what precedes it is not known.
+    colours: Option<(Lines, Lines)>,
 }
 
 impl Writer {
-    fn header(&mut self, path: &str, fate: Fate, added: usize, removed: usize) {
+    fn header(&mut self, path: &str, fate: Fate, added: u32, removed: u32) {
         let path = visible(path);
         let (old, new) = match fate {
             Fate::New => ("/dev/null", path.as_str()),
@@ -50,7 +72,8 @@ impl Writer {
             Fate::Changed => {}
         }
         self.put_html(format_args!(
-            " <span class=\"counts\"><span class=\"plus\">+{added}</span> <span class=\"minus\">\u{2212}{removed}</span></span></div><div class=\"rows\">"
+            " <span class=\"counts\"><span class=\"plus\">+{added}</span> \
+             <span class=\"minus\">\u{2212}{removed}</span></span></div><div class=\"rows\">"
         ));
     }
 
@@ -68,7 +91,7 @@ impl Writer {
             both + new
         );
         self.put_text(format_args!("{title}\n"));
-        if titled && self.rows < MOST_ROWS {
+        if titled && (self.rows < MOST_ROWS || self.extent == Extent::Whole) {
             self.put_html(format_args!("<div class=\"gap\">{title}</div>"));
         }
         let (mut old_line, mut new_line) = (hunk.old_start, hunk.new_start);
@@ -77,7 +100,7 @@ impl Writer {
             let side = first.side;
             let run = rest.iter().take_while(|row| row.side == side).count();
             let (rows, after) = rest.split_at(run);
-            // Lines removed and then added stand for each other one by one: those get word-level marks.
+            // Removed lines pair up with the added lines that follow them, one by one: pairs get word-level marks.
             let added = if side == Side::Old {
                 after.iter().take_while(|row| row.side == Side::New).count()
             } else {
@@ -130,33 +153,61 @@ impl Writer {
         *old_line += usize::from(row.side != Side::New);
         *new_line += usize::from(row.side != Side::Old);
         self.rows += 1;
-        if self.rows > MOST_ROWS {
-            self.left_out += 1;
+        if self.rows > MOST_ROWS && self.extent == Extent::Beginning {
             return;
         }
+        if self.rows == MOST_ROWS + 1 {
+            let more = self.total - MOST_ROWS;
+            self.put_html(format_args!(
+                "<details class=\"rest\"><summary>Show {more} more lines</summary>"
+            ));
+        }
+        // Padded, so that both columns are generated as one text: two elements would take a page twice as long.
+        let width = self.width;
         match row.side {
             Side::Both => self.put_html(format_args!(
-                "<div class=\"same\" data-old=\"{old}\" data-new=\"{new}\">"
+                "<div class=\"same\" data-old=\"{old:width$}\" data-new=\"{new:width$}\">"
             )),
-            Side::Old => self.put_html(format_args!("<div class=\"del\" data-old=\"{old}\">")),
-            Side::New => self.put_html(format_args!("<div class=\"add\" data-new=\"{new}\">")),
+            Side::Old => self.put_html(format_args!(
+                "<div class=\"del\" data-old=\"{old:width$}\" data-new=\"{:width$}\">",
+                ""
+            )),
+            Side::New => self.put_html(format_args!(
+                "<div class=\"add\" data-old=\"{:width$}\" data-new=\"{new:width$}\">",
+                ""
+            )),
         }
         let text = match self.returns {
             Returns::Hide => row.text.strip_suffix('\r').unwrap_or(row.text),
             Returns::Show => row.text,
         };
+        let tokens = self.tokens(row.side, text);
         let mut from = 0;
         for mark in marks.iter().filter(|mark| mark.end <= text.len()) {
-            show_into(&mut self.html, &text[from..mark.start], Spell::Bidi);
+            write_piece(&mut self.html, text, from..mark.start, &tokens);
+            // Plain, because colours would have too little contrast here.
             self.html.push_str("<mark>");
             show_into(&mut self.html, &text[mark.clone()], Spell::Bidi);
             self.html.push_str("</mark>");
             from = mark.end;
         }
-        show_into(&mut self.html, &text[from..], Spell::Bidi);
+        write_piece(&mut self.html, text, from..text.len(), &tokens);
         self.html.push_str("</div>");
         if !row.ended {
             self.html.push_str("<div class=\"note\">No newline at end of file</div>");
+        }
+    }
+
+    fn tokens(&mut self, side: Side, text: &str) -> Vec<Token> {
+        let Some((old, new)) = &mut self.colours else { return Vec::new() };
+        let line = format!("{text}\n");
+        match side {
+            Side::Old => old.next(&line),
+            Side::New => new.next(&line),
+            Side::Both => {
+                old.next(&line);
+                new.next(&line)
+            }
         }
     }
 
@@ -164,9 +215,13 @@ impl Writer {
         if unchanged {
             self.html.push_str("<div class=\"note\">No change</div>");
         }
-        let left_out = self.left_out;
-        if left_out > 0 {
-            self.put_html(format_args!("<div class=\"note\">{} more lines</div>", left_out));
+        let more = self.total.saturating_sub(MOST_ROWS);
+        match self.extent {
+            Extent::Whole if more > 0 => self.html.push_str("</details>"),
+            Extent::Beginning if more > 0 => {
+                self.put_html(format_args!("<div class=\"note\">{more} more lines</div>"));
+            }
+            Extent::Whole | Extent::Beginning => {}
         }
         self.html.push_str("</div></div>");
     }

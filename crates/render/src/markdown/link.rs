@@ -1,23 +1,21 @@
-//! Which addresses may be followed, and when a link must say where it really goes.
+//! Decides which addresses become links, and when a link must show its real host.
 
 use url::Url;
 
-/// What becomes of an address an agent wrote.
 pub(crate) enum Target {
-    /// It may be followed.
     Follow {
-        /// As a browser would normalise it.
+        /// Normalised as a browser does.
         href: String,
-        /// The real host, where the text of the link could make a reader expect another.
+        /// The real host, if the text of the link suggests another.
         host: Option<String>,
     },
-    /// Not a web address: shown, never followed.
+    /// Not a web address: shown as text.
     Refer,
 }
 
-/// Judges an address by what a browser would make of it, together with the text it hides behind.
+/// Judges an address as a browser would read it, together with the link text.
 pub(crate) fn judge(address: &str, text: &str) -> Target {
-    // A browser drops tabs and line ends inside an address, which is how `java\nscript:` became famous. No honest
+    // A browser drops tabs and line ends inside an address, which made `java\nscript:` a famous trick. No honest
     // address has one, so any control character or space makes it text.
     if address.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return Target::Refer;
@@ -47,7 +45,7 @@ pub(crate) fn judge(address: &str, text: &str) -> Target {
     }
 }
 
-/// What in a text looks like the name of a host, lower-case.
+/// The words in a text that look like host names, in lower case.
 fn hosts_named(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| {
         c.is_whitespace() || matches!(c, '(' | ')' | '<' | '>' | ',' | ';' | '"' | '\'')
@@ -57,7 +55,7 @@ fn hosts_named(text: &str) -> impl Iterator<Item = String> {
         let authority = after_scheme.split(['/', '\\', '?', '#']).next().unwrap_or_default();
         let host = authority.rsplit('@').next().unwrap_or_default();
         let host = host.split(':').next().unwrap_or_default().trim_matches('.').to_lowercase();
-        // Look-alikes of the dot count as one: a browser reads them so, and so does the eye.
+        // Look-alikes of the dot count as dots, for a browser as for a reader.
         let host = host.replace(['\u{3002}', '\u{FF0E}', '\u{FF61}', '\u{2024}'], ".");
         let last = host.rsplit('.').next().unwrap_or_default();
         let named = host.contains('.')

@@ -1,9 +1,7 @@
-//! The tree of one top-level block to HTML. Safe by construction: elements and classes are literals here, and every
-//! text goes through `escape`. Nothing of the source is ever copied as markup. No recursion, so depth costs no stack.
+//! Writes the tree of one top-level block as HTML. Safe by construction: elements and classes are literals here, all
+//! text goes through `escape`, and no source is ever copied as markup. No recursion, so depth costs no stack.
 
-use std::borrow::Cow;
 use std::ops::Range;
-use std::ptr;
 
 use comrak::arena_tree::NodeEdge;
 use comrak::nodes::{AstNode, ListType, NodeCodeBlock, NodeList, NodeValue, TableAlignment};
@@ -13,79 +11,35 @@ use crate::PLAIN_ABOVE;
 use crate::code::{self, UpTo};
 use crate::escape::{Spell, escape_into, show_into};
 
-/// Quotes and lists inside each other beyond this are shown flat: no reader can tell, and browsers give up too.
+/// Quotes and lists nested deeper are shown flat: no reader can tell, and browsers give up too.
 const DEEPEST: usize = 24;
 
-/// Stands where the text so far ends, in front of what only closes it.
-pub(crate) const END: char = '\u{FDD0}';
-/// Stands at the start of a paragraph whose beginning is already written.
-pub(crate) const START: char = '\u{FDD1}';
-/// Stands where a paragraph could be parted.
-pub(crate) const MARK: char = '\u{FDD2}';
-
-/// How the writer should read the tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading {
     /// Which closed fences get colours.
     pub colours: UpTo,
-    /// Whether the text still grows: places are noted, and open fences stay plain.
-    pub growing: bool,
-    /// Where what is new begins, when a stand-in is written in front of it.
-    pub resume: Resume,
+    /// For a growing text: an open fence stays plain and shows its unfinished last line.
+    pub open_fence: Option<LastLine>,
 }
 
-/// What stands for the part of a block that is already written.
+/// Whether the last line of a growing text has its line feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Resume {
-    /// Nothing.
-    Nothing,
-    /// An empty heading, in all the containers that are open.
-    Heading,
-    /// A list item with an empty heading.
-    Item,
-    /// The head of a table.
-    TableHead,
-    /// [`START`], in a paragraph.
-    Text,
-    /// An opened fence.
-    Fence,
+pub(crate) enum LastLine {
+    Finished,
+    Unfinished,
 }
 
 impl Default for Reading {
     fn default() -> Self {
-        Self { colours: UpTo(PLAIN_ABOVE), growing: false, resume: Resume::Nothing }
+        Self { colours: UpTo(PLAIN_ABOVE), open_fence: None }
     }
 }
 
-/// One block, written.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
-    /// The HTML.
     pub html: String,
-    /// Where in it highlighted code stands.
+    /// The byte ranges of highlighted code in the HTML.
     pub code: Vec<Range<usize>>,
-    /// Where what is new begins.
-    pub start: usize,
-    /// Where [`END`] stood.
-    pub end: Option<usize>,
-    /// Where [`MARK`] stood, if directly in a paragraph.
-    pub mark: Option<usize>,
-    /// Where each block node of a growing text stands, by its address.
-    pub places: Vec<(usize, Range<usize>)>,
-}
-
-impl Written {
-    /// Where a node stands in the HTML.
-    pub(crate) fn place<'a>(&self, node: &'a AstNode<'a>) -> Option<Range<usize>> {
-        self.places
-            .iter()
-            .find(|(known, _)| *known == address(node))
-            .map(|(_, place)| place.clone())
-    }
-}
-
-fn address<'a>(node: &'a AstNode<'a>) -> usize {
-    ptr::from_ref(node).addr()
 }
 
 /// The HTML of one top-level block.
@@ -93,7 +47,6 @@ pub(crate) fn block<'a>(root: &'a AstNode<'a>, reading: Reading) -> Written {
     let mut writer = Writer {
         out: Written::default(),
         closers: Vec::new(),
-        open_places: Vec::new(),
         containers: 0,
         links: 0,
         column: 0,
@@ -102,7 +55,7 @@ pub(crate) fn block<'a>(root: &'a AstNode<'a>, reading: Reading) -> Written {
     for edge in root.traverse() {
         match edge {
             NodeEdge::Start(node) => writer.open(node),
-            NodeEdge::End(node) => writer.close(node),
+            NodeEdge::End(_) => writer.close(),
         }
     }
     writer.out
@@ -110,24 +63,21 @@ pub(crate) fn block<'a>(root: &'a AstNode<'a>, reading: Reading) -> Written {
 
 struct Writer {
     out: Written,
-    /// What closes each node that is open, outermost first.
+    /// The closers of the open nodes, outermost first.
     closers: Vec<Closer>,
-    /// Which of the places belong to blocks that are open.
-    open_places: Vec<usize>,
     containers: usize,
     links: usize,
     column: usize,
     reading: Reading,
 }
 
-/// What is written when a node ends.
 enum Closer {
     Tag(&'static str),
     /// The end of a list or quote.
     Container(&'static str),
-    /// The end of what is no link.
+    /// The end of a link that was not written.
     Refer,
-    /// The end of a link, and the host it has to name.
+    /// The end of a link, and the host to show after it.
     Link(Option<String>),
 }
 
@@ -135,23 +85,20 @@ impl Writer {
     /// Writes the start of a node.
     fn open<'a>(&mut self, node: &'a AstNode<'a>) {
         let data = node.data();
-        if self.reading.growing && data.value.block() {
-            let from = self.out.html.len();
-            self.open_places.push(self.out.places.len());
-            self.out.places.push((address(node), from..from));
-        }
         let closer = match &data.value {
             NodeValue::Paragraph if is_tight(node) => Closer::Tag(""),
             NodeValue::Paragraph => self.paragraph(node),
             NodeValue::FootnoteReference(note) => {
-                self.text(&format!("[^{}]", note.name), false);
+                self.text(&format!("[^{}]", note.name));
                 Closer::Tag("")
             }
             NodeValue::FootnoteDefinition(note) => {
-                let said_by_paragraph = node.first_child().is_some_and(|first| matches!(first.data().value, NodeValue::Paragraph));
-                if !said_by_paragraph {
+                let starts_with_paragraph = node
+                    .first_child()
+                    .is_some_and(|first| matches!(first.data().value, NodeValue::Paragraph));
+                if !starts_with_paragraph {
                     self.out.html.push_str("<p>");
-                    self.text(&format!("[^{}]:", note.name), false);
+                    self.text(&format!("[^{}]:", note.name));
                     self.out.html.push_str("</p>");
                 }
                 Closer::Tag("")
@@ -171,25 +118,25 @@ impl Writer {
             }
             NodeValue::HtmlBlock(html) => {
                 self.out.html.push_str("<div class=\"raw\">");
-                self.text(html.literal.trim_end_matches('\n'), false);
+                self.text(html.literal.trim_end_matches('\n'));
                 Closer::Tag("</div>")
             }
             NodeValue::Table(_) => self.tag("<div class=\"table\"><table>", "</tbody></table></div>"),
             NodeValue::TableRow(header) => self.row(*header),
             NodeValue::TableCell => self.cell(node),
             NodeValue::Text(text) => {
-                self.text(text, node.parent().is_some_and(|parent| matches!(parent.data().value, NodeValue::Paragraph)));
+                self.text(text);
                 Closer::Tag("")
             }
-            NodeValue::SoftBreak => self.tag("\n", ""),
-            NodeValue::LineBreak => self.tag("<br>\n", ""),
+            // Agents break lines where they mean it.
+            NodeValue::SoftBreak | NodeValue::LineBreak => self.tag("<br>\n", ""),
             NodeValue::Code(code) => {
                 self.out.html.push_str("<code>");
-                self.show(&code.literal, Spell::Bidi, false);
+                show_into(&mut self.out.html, &code.literal, Spell::Bidi);
                 Closer::Tag("</code>")
             }
             NodeValue::HtmlInline(html) => {
-                self.text(html, false);
+                self.text(html);
                 Closer::Tag("")
             }
             NodeValue::Emph => self.inline("<em>", "</em>"),
@@ -197,13 +144,13 @@ impl Writer {
             NodeValue::Strikethrough => self.inline("<del>", "</del>"),
             NodeValue::Link(link) => self.link(&link.url, node, false),
             NodeValue::Image(link) => self.link(&link.url, node, true),
-            // Extensions that are switched off; were one ever on, its children would still be shown.
+            // Extensions that are off; if one were on, its children would still be shown.
             _ => Closer::Tag(""),
         };
         self.closers.push(closer);
     }
 
-    fn close<'a>(&mut self, node: &'a AstNode<'a>) {
+    fn close(&mut self) {
         match self.closers.pop() {
             Some(Closer::Tag(tag)) => self.out.html.push_str(tag),
             Some(Closer::Container(tag)) => {
@@ -225,31 +172,6 @@ impl Writer {
             }
             None => {}
         }
-        if self.reading.growing && node.data().value.block() {
-            self.note_end(node);
-        }
-    }
-
-    /// Notes where a block ends, and whether it was the stand-in for what is already written.
-    fn note_end<'a>(&mut self, node: &'a AstNode<'a>) {
-        let end = self.out.html.len();
-        if let Some((_, place)) =
-            self.open_places.pop().and_then(|open| self.out.places.get_mut(open))
-        {
-            place.end = end;
-        }
-        let stood_in = match (self.reading.resume, &node.data().value) {
-            (Resume::Heading, NodeValue::Heading(_))
-            | (Resume::TableHead, NodeValue::TableRow(true)) => true,
-            (Resume::Item, NodeValue::Item(_)) => node
-                .first_child()
-                .is_some_and(|first| matches!(first.data().value, NodeValue::Heading(_))),
-            _ => false,
-        };
-        if stood_in {
-            self.out.start = end;
-            self.reading.resume = Resume::Nothing;
-        }
     }
 
     fn tag(&mut self, open: &str, close: &'static str) -> Closer {
@@ -263,7 +185,7 @@ impl Writer {
             && let Some(parent) = node.parent()
             && let NodeValue::FootnoteDefinition(note) = &parent.data().value
         {
-            self.text(&format!("[^{}]: ", note.name), false);
+            self.text(&format!("[^{}]: ", note.name));
         }
         Closer::Tag("</p>")
     }
@@ -301,7 +223,7 @@ impl Writer {
     }
 
     fn inline(&mut self, open: &str, close: &'static str) -> Closer {
-        // Emphasis in emphasis says nothing more; a cap keeps what a browser must build small.
+        // Nested emphasis adds nothing; a cap limits the elements a browser must build.
         if self.closers.len() > 4 * DEEPEST { Closer::Tag("") } else { self.tag(open, close) }
     }
 
@@ -335,11 +257,10 @@ impl Writer {
 
     fn link<'a>(&mut self, address: &str, node: &'a AstNode<'a>, image: bool) -> Closer {
         if self.links > 0 {
-            // A link inside a link can't be; the outer one stands.
+            // Links cannot be nested; the outer one counts.
             return Closer::Tag("");
         }
         let text = text_of(node);
-        let (address, text) = (&without_places(address), without_places(&text));
         self.links += 1;
         match link::judge(address, &text) {
             Target::Follow { href, host } => {
@@ -372,67 +293,33 @@ impl Writer {
     fn fence(&mut self, fence: &NodeCodeBlock) {
         let from = self.out.html.len();
         let language = code::language_of(&fence.info);
-        if self.reading.growing && fence.fenced && !fence.closed {
-            code::open(&mut self.out.html, language);
-            if self.reading.resume == Resume::Fence {
-                self.out.start = self.out.html.len();
-                self.reading.resume = Resume::Nothing;
+        match self.reading.open_fence {
+            Some(last_line) if fence.fenced && !fence.closed => {
+                code::open(&mut self.out.html, language);
+                // The parser ends every line, even an unfinished last one.
+                let literal = match last_line {
+                    LastLine::Finished => &fence.literal,
+                    LastLine::Unfinished => {
+                        fence.literal.strip_suffix('\n').unwrap_or(&fence.literal)
+                    }
+                };
+                show_into(&mut self.out.html, literal, Spell::Bidi);
+                self.out.html.push_str(code::CLOSE);
             }
-            // The last line feed is the parser's own, unless the text really ended in one.
-            let literal = fence
-                .literal
-                .strip_suffix('\n')
-                .filter(|text| text.ends_with(END))
-                .unwrap_or(&fence.literal);
-            self.show(literal, Spell::Bidi, false);
-            self.out.html.push_str(code::CLOSE);
-        } else {
-            code::write(
-                &mut self.out.html,
-                &without_places(&fence.literal),
-                language,
-                self.reading.colours,
-            );
+            _ => {
+                code::write(&mut self.out.html, &fence.literal, language, self.reading.colours);
+            }
         }
         self.out.code.push(from..self.out.html.len());
     }
 
-    fn text(&mut self, text: &str, in_paragraph: bool) {
-        self.show(text, if self.links > 0 { Spell::Bidi } else { Spell::Controls }, in_paragraph);
-    }
-
-    /// Writes text, and notes the places that are marked in it.
-    fn show(&mut self, text: &str, spell: Spell, in_paragraph: bool) {
-        let mut rest = text;
-        while self.reading.growing
-            && let Some(at) = rest.find([END, START, MARK])
-        {
-            show_into(&mut self.out.html, &rest[..at], spell);
-            let here = self.out.html.len();
-            if rest[at..].starts_with(END) {
-                self.out.end = Some(here);
-            } else if rest[at..].starts_with(START) {
-                self.out.start = here;
-                self.reading.resume = Resume::Nothing;
-            } else if in_paragraph {
-                self.out.mark = Some(here);
-            }
-            rest = &rest[at + END.len_utf8()..];
-        }
-        show_into(&mut self.out.html, rest, spell);
+    fn text(&mut self, text: &str) {
+        let spell = if self.links > 0 { Spell::Bidi } else { Spell::Controls };
+        show_into(&mut self.out.html, text, spell);
     }
 }
 
-/// A text without the places marked in it.
-fn without_places(text: &str) -> Cow<'_, str> {
-    if text.contains([END, START, MARK]) {
-        text.replace([END, START, MARK], "").into()
-    } else {
-        text.into()
-    }
-}
-
-/// Whether a paragraph stands in a list without blank lines, where it needs no element of its own.
+/// Whether a paragraph is in a tight list, where it needs no element.
 fn is_tight<'a>(node: &'a AstNode<'a>) -> bool {
     let item = node
         .parent()
@@ -441,7 +328,7 @@ fn is_tight<'a>(node: &'a AstNode<'a>) -> bool {
     list.is_some_and(|list| matches!(&list.data().value, NodeValue::List(list) if list.tight))
 }
 
-/// The text a reader sees of a node.
+/// The visible text of a node.
 fn text_of<'a>(node: &'a AstNode<'a>) -> String {
     let mut text = String::new();
     for inner in node.descendants() {

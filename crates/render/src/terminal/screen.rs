@@ -1,17 +1,16 @@
-//! What a terminal would show of an output, line by line: styled cells. Follows colours and weights, carriage return,
-//! backspace, tab, and the sequences that progress lines use; drops all others. No cursor that moves between lines.
+//! Turns terminal output into lines of styled cells. Follows colours and styles, carriage return, backspace, tab, and
+//! the sequences that progress lines use; drops all others. The cursor never moves between lines.
 
-/// The widest line that overwriting may address; a hostile column costs no memory.
+/// The widest line that overwriting can reach, so that a hostile column number costs no memory.
 const WIDEST: usize = 10_000;
 
-/// One character and how it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cell {
     pub character: char,
     pub style: Style,
 }
 
-/// How characters look. Colours are places in the palette of 256.
+/// Colours are indices in the palette of 256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Style {
     pub front: Option<u8>,
@@ -24,7 +23,7 @@ pub(crate) struct Style {
     pub strike: bool,
 }
 
-/// Hands over each line as it ended. An output that ends in a line feed has no empty last line.
+/// Passes on each line in its final state. Output that ends with a line feed has no empty last line.
 pub(crate) fn each_line(output: &str, mut take: impl FnMut(&[Cell])) {
     let mut screen = Screen { cells: Vec::new(), column: 0, style: Style::default() };
     let mut rest = output.chars();
@@ -88,7 +87,6 @@ impl Screen {
     }
 }
 
-/// What follows ESC.
 fn escape(rest: &mut std::str::Chars<'_>, screen: &mut Screen) {
     let mut ahead = rest.clone();
     match ahead.next() {
@@ -96,7 +94,7 @@ fn escape(rest: &mut std::str::Chars<'_>, screen: &mut Screen) {
             *rest = ahead;
             control(rest, screen);
         }
-        // Strings: window titles, links, images. All of it goes.
+        // Strings: window titles, links, images. All of it is dropped.
         Some(']' | 'P' | 'X' | '^' | '_') => {
             *rest = ahead;
             skip_string(rest);
@@ -116,11 +114,10 @@ fn escape(rest: &mut std::str::Chars<'_>, screen: &mut Screen) {
     }
 }
 
-/// A number of a control sequence.
 #[derive(Clone, Copy, Default)]
 struct Parameter {
     value: u16,
-    /// It stands behind a colon, and so belongs to the one before.
+    /// It follows a colon, so it belongs to the previous one.
     is_sub: bool,
 }
 
@@ -150,7 +147,7 @@ fn control(rest: &mut std::str::Chars<'_>, screen: &mut Screen) {
                 }
                 return;
             }
-            // A broken sequence ends where something else begins.
+            // A broken sequence ends where something else starts.
             Some(_) | None => return,
         }
         *rest = ahead;
@@ -170,8 +167,8 @@ fn obey(command: char, parameters: &[Parameter], screen: &mut Screen) {
     }
 }
 
-/// Skips a string that ends with BEL or ST. One that never ends takes nothing but itself up to the end of its line, so
-/// that a stray sequence can't hide the rest of an output.
+/// Skips a string that ends with BEL or ST. One that never ends is skipped only up to the end of its line, so that a
+/// stray sequence can't hide the rest of the output.
 fn skip_string(rest: &mut std::str::Chars<'_>) {
     loop {
         let mut ahead = rest.clone();
@@ -202,7 +199,7 @@ fn restyle(style: &mut Style, parameters: &[Parameter]) {
             1 => style.bold = true,
             2 => style.dim = true,
             3 => style.italic = true,
-            // Straight, double, curly: all the same but for none.
+            // Straight, double, curly: all the same, except none.
             4 => style.underline = subs.first().is_none_or(|kind| kind.value != 0),
             7 => style.inverse = true,
             9 => style.strike = true,
@@ -228,7 +225,7 @@ fn restyle(style: &mut Style, parameters: &[Parameter]) {
     }
 }
 
-/// The colour that follows 38, 48 and 58: `5;n` or `2;r;g;b`. With colons, a colour space may stand before the red.
+/// The colour that follows 38, 48 and 58: `5;n` or `2;r;g;b`. With colons, a colour space may precede the red.
 fn extended(subs: &[Parameter], rest: &mut &[Parameter]) -> Option<u8> {
     let from = if subs.is_empty() { *rest } else { subs };
     let (taken, colour) = match from {
@@ -250,7 +247,7 @@ fn place(colour: u16) -> Option<u8> {
     u8::try_from(colour).ok()
 }
 
-/// The nearest of the 256: in the cube of 216, or among the 24 greys.
+/// The nearest of the 256 colours: in the cube of 216, or among the 24 greys.
 fn nearest(red: u16, green: u16, blue: u16) -> u8 {
     const STEPS: [i32; 6] = [0, 95, 135, 175, 215, 255];
     let wanted = [red, green, blue].map(|part| i32::from(part.min(255)));

@@ -1,4 +1,4 @@
-//! Parses HTML as a browser would and names whatever is not allowed in it.
+//! Parses HTML as a browser would and names everything that is not allowed.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ pub fn faults(html: &str) -> Vec<String> {
         match node.value() {
             Node::Element(element) => {
                 let name = element.name();
-                // The page around the fragment is the parser's own.
+                // The parser adds the page around the fragment.
                 let around = matches!(name, "html" | "body");
                 if !around && !ELEMENTS.contains(&name) {
                     faults.push(format!("element {name}"));
@@ -81,6 +81,8 @@ const ELEMENTS: &[&str] = &[
     "div",
     "i",
     "mark",
+    "details",
+    "summary",
 ];
 
 fn is_allowed(element: &str, attribute: &str, value: &str) -> bool {
@@ -93,7 +95,11 @@ fn is_allowed(element: &str, attribute: &str, value: &str) -> bool {
         }
         ("a", "target") => value == "_blank",
         ("a", "rel") => value == "noopener noreferrer",
-        ("ol", "start") | ("div", "data-old" | "data-new") => value.parse::<usize>().is_ok(),
+        ("ol", "start") => value.parse::<usize>().is_ok(),
+        // Padded, so that all are equally wide.
+        ("div", "data-old" | "data-new") => {
+            value.bytes().all(|byte| byte == b' ' || byte.is_ascii_digit())
+        }
         ("div", "data-lang") => {
             value.chars().all(|c| c.is_ascii_alphanumeric() || "+#._-".contains(c))
                 && value.len() <= 32
@@ -114,7 +120,8 @@ fn is_allowed(element: &str, attribute: &str, value: &str) -> bool {
 fn classes(element: &str) -> &'static str {
     match element {
         "a" => "image",
-        "div" => "code table raw diff file rows gap same add del note",
+        "details" => "rest fold",
+        "div" => "code table raw diff file rows gap same add del note fields",
         "i" => "a c d e f g h i k n r s t",
         "li" => "task",
         "pre" => "term",

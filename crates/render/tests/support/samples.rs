@@ -1,74 +1,130 @@
-//! A few lines in each language that is promised, as agents write them.
+//! A few lines in each supported language, as agents write them.
 
 /// Language and code.
 pub const SAMPLES: &[(&str, &str)] = &[
     (
         "rust",
-        "/// Adds.\npub fn add(a: u32, b: &str) -> Option<u32> {\n    let n = b.parse::<u32>().ok()?; // maybe\n    Some(a + n * 2)\n}\n",
+        concat!(
+            "/// Adds.\npub fn add(a: u32, b: &str) -> Option<u32> {\n",
+            "    let n = b.parse::<u32>().ok()?; // maybe\n    Some(a + n * 2)\n}\n",
+        ),
     ),
     (
         "typescript",
-        "export interface Item { id: string; n?: number }\n// finds\nconst find = async (items: Item[], id: string): Promise<Item | undefined> => {\n  return items.find((item) => item.id === `x${id}`);\n};\n",
+        concat!(
+            "export interface Item { id: string; n?: number }\n// finds\n",
+            "const find = async (items: Item[], id: string): Promise<Item | undefined> => {\n",
+            "  return items.find((item) => item.id === `x${id}`);\n};\n",
+        ),
     ),
     (
         "tsx",
-        "export function View({ name }: { name: string }) {\n  const [n, setN] = useState<number>(0);\n  return <p className=\"x\" onClick={() => setN(n + 1)}>Hello {name}</p>;\n}\n",
+        concat!(
+            "export function View({ name }: { name: string }) {\n  const [n, setN] = useState<number>(0);\n",
+            "  return <p className=\"x\" onClick={() => setN(n + 1)}>Hello {name}</p>;\n}\n",
+        ),
     ),
     (
         "javascript",
-        "import { a } from './a.js';\n/* all */\nfunction sum(list) {\n  let n = 0;\n  for (const x of list) n += x ?? 1;\n  return a(/x+/g, 'done', n);\n}\n",
+        concat!(
+            "import { a } from './a.js';\n/* all */\nfunction sum(list) {\n  let n = 0;\n",
+            "  for (const x of list) n += x ?? 1;\n  return a(/x+/g, 'done', n);\n}\n",
+        ),
     ),
     (
         "python",
-        "import os\n\n@cached\ndef load(path: str) -> dict:\n    \"\"\"Reads it.\"\"\"\n    if not os.path.exists(path):\n        raise ValueError(f\"no {path}\")  # gone\n    return {\"n\": 1.5, \"ok\": True}\n",
+        concat!(
+            "import os\n\n@cached\ndef load(path: str) -> dict:\n    \"\"\"Reads it.\"\"\"\n",
+            "    if not os.path.exists(path):\n        raise ValueError(f\"no {path}\")  # gone\n",
+            "    return {\"n\": 1.5, \"ok\": True}\n",
+        ),
     ),
     (
         "go",
-        "package main\n\n// Add adds.\nfunc Add(a, b int) (int, error) {\n\tif a < 0 {\n\t\treturn 0, fmt.Errorf(\"bad %d\", a)\n\t}\n\treturn a + b, nil\n}\n",
+        concat!(
+            "package main\n\n// Add adds.\nfunc Add(a, b int) (int, error) {\n\tif a < 0 {\n",
+            "\t\treturn 0, fmt.Errorf(\"bad %d\", a)\n\t}\n\treturn a + b, nil\n}\n",
+        ),
     ),
     (
         "java",
-        "package a.b;\n\npublic final class Box<T> {\n    private final T value; // kept\n    @Override public String toString() { return \"Box \" + value + 1; }\n}\n",
+        concat!(
+            "package a.b;\n\npublic final class Box<T> {\n    private final T value; // kept\n",
+            "    @Override public String toString() { return \"Box \" + value + 1; }\n}\n",
+        ),
     ),
     (
         "c",
-        "#include <stdio.h>\n/* main */\nint main(int argc, char **argv) {\n    for (int i = 0; i < argc; i++) printf(\"%s\\n\", argv[i]);\n    return 0;\n}\n",
+        concat!(
+            "#include <stdio.h>\n/* main */\nint main(int argc, char **argv) {\n",
+            "    for (int i = 0; i < argc; i++) printf(\"%s\\n\", argv[i]);\n    return 0;\n}\n",
+        ),
     ),
     (
         "c++",
-        "#include <vector>\ntemplate <typename T>\nclass Stack {\npublic:\n    void push(const T& value) { items.push_back(value); } // end\nprivate:\n    std::vector<T> items{};\n};\n",
+        concat!(
+            "#include <vector>\ntemplate <typename T>\nclass Stack {\npublic:\n",
+            "    void push(const T& value) { items.push_back(value); } // end\nprivate:\n",
+            "    std::vector<T> items{};\n};\n",
+        ),
     ),
     (
         "c#",
-        "using System;\nnamespace App {\n    public record Item(string Name, int Count = 1);\n    // says\n    public static class Say { public static void Hi(Item i) => Console.WriteLine($\"{i.Name}\"); }\n}\n",
+        concat!(
+            "using System;\nnamespace App {\n    public record Item(string Name, int Count = 1);\n    // says\n",
+            "    public static class Say { public static void Hi(Item i) => Console.WriteLine($\"{i.Name}\"); ",
+            "}\n}\n",
+        ),
     ),
     (
         "ruby",
-        "# A box\nclass Box < Base\n  attr_reader :value\n  def initialize(value = nil)\n    @value = value || \"none #{1 + 2}\"\n  end\nend\n",
+        concat!(
+            "# A box\nclass Box < Base\n  attr_reader :value\n  def initialize(value = nil)\n",
+            "    @value = value || \"none #{1 + 2}\"\n  end\nend\n",
+        ),
     ),
     (
         "php",
-        "<?php\nnamespace App;\n// says\nfinal class Say {\n    public function hi(string $name): string { return \"Hi $name\" . 1; }\n}\n",
+        concat!(
+            "<?php\nnamespace App;\n// says\nfinal class Say {\n",
+            "    public function hi(string $name): string { return \"Hi $name\" . 1; }\n}\n",
+        ),
     ),
     (
         "swift",
-        "import Foundation\n// A box\nstruct Box<T>: Equatable where T: Equatable {\n    let value: T\n    func describe() -> String { return \"Box \\(value)\" }\n}\n",
+        concat!(
+            "import Foundation\n// A box\nstruct Box<T>: Equatable where T: Equatable {\n    let value: T\n",
+            "    func describe() -> String { return \"Box \\(value)\" }\n}\n",
+        ),
     ),
     (
         "kotlin",
-        "package a.b\n/** A box. */\ndata class Box<T>(val value: T, var n: Int = 1) {\n    fun describe(): String = \"Box $value\"\n}\n",
+        concat!(
+            "package a.b\n/** A box. */\ndata class Box<T>(val value: T, var n: Int = 1) {\n",
+            "    fun describe(): String = \"Box $value\"\n}\n",
+        ),
     ),
     (
         "sql",
-        "-- the newest\nSELECT s.id, count(*) AS n\nFROM session s LEFT JOIN item i ON i.session = s.id\nWHERE s.title LIKE 'a%' AND s.seq > 10\nGROUP BY s.id ORDER BY n DESC LIMIT 5;\n",
+        concat!(
+            "-- the newest\nSELECT s.id, count(*) AS n\nFROM session s LEFT JOIN item i ON i.session = s.id\n",
+            "WHERE s.title LIKE 'a%' AND s.seq > 10\nGROUP BY s.id ORDER BY n DESC LIMIT 5;\n",
+        ),
     ),
     (
         "bash",
-        "#!/usr/bin/env bash\nset -euo pipefail\n# each\nfor file in \"$@\"; do\n  if [[ -f \"$file\" ]]; then echo \"${file%.txt}\" | sort -u > out.log; fi\ndone\n",
+        concat!(
+            "#!/usr/bin/env bash\nset -euo pipefail\n# each\nfor file in \"$@\"; do\n",
+            "  if [[ -f \"$file\" ]]; then echo \"${file%.txt}\" | sort -u > out.log; fi\ndone\n",
+        ),
     ),
     (
         "powershell",
-        "# each\nfunction Get-Size {\n    param([string]$Path = '.')\n    Get-ChildItem $Path | Where-Object { $_.Length -gt 10 } | ForEach-Object { \"$($_.Name)\" }\n}\n",
+        concat!(
+            "# each\nfunction Get-Size {\n    param([string]$Path = '.')\n",
+            "    Get-ChildItem $Path | Where-Object { $_.Length -gt 10 } | ForEach-Object { \"$($_.Name)\" }\n",
+            "}\n",
+        ),
     ),
     (
         "json",
@@ -76,7 +132,10 @@ pub const SAMPLES: &[(&str, &str)] = &[
     ),
     (
         "yaml",
-        "# build\nname: demo\non: [push]\njobs:\n  test:\n    runs-on: \"linux\"\n    steps:\n      - run: cargo test\n        env: { N: 1, OK: true }\n",
+        concat!(
+            "# build\nname: demo\non: [push]\njobs:\n  test:\n    runs-on: \"linux\"\n    steps:\n",
+            "      - run: cargo test\n        env: { N: 1, OK: true }\n",
+        ),
     ),
     (
         "toml",
@@ -88,11 +147,17 @@ pub const SAMPLES: &[(&str, &str)] = &[
     ),
     (
         "css",
-        "/* box */\n.box > a:hover, #main {\n  color: #7aa2f7;\n  margin: 0 auto 1.5rem;\n  background: url(\"x.png\");\n}\n@media (min-width: 390px) { p { display: none; } }\n",
+        concat!(
+            "/* box */\n.box > a:hover, #main {\n  color: #7aa2f7;\n  margin: 0 auto 1.5rem;\n",
+            "  background: url(\"x.png\");\n}\n@media (min-width: 390px) { p { display: none; } }\n",
+        ),
     ),
     (
         "dockerfile",
-        "# build\nFROM rust:1 AS build\nWORKDIR /app\nCOPY . .\nRUN cargo build --release && echo \"done\"\nCMD [\"/app/x\"]\n",
+        concat!(
+            "# build\nFROM rust:1 AS build\nWORKDIR /app\nCOPY . .\n",
+            "RUN cargo build --release && echo \"done\"\nCMD [\"/app/x\"]\n",
+        ),
     ),
     (
         "makefile",

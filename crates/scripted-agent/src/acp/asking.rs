@@ -1,4 +1,4 @@
-//! What a turn asks of its client: permissions, files, terminals.
+//! Requests of a turn to its client: permissions, files, terminals.
 
 use std::fs;
 use std::io;
@@ -8,10 +8,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::turn::AcpTurn;
-use crate::face::{Answer, Face, Ran};
+use crate::face::{Answer, CommandExit, Face};
 use crate::script::Choice;
 
-/// How soon an agent sees that it wants its question back, or that it is to stop.
+/// How often a waiting agent checks whether to withdraw its request or to stop.
 const CHECK: Duration = Duration::from_millis(5);
 
 impl AcpTurn<'_> {
@@ -22,6 +22,13 @@ impl AcpTurn<'_> {
         options: &[Choice],
         withdraw: &dyn Fn() -> bool,
     ) -> Answer {
+        // The demo's mode that acts without asking.
+        if self.session.option("mode") == Some(json!("auto")) {
+            let allow = options.iter().find(|option| option.kind.as_deref() == Some("allow_once"));
+            if let Some(allow) = allow {
+                return Answer::Chosen(allow.id.clone());
+            }
+        }
         let options: Vec<Value> = options
             .iter()
             .map(|option| {
@@ -52,7 +59,7 @@ impl AcpTurn<'_> {
         }
     }
 
-    /// Reads a file, through the client where that offers it.
+    /// Reads a file, through the client if it offers that.
     pub(super) fn read_through_client(&self, path: &str) -> io::Result<String> {
         if !self.agent.client().read {
             return fs::read_to_string(self.session.cwd.join(path));
@@ -62,7 +69,7 @@ impl AcpTurn<'_> {
         Ok(answer["content"].as_str().unwrap_or_default().into())
     }
 
-    /// Writes a file, through the client where that offers it.
+    /// Writes a file, through the client if it offers that.
     pub(super) fn write_through_client(&self, path: &str, content: &str) -> io::Result<()> {
         if !self.agent.client().write {
             return fs::write(self.session.cwd.join(path), content);
@@ -73,8 +80,8 @@ impl AcpTurn<'_> {
         Ok(())
     }
 
-    /// Runs a command in a terminal of the client's. `None` where it has none.
-    pub(super) fn run_in_terminal(&mut self, id: &str, command: &str) -> Option<Ran> {
+    /// Runs a command in one of the client's terminals. `None` if it offers none.
+    pub(super) fn run_in_terminal(&mut self, id: &str, command: &str) -> Option<CommandExit> {
         if !self.agent.client().terminal {
             return None;
         }
@@ -93,7 +100,7 @@ impl AcpTurn<'_> {
             Ok(created) => created["terminalId"].as_str().unwrap_or_default().to_string(),
             Err(words) => {
                 self.tool_output(id, &words);
-                return Some(Ran { exit_code: None });
+                return Some(CommandExit { exit_code: None });
             }
         };
         let call = self.calls.entry(id.into()).or_default();
@@ -116,7 +123,7 @@ impl AcpTurn<'_> {
         let _last_look = self.agent.calls.ask("terminal/output", &place);
         let _gone = self.agent.calls.ask("terminal/release", &place);
         let exit_code = exit["exitCode"].as_i64().and_then(|code| i32::try_from(code).ok());
-        Some(Ran { exit_code })
+        Some(CommandExit { exit_code })
     }
 
     fn fs_params(&self, path: &str) -> Value {

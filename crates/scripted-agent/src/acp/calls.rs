@@ -1,4 +1,4 @@
-//! What the agent asks its client: requests of its own ids, which start at 0 as agents' do, and their answers.
+//! Requests from the agent to its client, and their answers. Ids start at 0, as with real agents.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -10,16 +10,15 @@ use crate::wire::Wire;
 
 pub(super) struct Calls {
     wire: Arc<Wire>,
-    open: Mutex<Open>,
+    open: Mutex<OpenCalls>,
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenCalls {
     next: u64,
     waiting: HashMap<u64, Sender<Value>>,
 }
 
-/// A request on its way.
 pub(super) struct Call {
     pub(super) id: u64,
     pub(super) answer: Receiver<Value>,
@@ -30,7 +29,7 @@ impl Calls {
         Self { wire, open: Mutex::default() }
     }
 
-    /// Sends a request. Its whole answer arrives on the receiver.
+    /// Sends a request. The whole response arrives on the receiver.
     pub(super) fn send(&self, method: &str, params: &Value) -> Call {
         let (sender, answer) = mpsc::channel();
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,7 +41,7 @@ impl Calls {
         Call { id, answer }
     }
 
-    /// Sends a request and waits for its result or its error's words.
+    /// Sends a request and waits for its result or its error message.
     pub(super) fn ask(&self, method: &str, params: &Value) -> Result<Value, String> {
         let answer = self.send(method, params).answer.recv().unwrap_or_default();
         match answer.get("error") {
@@ -51,14 +50,13 @@ impl Calls {
         }
     }
 
-    /// Takes a request back.
     pub(super) fn withdraw(&self, call: &Call) {
         let params = json!({ "requestId": call.id });
         self.wire
             .message(&json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": params}));
     }
 
-    /// An answer came. One nobody waits for is passed over.
+    /// Delivers a response. One that nothing waits for is ignored.
     pub(super) fn answered(&self, id: &Value, message: &Value) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = id.as_u64().and_then(|id| open.waiting.remove(&id)) {

@@ -1,5 +1,6 @@
-//! One session of the ACP face: where it is, what was said, which turn runs.
+//! One session of the ACP face: its directory, its history, its running turns.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,14 +21,18 @@ pub(super) struct Session {
 struct State {
     history: History,
     mode: Option<String>,
+    /// The values that were set, by id.
+    options: BTreeMap<String, Value>,
     /// Prompts that are not answered yet.
-    turns: Vec<Running>,
+    turns: Vec<RunningTurn>,
+    /// A message arrived for the running turn.
+    steered: bool,
 }
 
-struct Running {
+struct RunningTurn {
     request: Value,
     cancel: Arc<Cancel>,
-    /// The client took the request itself back.
+    /// The client cancelled the request itself.
     withdrawn: bool,
 }
 
@@ -42,24 +47,25 @@ impl Session {
         Arc::new(Self::new(self.id.clone(), self.cwd.clone(), self.history()))
     }
 
-    /// A prompt came. Whether it is stopped is told by what this gives.
+    /// Registers a prompt. The result tells whether it was stopped.
     pub(super) fn expect_turn(&self, request: &Value) -> Arc<Cancel> {
         let cancel = Arc::new(Cancel::default());
         let running =
-            Running { request: request.clone(), cancel: Arc::clone(&cancel), withdrawn: false };
+            RunningTurn { request: request.clone(), cancel: Arc::clone(&cancel), withdrawn: false };
         self.lock().turns.push(running);
         cancel
     }
 
-    /// Held while a turn is performed: others wait for it.
+    /// Held while a turn is performed, so that others wait.
     pub(super) fn performing(&self) -> MutexGuard<'_, ()> {
         self.performing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A turn begins. Its number.
+    /// Returns the number of the turn.
     pub(super) fn begin_turn(&self, text: &str) -> u32 {
         let mut state = self.lock();
         state.history.turns += 1;
+        state.steered = false;
         let turn = state.history.turns;
         state.history.record(&json!({
             "sessionUpdate": "user_message_chunk",
@@ -69,21 +75,33 @@ impl Session {
         turn
     }
 
-    /// A turn ended. Whether the client took its request back.
+    /// A message for the running turn. Returns whether there is one.
+    pub(super) fn steer(&self) -> bool {
+        let mut state = self.lock();
+        let is_running = !state.turns.is_empty();
+        state.steered |= is_running;
+        is_running
+    }
+
+    pub(super) fn was_steered(&self) -> bool {
+        self.lock().steered
+    }
+
+    /// Returns whether the client cancelled the request itself.
     pub(super) fn end_turn(&self, request: &Value) -> bool {
         let mut state = self.lock();
         let at = state.turns.iter().position(|running| running.request == *request);
         at.is_some_and(|at| state.turns.remove(at).withdrawn)
     }
 
-    /// The user stopped whatever runs.
+    /// Stops all running turns.
     pub(super) fn cancel(&self) {
         for running in &self.lock().turns {
             running.cancel.set();
         }
     }
 
-    /// The client took a request back.
+    /// The client cancelled a request.
     pub(super) fn cancel_request(&self, request: &Value) {
         for running in &mut self.lock().turns {
             if running.request == *request {
@@ -101,16 +119,22 @@ impl Session {
         self.lock().mode.clone()
     }
 
+    pub(super) fn set_option(&self, id: &str, value: Value) {
+        self.lock().options.insert(id.into(), value);
+    }
+
+    pub(super) fn option(&self, id: &str) -> Option<Value> {
+        self.lock().options.get(id).cloned()
+    }
+
     pub(super) fn history(&self) -> History {
         self.lock().history.clone()
     }
 
-    /// Takes in what was said.
     pub(super) fn record(&self, update: &Value) {
         self.lock().history.record(update);
     }
 
-    /// Sends an update of this session.
     pub(super) fn update(&self, wire: &Wire, update: &Value) {
         wire.message(&self.notification(update));
     }
@@ -128,7 +152,7 @@ impl Session {
     }
 }
 
-/// What a replay sends: as recorded, but a command's output apart from its call, as it was when it was live.
+/// The updates of a replay: as recorded, but with the output of a command separate from its call, as when it was live.
 pub(super) fn replayed(history: &History) -> Vec<Value> {
     let mut updates = Vec::new();
     for update in &history.updates {

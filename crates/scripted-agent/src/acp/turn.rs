@@ -1,4 +1,4 @@
-//! One turn on the ACP wire: steps as `session/update`, and as requests to the client.
+//! One turn in ACP: turns steps into `session/update` notifications and requests to the client.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::AcpAgent;
 use super::session::Session;
 use crate::cancel::Cancel;
-use crate::face::{Answer, End, Face, Ran};
+use crate::face::{Answer, CommandExit, End, Face};
 use crate::script::{
     Ask, Choice, FileDiff, Image, PlanEntry, Question, SlashCommand, Tool, ToolEnd, UsageFact,
 };
@@ -20,7 +20,7 @@ pub(super) struct AcpTurn<'a> {
     pub(super) session: &'a Arc<Session>,
     turn: u32,
     pub(super) cancel: &'a Cancel,
-    /// What kind of chunk came last, and how many messages there were.
+    /// The kind of the last chunk, and the number of messages so far.
     last: Option<&'static str>,
     messages: u32,
     asks: u32,
@@ -28,7 +28,7 @@ pub(super) struct AcpTurn<'a> {
     pub(super) calls: BTreeMap<String, OpenCall>,
 }
 
-/// What the client was told of a call.
+/// What was sent about a call.
 #[derive(Default)]
 pub(super) struct OpenCall {
     title: String,
@@ -73,7 +73,7 @@ impl<'a> AcpTurn<'a> {
         }
     }
 
-    /// What the turn used, counted in a way that is the same each time: a token is four characters.
+    /// The usage of the turn. Deterministic: a token is four characters.
     pub(super) fn used(&self, prompt: &str) -> Value {
         let (input, output) = (prompt.chars().count().div_ceil(4), self.said.div_ceil(4));
         json!({"totalTokens": input + output, "inputTokens": input, "outputTokens": output})
@@ -108,7 +108,7 @@ impl<'a> AcpTurn<'a> {
         }
     }
 
-    /// Whether a call's output goes into `_meta`, as codex has it.
+    /// Whether a call's output goes into `_meta`, as with codex.
     fn in_meta(&self, call: &OpenCall) -> bool {
         self.agent.brain.about().terminal_meta && call.kind == "execute"
     }
@@ -156,7 +156,7 @@ impl Face for AcpTurn<'_> {
     }
 
     fn echo(&mut self, prompt: &str) {
-        // Not recorded: the history has the user's message already.
+        // Not recorded: the history already has the user's message.
         let update = json!({
             "sessionUpdate": "user_message_chunk",
             "messageId": format!("user-{}", self.turn),
@@ -286,7 +286,7 @@ impl Face for AcpTurn<'_> {
     }
 
     fn question(&mut self, question: &Question) -> Answer {
-        // ACP has no question of its own in version 1: agents ask with a permission, its options being the answers.
+        // ACP version 1 has no questions: agents use a permission whose options are the answers.
         let call = json!({
             "toolCallId": self.call_id(&question.id),
             "title": question.question,
@@ -309,7 +309,7 @@ impl Face for AcpTurn<'_> {
         self.write_through_client(path, content)
     }
 
-    fn run_by_client(&mut self, id: &str, command: &str) -> Option<Ran> {
+    fn run_by_client(&mut self, id: &str, command: &str) -> Option<CommandExit> {
         self.run_in_terminal(id, command)
     }
 
@@ -326,14 +326,14 @@ impl Face for AcpTurn<'_> {
         self.update(&update);
     }
 
-    /// ACP version 1 has no sub-agents: what they do is told as the agent's own.
+    /// ACP version 1 has no sub-agents: their work is sent as the agent's own.
     fn under(&mut self, _call: Option<&str>) {
         self.last = None;
     }
 
-    /// ACP has no word for this.
+    /// ACP has no message for this.
     fn api_retry(&mut self, attempt: u32, of: u32) {
-        crate::engine::say_on_stderr(&format!("the model API failed, try {attempt} of {of}"));
+        crate::engine::say_on_stderr(&format!("the model API failed, attempt {attempt} of {of}"));
     }
 
     fn raw_update(&mut self, update: &Value) {
@@ -364,6 +364,10 @@ impl Face for AcpTurn<'_> {
         if let Some((head, tail)) = line.split_once("\\u0001") {
             self.agent.wire.huge(head, bytes, tail);
         }
+    }
+
+    fn has_message(&self) -> bool {
+        self.session.was_steered()
     }
 
     fn wire(&self) -> &Wire {

@@ -1,8 +1,8 @@
-//! An agent that does what no agent should, for the tests of processes: it ignores the end of its stdin and
-//! SIGTERM, and leaves grandchildren in sessions of their own that do the same. Also the guard, and a stand-in for
-//! the server that ends in every way a server can.
+//! An agent that misbehaves, for the tests of processes: it ignores the end of its stdin and SIGTERM, and leaves
+//! grandchildren in their own process sessions that do the same. Also the guard, and a stand-in for the server that
+//! ends in every way a server can.
 //!
-//! Each process it makes says who it is on stdout: `name pid`.
+//! Each of its processes identifies itself on stdout: `name pid`.
 
 use std::io::{BufRead, Write};
 use std::process::{Command, ExitCode, Stdio};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use liminal_agents::process::{Budget, GuardCommand, Launch, Stop, guard_main};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// What everybody here does when nothing else is to be done. Longer than any test.
+/// Longer than any test.
 const FOR_EVER: Duration = Duration::from_secs(600);
 
 type Outcome = Result<ExitCode, Box<dyn std::error::Error>>;
@@ -31,12 +31,12 @@ fn main() -> Outcome {
             stand_fast("agent")
         }
         ["wrapper"] => {
-            // Starts the real thing, waits for it, and does not pass on what it is told.
+            // Starts the real agent, waits for it, and passes nothing on to it.
             let status = own(&["stubborn"])?.status()?;
             Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(1))?))
         }
         ["leaver"] => {
-            // Ends when it is told to and leaves what it started.
+            // Ends when asked to, and leaves its child behind.
             orphan("left")?;
             say("agent")?;
             std::io::stdin().read_line(&mut String::new())?;
@@ -50,13 +50,14 @@ fn main() -> Outcome {
             rustix::process::setsid()?;
             stand_fast(name)
         }
+        ["storm", hop, until] => storm(hop.parse()?, until.parse()?),
         ["flood", lines] => flood(lines.parse()?),
         ["server", how, ref agent @ ..] => server(how, agent),
         ref unknown => Err(format!("what is {unknown:?}?").into()),
     }
 }
 
-/// This program, saying something else.
+/// This program in another role.
 fn own(args: &[&str]) -> std::io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(args);
@@ -69,12 +70,12 @@ fn say(name: &str) -> std::io::Result<()> {
     out.flush()
 }
 
-/// A process whose parent is gone when this returns.
+/// Starts a process whose parent has ended when this returns.
 fn orphan(name: &str) -> std::io::Result<()> {
     own(&["parent", name])?.stdin(Stdio::null()).status().map(drop)
 }
 
-/// Does not go by itself.
+/// Does not end on its own.
 fn stand_fast(name: &str) -> Outcome {
     for signal in [SIGTERM, SIGINT, SIGHUP] {
         signal_hook::flag::register(signal, std::sync::Arc::default())?;
@@ -84,7 +85,7 @@ fn stand_fast(name: &str) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what it hears, and ends with its stdin.
+/// Echoes its stdin, and ends with it.
 fn echo() -> Outcome {
     say("agent")?;
     eprintln!("echo is here");
@@ -92,6 +93,20 @@ fn echo() -> Outcome {
         let mut out = std::io::stdout().lock();
         writeln!(out, "{}", line?)?;
         out.flush()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Starts its successor and ends, every 2 ms, each time in a new process session. Prints the number of the hop. Bounded
+/// in number and time (milliseconds since 1970), so that it always ends.
+fn storm(hop: u32, until: u64) -> Outcome {
+    const MOST_HOPS: u32 = 10_000;
+    let _leads_already = rustix::process::setsid();
+    println!("hop {hop}");
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
+    if hop < MOST_HOPS && now < Duration::from_millis(until) {
+        std::thread::sleep(Duration::from_millis(2));
+        own(&["storm", &(hop + 1).to_string(), &until.to_string()])?.spawn()?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -108,12 +123,15 @@ fn flood(lines: u32) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Starts an agent as the server does, passes on what it says, and ends as told.
+/// Starts an agent as the server does, passes on its output, and ends as requested.
 fn server(how: &str, agent: &[&str]) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let own = std::env::current_exe()?;
-    let started = runtime
-        .block_on(Launch::new("Hostile", &own, "/").args(agent).spawn(&GuardCommand::new(&own)))?;
+    let launch = match agent {
+        ["shell", script] => Launch::new("Shell", "/bin/sh", "/").args(["-c", script]),
+        role => Launch::new("Hostile", &own, "/").args(role),
+    };
+    let started = runtime.block_on(launch.spawn(&GuardCommand::new(&own)))?;
     println!("guard {}", started.process.guard_pid().unwrap_or(0));
     let process = started.process.clone();
     let mut lines = started.stdout.lines(Budget::default());
@@ -122,7 +140,7 @@ fn server(how: &str, agent: &[&str]) -> Outcome {
             println!("{}", String::from_utf8_lossy(&line.bytes));
         }
     });
-    // The test says when it has heard enough.
+    // The test writes a line when it has read enough.
     runtime.block_on(async {
         let (go, gone) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || {

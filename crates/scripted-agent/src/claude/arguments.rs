@@ -1,4 +1,4 @@
-//! What `claude` is told on its command line, as far as it matters here.
+//! The command line of `claude`, as far as it matters here.
 
 use std::path::Path;
 
@@ -9,10 +9,9 @@ use super::session_file::SessionFile;
 use super::{Unable, merged};
 use crate::mint;
 
-/// Flags that take no value. All others do, in the next argument or behind `=`.
+/// Flags without a value. All others have one, in the next argument or after `=`.
 const BARE: [&str; 2] = ["--verbose", "--include-partial-messages"];
 
-/// The arguments of a `claude` process.
 #[derive(Debug, Default)]
 pub(crate) struct ClaudeArguments {
     pub(super) partial: bool,
@@ -22,7 +21,7 @@ pub(crate) struct ClaudeArguments {
 }
 
 impl ClaudeArguments {
-    /// Reads them. What is not known is passed over, as a newer driver may say more.
+    /// Ignores unknown arguments, which a newer driver may use.
     pub(crate) fn read(args: &[String]) -> Self {
         let mut read = Self::default();
         let mut args = args.iter();
@@ -45,7 +44,7 @@ impl ClaudeArguments {
         read
     }
 
-    /// The session these name and its file.
+    /// The session that these arguments name, and its file.
     pub(super) fn session(&self, cwd: &Path) -> Result<(String, SessionFile), Unable> {
         let Some(old) = &self.resume else {
             let id = self.session_id.clone().unwrap_or_else(mint::uuid);

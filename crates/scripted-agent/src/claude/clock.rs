@@ -1,4 +1,4 @@
-//! The time of day as the wire has it.
+//! The current time in wire format.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,7 +15,7 @@ fn stamp(secs: u64, millis: u32) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
-/// Days since 1970 as a date, by counting eras of 400 years that begin on 1 March.
+/// The date for a number of days since 1970. Counts eras of 400 years that start on 1 March.
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);

@@ -1,8 +1,8 @@
-//! How a turn ends on the Claude wire: with a result, whatever came before.
+//! The end of a turn on the Claude wire: always a `result`.
 
 use serde_json::{Value, json};
 
-use super::tools::Given;
+use super::tools::ToolResult;
 use super::turn::ClaudeTurn;
 use super::{clock, merged};
 use crate::face::End;
@@ -13,7 +13,6 @@ const REJECTED: &str =
     "The user doesn't want to proceed with this tool use. The tool use was rejected.";
 
 impl ClaudeTurn<'_> {
-    /// Ends the turn with its result.
     pub(super) fn finish(&mut self, end: &End, prompt: &str) {
         let how = match end {
             End::Stop(reason) => {
@@ -33,25 +32,25 @@ impl ClaudeTurn<'_> {
         let result = json!({
             "type": "result", "duration_ms": 0, "duration_api_ms": 0,
             "num_turns": self.requests.max(1), "permission_denials": self.denials,
-            "queued_turn_count": 0, "result_index": self.turn.saturating_sub(1),
+            "queued_turn_count": 0, "user_message_uuids": self.answers, "result_index": self.turn.saturating_sub(1),
         });
         self.agent.file.close_turn(self.agent, prompt);
         self.agent.send(merged(merged(result, &used), &how));
     }
 
-    /// What follows is said without being asked.
+    /// The following steps happen outside of any turn.
     pub(super) fn be_idle(&mut self) {
         (self.unasked, self.requests) = (true, 0);
     }
 
-    /// Ends a turn of the agent's own, if something was said.
+    /// Ends a turn that the agent started, if it sent anything.
     pub(super) fn finish_idle(&mut self, end: &End) {
         if self.message.is_some() || self.requests > 0 {
             self.finish(end, "");
         }
     }
 
-    /// The user stopped the turn: the words so far stand, open calls were rejected.
+    /// The user stopped the turn: the text so far stays, open calls are rejected.
     fn break_off(&mut self) -> Value {
         let open: Vec<String> = self
             .calls
@@ -66,7 +65,7 @@ impl ClaudeTurn<'_> {
         } else {
             self.close_message("tool_use");
             for id in &open {
-                let rejected = Given {
+                let rejected = ToolResult {
                     content: json!(REJECTED),
                     is_error: true,
                     structure: json!("User rejected tool use"),
@@ -81,7 +80,7 @@ impl ClaudeTurn<'_> {
         })
     }
 
-    /// The API failed: a message of nobody, and a result that says so.
+    /// The API failed: a synthetic message, and a result with the error.
     fn fail(&mut self, failure: &Failure) -> Value {
         self.close_message("end_turn");
         let login = failure.code == -32000;

@@ -1,11 +1,11 @@
-//! What was used and what it cost: per turn, and since the session began.
+//! Usage and cost, per turn and since the session began.
 
 use serde_json::{Value, json};
 
-/// Dollars for a token read and one written, as in the recordings.
+/// Dollars per input and output token, as in the recordings.
 const INPUT_PRICE: f64 = 3e-6;
 const OUTPUT_PRICE: f64 = 15e-6;
-/// What each request to the model counts as read.
+/// Input tokens of each request to the model.
 pub(super) const INPUT: u64 = 120;
 
 /// Counts tokens. A token is four characters, so a script costs the same each time.
@@ -15,9 +15,11 @@ pub(super) struct Ledger {
     cost: f64,
     /// Over all turns of this process.
     total: Tokens,
-    /// Of the turn that runs.
+    /// Of the running turn.
     turn: Tokens,
     context_window: Option<u64>,
+    /// Tokens in the context, if the script says so.
+    context: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,7 +33,6 @@ impl Ledger {
         Self { cost, ..Self::default() }
     }
 
-    /// One request to the model was made.
     pub(super) fn request(&mut self, output: u64) {
         for tokens in [&mut self.total, &mut self.turn] {
             tokens.input += INPUT;
@@ -42,18 +43,25 @@ impl Ledger {
         self.cost += input * INPUT_PRICE + output * OUTPUT_PRICE;
     }
 
-    /// The script says itself what was used.
+    /// The script sets the usage.
     pub(super) fn set(&mut self, used: u64, size: u64, cost: Option<f64>) {
         self.turn.input = used;
+        self.context = Some(used);
         self.context_window = Some(size);
         self.cost = cost.unwrap_or(self.cost);
+    }
+
+    /// The answer to `get_context_usage`, as far as the script says how full the context is.
+    pub(super) fn context_usage(&self) -> Option<Value> {
+        let (used, size) = (self.context?, self.context_window?);
+        Some(json!({"totalTokens": used, "maxTokens": size, "categories": []}))
     }
 
     pub(super) fn cost(&self) -> f64 {
         self.cost
     }
 
-    /// What a result says was used; then the next turn begins.
+    /// The usage in a `result`. Also starts the next turn.
     pub(super) fn close_turn(&mut self, model: &str) -> Value {
         let (turn, total) = (std::mem::take(&mut self.turn), self.total);
         let mut by_model = json!({});
@@ -72,7 +80,7 @@ impl Ledger {
         self.used(turn, &by_model)
     }
 
-    /// What a result says where nothing was done.
+    /// The usage in a `result` of a turn that did nothing.
     pub(super) fn nothing_used(&self) -> Value {
         self.used(Tokens::default(), &json!({}))
     }

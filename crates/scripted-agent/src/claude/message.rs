@@ -1,4 +1,4 @@
-//! One message of the model as the API streams it: blocks that open, grow and close, each told again as a whole.
+//! One message of the model as the API streams it: blocks that open, grow and close, each sent again in full.
 
 use serde_json::{Value, json};
 
@@ -7,19 +7,18 @@ use super::ledger::INPUT;
 use super::turn::ClaudeTurn;
 use crate::mint;
 
-/// How much of a call's arguments one delta carries.
+/// Characters of a call's arguments in one delta.
 const ARGUMENTS_PIECE: usize = 24;
 
-/// The message that is being streamed.
 pub(super) struct Message {
     id: String,
     /// The index of the next block.
     next: u32,
     open: Option<Block>,
-    /// Whether it calls tools, so that nothing can follow in it but another call.
+    /// Whether it calls tools: then only more calls can follow in it.
     calls: bool,
     chars: usize,
-    /// What the session's file will have of it: uuid and block.
+    /// For the session's file: uuid and block.
     blocks: Vec<(String, Value)>,
 }
 
@@ -62,7 +61,7 @@ impl ClaudeTurn<'_> {
         }));
     }
 
-    /// Opens a block of this kind, unless the last is one.
+    /// Opens a block of this kind, unless the last block is one.
     pub(super) fn open_block(&mut self, kind: BlockKind) {
         if self.message.as_ref().is_some_and(|message| message.calls) {
             self.close_message("tool_use");
@@ -85,7 +84,7 @@ impl ClaudeTurn<'_> {
         }
     }
 
-    /// A whole block that calls a tool.
+    /// Sends a complete block that calls a tool.
     pub(super) fn call_block(&mut self, id: &str, name: &str, input: &Value) {
         self.open_message();
         self.close_block();
@@ -112,7 +111,7 @@ impl ClaudeTurn<'_> {
         self.close_message_around(stop, |_| ());
     }
 
-    /// Ends the message, doing something just before its very end, as permissions are asked.
+    /// Ends the message, and does something just before that, such as asking for permission.
     pub(super) fn close_message_around<T>(
         &mut self,
         stop: &str,
@@ -138,7 +137,7 @@ impl ClaudeTurn<'_> {
         done
     }
 
-    /// Breaks the message off where it stands, telling in between that it was interrupted.
+    /// Cuts the message off, with a note in between that it was interrupted.
     pub(super) fn abort_message(&mut self, interrupted: impl FnOnce(&Self)) {
         let Some(block) = self.message.as_mut().and_then(|message| message.open.take()) else {
             let Some(message) = self.message.take() else { return interrupted(self) };
@@ -163,7 +162,7 @@ impl ClaudeTurn<'_> {
         self.keep_message(&message, None, 1);
     }
 
-    /// The line a delta of text would be, for floods of it.
+    /// The line of a text delta, for floods.
     pub(super) fn delta_line(&self, text: &str) -> Value {
         json!({
             "type": "stream_event",
@@ -177,7 +176,7 @@ impl ClaudeTurn<'_> {
         })
     }
 
-    /// The model is asked, which is told once for each time.
+    /// Reports a request to the model, once per request.
     pub(super) fn request(&mut self) {
         if self.parent.is_none() && !self.requesting {
             self.requesting = true;
@@ -234,7 +233,7 @@ impl ClaudeTurn<'_> {
         }
     }
 
-    /// A raw event of the API. A sub-agent's are not told.
+    /// Sends a raw event of the API. Those of a sub-agent are not sent.
     fn event_of(&self, message: &str, event: Value) {
         if self.agent.partial && self.parent.is_none() {
             self.agent.send(json!({
@@ -244,7 +243,7 @@ impl ClaudeTurn<'_> {
         }
     }
 
-    /// Tells a block as a whole.
+    /// Sends a complete block.
     fn assistant(&mut self, block: Value, aborted: bool) {
         let Some(message) = &mut self.message else { return };
         let uuid = mint::uuid();
@@ -266,7 +265,7 @@ impl ClaudeTurn<'_> {
         self.agent.send_as(told, &uuid);
     }
 
-    /// The file has a message's blocks when it has ended.
+    /// Writes a message's blocks to the file when it has ended.
     fn keep_message(&self, message: &Message, stop: Option<&str>, output: u64) {
         for (index, (uuid, block)) in message.blocks.iter().enumerate() {
             let mut line = json!({

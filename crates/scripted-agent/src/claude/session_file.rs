@@ -1,4 +1,4 @@
-//! The session's own file: `projects/<directory>/<id>.jsonl`, a chain of lines by `uuid` and `parentUuid`.
+//! The session's file, `projects/<directory>/<id>.jsonl`: a chain of lines linked by `uuid` and `parentUuid`.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -11,13 +11,13 @@ use super::{ClaudeAgent, VERSION, clock, merged};
 use crate::engine::say_on_stderr;
 use crate::mint;
 
-/// Where a session is kept, and the last line of its chain.
+/// The path of the file, and the last line of its chain.
 pub(super) struct SessionFile {
     path: PathBuf,
     last: Mutex<Option<String>>,
 }
 
-/// What a resumed session begins with.
+/// The state of a resumed session.
 #[derive(Debug, Default)]
 pub(super) struct Past {
     pub(super) turns: u32,
@@ -34,7 +34,7 @@ impl SessionFile {
         self.path.exists()
     }
 
-    /// Reads what came before, and goes on behind its last line.
+    /// Reads the file, and continues after its last line.
     pub(super) fn past(&self) -> Past {
         let mut past = Past::default();
         let text = fs::read_to_string(&self.path).unwrap_or_default();
@@ -55,7 +55,7 @@ impl SessionFile {
         past
     }
 
-    /// The user's message, under the id it came with, and the lines around it that are no conversation.
+    /// Writes the user's message with the id it came with, and the lines around it that are not conversation.
     pub(super) fn user_message(&self, agent: &ClaudeAgent, sent: &Value, turn: u32) {
         let content = &sent["message"]["content"];
         let uuid = sent["uuid"].as_str().map_or_else(mint::uuid, str::to_owned);
@@ -68,7 +68,7 @@ impl SessionFile {
         }
         let message = json!({
             "type": "user", "message": {"role": "user", "content": content},
-            "permissionMode": agent.mode, "promptSource": "sdk",
+            "permissionMode": agent.mode(), "promptSource": "sdk",
             "turnPosition": {"promptIndex": 0, "turnIndex": turn},
         });
         self.chained(agent, &uuid, message);
@@ -85,13 +85,12 @@ impl SessionFile {
         self.place(agent, uuid, &merged(chain, &line));
     }
 
-    /// A line of a sub-agent's conversation, which is no part of the chain.
+    /// A line of a sub-agent's conversation, which is not part of the chain.
     pub(super) fn aside(&self, agent: &ClaudeAgent, uuid: &str, line: Value) {
         let aside = json!({"parentUuid": null, "isSidechain": true});
         self.place(agent, uuid, &merged(aside, &line));
     }
 
-    /// The turn ended.
     pub(super) fn close_turn(&self, agent: &ClaudeAgent, prompt: &str) {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.write(&json!({
@@ -134,7 +133,7 @@ fn home() -> PathBuf {
     }
 }
 
-/// A directory's name in the tree: every character that is not alphanumeric as `-`.
+/// The name for a directory: every character that is not alphanumeric becomes `-`.
 fn folder(cwd: &Path) -> String {
     cwd.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }

@@ -1,10 +1,9 @@
-//! What tools give back on this wire: text for the model, and a structure for the reader.
+//! Results of tools on this wire: text for the model, and a structure for the client.
 
 use serde_json::{Value, json};
 
 use crate::script::{FileDiff, ToolEnd};
 
-/// A call that was made.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Call {
     pub(super) wire_id: String,
@@ -15,8 +14,7 @@ pub(super) struct Call {
     pub(super) ended: bool,
 }
 
-/// What is said of a call that is over.
-pub(super) struct Given {
+pub(super) struct ToolResult {
     /// `content` of the `tool_result`.
     pub(super) content: Value,
     pub(super) is_error: bool,
@@ -25,8 +23,7 @@ pub(super) struct Given {
 }
 
 impl Call {
-    /// What it gives back.
-    pub(super) fn give(&self, end: &ToolEnd) -> Given {
+    pub(super) fn give(&self, end: &ToolEnd) -> ToolResult {
         let output = &self.output;
         if end.failed {
             let content = match end.exit_code {
@@ -34,7 +31,7 @@ impl Call {
                 None => output.clone(),
             };
             let structure = json!(format!("Error: {content}"));
-            return Given { content: json!(content), is_error: true, structure };
+            return ToolResult { content: json!(content), is_error: true, structure };
         }
         let path = self.input["file_path"].as_str().unwrap_or_default();
         let (content, structure) = match (self.name.as_str(), &self.diff) {
@@ -51,7 +48,7 @@ impl Call {
             ("Read", None) => (json!(numbered(output)), read(path, output)),
             _ => (json!(output), json!(output)),
         };
-        Given { content, is_error: false, structure }
+        ToolResult { content, is_error: false, structure }
     }
 }
 

@@ -1,4 +1,4 @@
-//! One turn on the Claude wire: steps as messages of the model, results of tools, and control requests.
+//! One turn on the Claude wire: turns steps into messages of the model, tool results and control requests.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,15 +10,15 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::message::{BlockKind, Message};
-use super::tools::{Call, Given};
+use super::tools::{Call, ToolResult};
 use super::{ClaudeAgent, clock, merged};
 use crate::cancel::Cancel;
-use crate::face::{Answer, Face, Ran};
+use crate::face::{Answer, CommandExit, Face};
 use crate::mint;
 use crate::script::{Ask, Choice, FileDiff, Image, PlanEntry, Question, Tool, ToolEnd, UsageFact};
 use crate::wire::Wire;
 
-/// How soon an agent sees that it wants its question back.
+/// How often a waiting agent checks whether to withdraw its request.
 const WITHDRAW_CHECK: Duration = Duration::from_millis(5);
 
 pub(super) struct ClaudeTurn<'a> {
@@ -26,19 +26,21 @@ pub(super) struct ClaudeTurn<'a> {
     pub(super) turn: u32,
     cancel: &'a Cancel,
     pub(super) message: Option<Message>,
-    /// The call under which a sub-agent speaks.
+    /// The call of the sub-agent that is active.
     pub(super) parent: Option<String>,
     /// The text of the last block.
     pub(super) said: String,
-    /// How often the model was asked.
+    /// The number of requests to the model.
     pub(super) requests: u32,
     pub(super) calls: BTreeMap<String, Call>,
     pub(super) denials: Vec<Value>,
+    /// The ids of the messages that it answers.
+    pub(super) answers: Vec<Value>,
     plans: u32,
     images: u32,
-    /// Nobody asked: what is said begins a turn of the agent's own, which is announced first.
+    /// Outside of any turn: the first message starts a turn of the agent, which is announced first.
     pub(super) unasked: bool,
-    /// That the model is asked was told, and it has not begun to answer.
+    /// A request to the model was reported, and no answer has begun.
     pub(super) requesting: bool,
 }
 
@@ -54,6 +56,7 @@ impl<'a> ClaudeTurn<'a> {
             requests: 0,
             calls: BTreeMap::new(),
             denials: Vec::new(),
+            answers: Vec::new(),
             plans: 0,
             images: 0,
             unasked: false,
@@ -61,7 +64,7 @@ impl<'a> ClaudeTurn<'a> {
         }
     }
 
-    /// Keeps a line of the conversation in the session's file.
+    /// Writes a line of the conversation to the session's file.
     pub(super) fn keep_line(&self, uuid: &str, line: Value) {
         match &self.parent {
             None => self.agent.file.chained(self.agent, uuid, line),
@@ -73,17 +76,17 @@ impl<'a> ClaudeTurn<'a> {
         self.user(json!([{"type": "text", "text": text}]), &json!({}), &json!({}));
     }
 
-    pub(super) fn tool_result(&self, id: &str, given: &Given, meta: &Value) {
+    pub(super) fn tool_result(&self, id: &str, result: &ToolResult, meta: &Value) {
         let content = json!([{
-            "type": "tool_result", "tool_use_id": id, "content": given.content,
-            "is_error": given.is_error,
+            "type": "tool_result", "tool_use_id": id, "content": result.content,
+            "is_error": result.is_error,
         }]);
         let meta = merged(json!({ "id": id }), meta);
-        let told = json!({"tool_use_result": given.structure, "tool_result_meta": [meta]});
-        self.user(content, &told, &json!({"toolUseResult": given.structure}));
+        let told = json!({"tool_use_result": result.structure, "tool_result_meta": [meta]});
+        self.user(content, &told, &json!({"toolUseResult": result.structure}));
     }
 
-    /// A message in the user's name.
+    /// Sends a message with the role of the user.
     fn user(&self, content: Value, told: &Value, kept: &Value) {
         let message = json!({"role": "user", "content": content});
         let uuid = self.agent.send(merged(
@@ -110,17 +113,20 @@ impl<'a> ClaudeTurn<'a> {
         self.calls.insert(id.into(), call);
     }
 
-    /// Gives back what a call gave, at once and without more ado.
-    fn answer_call(&mut self, id: &str, given: &Given, meta: &Value) {
+    /// Ends a call with this result.
+    fn answer_call(&mut self, id: &str, result: &ToolResult, meta: &Value) {
         self.close_message("tool_use");
         if let Some(call) = self.calls.get_mut(id) {
             call.ended = true;
             let wire_id = call.wire_id.clone();
-            self.tool_result(&wire_id, given, meta);
+            self.tool_result(&wire_id, result, meta);
+            if self.parent.is_none() {
+                self.read_handed();
+            }
         }
     }
 
-    /// Asks whether a tool may be used. `None` when no answer comes any more.
+    /// Asks for permission to use a tool. `None` if no answer will come.
     fn can_use(&mut self, request: &Value, withdraw: &dyn Fn() -> bool) -> Option<Value> {
         let (id, answer) =
             self.close_message_around("tool_use", |turn| turn.agent.control(request));
@@ -139,13 +145,13 @@ impl<'a> ClaudeTurn<'a> {
 
     fn deny(&mut self, id: &str, answer: &Value) {
         let words = answer["message"].as_str().unwrap_or("denied").to_string();
-        let given = Given {
+        let result = ToolResult {
             content: json!(words),
             is_error: true,
             structure: json!(format!("Error: {words}")),
         };
         let decision = json!({"decision": "reject", "source": "user_reject"});
-        self.answer_call(id, &given, &json!({"permission_decision": decision}));
+        self.answer_call(id, &result, &json!({"permission_decision": decision}));
     }
 }
 
@@ -169,10 +175,10 @@ impl Face for ClaudeTurn<'_> {
         }));
     }
 
-    /// A picture comes from a tool on this wire: a file that was read.
+    /// On this wire a picture comes from a tool that read a file.
     fn image(&mut self, image: &Image) {
         let source = json!({"type": "base64", "media_type": image.mime, "data": image.data});
-        let given = Given {
+        let result = ToolResult {
             content: json!([{"type": "image", "source": source}]),
             is_error: false,
             structure: json!({"type": "image", "file": {"type": image.mime, "base64": image.data}}),
@@ -184,7 +190,7 @@ impl Face for ClaudeTurn<'_> {
         if !self.calls.contains_key(&id) {
             self.call(&id, "Read", &json!({"file_path": format!("{id}.png")}));
         }
-        self.answer_call(&id, &given, &json!({}));
+        self.answer_call(&id, &result, &json!({}));
     }
 
     fn tool(&mut self, tool: &Tool) {
@@ -207,9 +213,9 @@ impl Face for ClaudeTurn<'_> {
     fn tool_end(&mut self, end: &ToolEnd) {
         let Some(call) = self.calls.get_mut(&end.id).filter(|call| !call.ended) else { return };
         call.output.push_str(&end.output);
-        let given = call.give(end);
+        let result = call.give(end);
         let decision = json!({"decision": "accept", "source": "user_temporary"});
-        self.answer_call(&end.id, &given, &json!({"permission_decision": decision}));
+        self.answer_call(&end.id, &result, &json!({"permission_decision": decision}));
     }
 
     fn plan(&mut self, entries: &[PlanEntry]) {
@@ -223,12 +229,12 @@ impl Face for ClaudeTurn<'_> {
             })
             .collect();
         self.call(&id, "TodoWrite", &json!({ "todos": todos }));
-        let given = Given {
+        let result = ToolResult {
             content: json!("Todos have been modified successfully."),
             is_error: false,
             structure: json!({"oldTodos": [], "newTodos": todos}),
         };
-        self.answer_call(&id, &given, &json!({}));
+        self.answer_call(&id, &result, &json!({}));
     }
 
     fn ask(&mut self, ask: &Ask, withdraw: &dyn Fn() -> bool) -> Answer {
@@ -292,8 +298,9 @@ impl Face for ClaudeTurn<'_> {
         let choice = answered["answers"][&question.question].as_str().unwrap_or_default();
         let words =
             format!("Your questions have been answered: {:?}={choice:?}.", question.question);
-        let given = Given { content: json!(words), is_error: false, structure: answered.clone() };
-        self.answer_call(&question.id, &given, &json!({}));
+        let result =
+            ToolResult { content: json!(words), is_error: false, structure: answered.clone() };
+        self.answer_call(&question.id, &result, &json!({}));
         Answer::Chosen(choice.into())
     }
 
@@ -305,8 +312,8 @@ impl Face for ClaudeTurn<'_> {
         fs::write(self.agent.cwd.join(path), content)
     }
 
-    /// This wire has no terminals of the client's.
-    fn run_by_client(&mut self, _id: &str, _command: &str) -> Option<Ran> {
+    /// This wire has no client terminals.
+    fn run_by_client(&mut self, _id: &str, _command: &str) -> Option<CommandExit> {
         None
     }
 
@@ -362,15 +369,19 @@ impl Face for ClaudeTurn<'_> {
         }
     }
 
+    fn has_message(&self) -> bool {
+        self.answers.len() > 1 || self.agent.has_handed()
+    }
+
     fn wire(&self) -> &Wire {
         &self.agent.wire
     }
 
-    /// The file has all that was told; a message that is cut off is not in it, as with the real one.
+    /// Nothing to do: the file is up to date. It lacks a message that is cut off, as with the real program.
     fn keep(&mut self) {}
 }
 
-/// What could be allowed for ever.
+/// The rule for a permission that is allowed from now on.
 fn suggestions(call: &Call) -> Value {
     match call.input["command"].as_str() {
         Some(command) => json!([{

@@ -1,10 +1,13 @@
-//! What the demo does about each wish, as steps.
+//! The steps the demo takes for each wish.
+
+mod controls;
 
 use std::fs;
 use std::path::{Component, Path};
 
 use serde_json::json;
 
+use super::flow::unwrapped;
 use super::survey::{Survey, entries, size};
 use crate::script::{Act, Choice, PlanStatus, Question, Step, Steps, Tool, act, answered};
 
@@ -15,16 +18,15 @@ const RIDDLE_THINKING: &str = include_str!("texts/riddle-thinking.md");
 const RIDDLE: &str = include_str!("texts/riddle.md");
 const PICTURE: &str = include_str!("texts/door.png.base64");
 
-/// The file the demo writes, if it may.
+/// The file the demo writes, with permission.
 const NOTE: &str = "liminal-demo.md";
-/// What it runs when nothing else was named: slow enough to be watched, and in colour.
+/// The default command: slow enough to watch, and in colour.
 const SHOW: &str = r#"for n in 1 2 3 4 5; do printf '\033[3%sm●\033[0m step %s of 5\n' "$n" "$n"; sleep 0.4; done
 printf '\033[1mdone\033[0m on %s\n' "$(uname -s)""#;
 
-/// The demo's acts, at its pace.
 #[derive(Debug)]
 pub(super) struct Acts {
-    /// Percent of a lifelike pace.
+    /// In percent of a lifelike pace.
     pace: u64,
 }
 
@@ -34,11 +36,12 @@ impl Acts {
     }
 
     pub(super) fn tour(&self) -> Act {
-        let plan =
-            |done: usize| plan(&["Say hello", "Show what this page can do", "Let you try"], done);
+        let plan = |done: usize| {
+            plan(&["Say hello", "Show what this page can do", "Let you try it"], done)
+        };
         let act = self.think_aloud(
             act().step(plan(0)),
-            "Somebody new, it seems. I should say who I am, show what this page can do rather than praise it, \
+            "This looks like a first visit. I should say who I am, show what this page can do, \
              and then get out of the way.",
         );
         let (hello, rest) = TOUR.split_once("\n## ").unwrap_or((TOUR, ""));
@@ -48,20 +51,31 @@ impl Acts {
         self.say(act, &format!("\n## Now you{offer}{WISHES}")).step(plan(3))
     }
 
-    /// For what the demo has no answer to.
+    /// For a message with attachments: tells what arrived.
+    pub(super) fn received(&self, text: &str, attached: &[String]) -> Act {
+        let list: String = attached.iter().map(|what| format!("- {what}\n")).collect();
+        let first: String = text.lines().next().unwrap_or_default().chars().take(120).collect();
+        let quote = if first.is_empty() { first } else { format!("> {first}\n\n") };
+        let answer = format!(
+            "{quote}I got your message with:\n\n{list}\nA real agent would look at it. I only count."
+        );
+        self.say(act(), &answer)
+    }
+
+    /// For a message the demo has no answer to.
     pub(super) fn shrug(&self, text: &str, turn: u32) -> Act {
         const TIPS: [&str; 4] = [
-            "Open a second session beside this one: both go on at the same time.",
-            "Reload the page while I speak. You will not miss a word.",
-            "Click a tool call to fold its output away or to see all of it.",
-            "Every session remembers its draft: write half a message, leave, and come back.",
+            "Open a second session: both keep working at the same time.",
+            "Reload the page while I'm writing. You won't miss a word.",
+            "Click a tool call to show or hide its output.",
+            "Drafts are kept: type half a message, switch to another session, and come back.",
         ];
         let first = text.lines().next().unwrap_or_default();
         let quote: String = first.chars().take(120).collect();
         let tip = TIPS[turn as usize % TIPS.len()];
         let answer = format!(
-            "> {quote}\n\nA real agent would know what to do with that; I only know what is in my script:\n\n\
-             {WISHES}\n**By the way:** {tip}"
+            "> {quote}\n\nA real agent would know what to do with that. I only have my script:\n\n\
+             {WISHES}\n**Tip:** {tip}"
         );
         self.say(act(), &answer)
     }
@@ -81,23 +95,20 @@ impl Acts {
             .tool_done("list", &listing);
         let (dirs, files): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| entry.is_dir);
         let mut answer = match entries.len() {
-            0 => "This directory is empty, or all it holds is hidden.".to_string(),
+            0 => "This directory is empty, or has only hidden files.".to_string(),
             _ => format!(
-                "There are **{}** and **{}** here, not counting what is hidden.",
+                "There are **{}** and **{}** here, not counting hidden ones.",
                 count(dirs.len(), "directory", "directories"),
                 count(files.len(), "file", "files"),
             ),
         };
         if let Some(largest) = files.iter().max_by_key(|entry| entry.bytes) {
-            answer += &format!(
-                " The largest file is {}, with {}.",
-                code(&largest.name),
-                size(largest.bytes)
-            );
+            answer +=
+                &format!(" The largest file is {} ({}).", code(&largest.name), size(largest.bytes));
         }
         if let Some(readable) = files.iter().find(|entry| entry.name.ends_with(".md")) {
             let read = code(&format!("read {}", readable.name));
-            answer += &format!("\n\nYou could go on with {read}.");
+            answer += &format!("\n\nTry {read} next.");
         }
         self.say(act, &answer)
     }
@@ -107,7 +118,8 @@ impl Acts {
             .components()
             .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         if !inside {
-            let answer = format!("I only read inside this project, and {} is not.", code(file));
+            let answer =
+                format!("I only read files inside this project, and {} isn't.", code(file));
             return self.say(act(), &answer);
         }
         let mut call = tool("read", "Read", &format!("Read {file}"), "read", json!({}));
@@ -115,12 +127,12 @@ impl Acts {
         call.locations = vec![file.into()];
         let act = act().tool(call).pause(self.ms(300)).read_file("read", file);
         let path = project.join(file);
-        // Opening a pipe would wait until somebody writes to it.
+        // Opening a named pipe would block until something writes to it.
         let content = path.is_file().then(|| fs::read_to_string(&path).ok()).flatten();
         let answer = match content {
             Some(content) => about_file(file, &content),
             None => format!(
-                "I could not read {}. `list the files` shows what there is; or try `edit a file`, which makes one.",
+                "I couldn't read {}. Try `list the files` first, or `edit a file` to create one.",
                 code(file)
             ),
         };
@@ -147,22 +159,22 @@ impl Acts {
             None => json!({"file_path": project.join(NOTE), "content": new}),
         };
         call.locations = vec![NOTE.into()];
-        let first =
-            self.say(act(), "I would like to write a small note into your project. You decide.");
+        let first = self.say(
+            act(),
+            "I'd like to write a small note into your project, so I'm asking for permission.",
+        );
         let asked = first.tool(call).diff("edit", NOTE, old.as_deref(), &new);
         let allowed = act().write_file_as("edit", NOTE, &new);
         let allowed = self.say(
             allowed,
             &format!(
-                "Written. {} is a real file in your project now; write `edit a file` again and I will add to it.",
+                "Done. {} is now a real file in your project. Type `edit a file` again and I'll add a line to it.",
                 code(NOTE)
             ),
         );
-        let refused = self.say(
-            act().tool_failed("edit", "The user said no."),
-            "As you wish: nothing was written.",
-        );
-        asked.step(ask("edit", "Write it", allowed, refused))
+        let refused = self
+            .say(act().tool_failed("edit", "The user denied it."), "OK. I didn't write anything.");
+        asked.step(ask("edit", allowed, refused))
     }
 
     pub(super) fn run(&self, command: Option<&str>) -> Act {
@@ -171,26 +183,27 @@ impl Acts {
             None => (SHOW, "Count to five, in colour"),
         };
         let input = json!({"command": command, "description": title});
-        let first = self.say(act(), "This needs a command, and commands need your leave.");
+        let first =
+            self.say(act(), "I need to run a command for this, so I'm asking for permission.");
         let asked = first.tool(tool("run", "Bash", title, "execute", input));
         let allowed = self.say(
             act().run("run", command),
-            "That was a real process, running in your project's directory. Its output came as it was written, \
-             and Stop would have ended it.",
+            "That was a real process in your project's directory. You saw its output as it was written, \
+             and **Stop** would have ended it.",
         );
-        let refused = self
-            .say(act().tool_failed("run", "The user said no."), "As you wish: nothing was run.");
-        asked.step(ask("run", "Run it", allowed, refused))
+        let refused =
+            self.say(act().tool_failed("run", "The user denied it."), "OK. I didn't run anything.");
+        asked.step(ask("run", allowed, refused))
     }
 
     pub(super) fn think(&self) -> Act {
         self.say(self.think_aloud(act(), RIDDLE_THINKING), RIDDLE)
     }
 
-    /// A survey of the project, which is a plan that is carried out.
+    /// Surveys the project, to show a plan that gets carried out.
     pub(super) fn plan(&self, project: &Path) -> Act {
         const STEPS: [&str; 4] =
-            ["Look at the top level", "Count files and lines", "Find what stands out", "Sum it up"];
+            ["Look at the top level", "Count files and lines", "Find what stands out", "Summarise"];
         let (top, survey) = (entries(project), Survey::of(project));
         let names: Vec<String> = top.iter().map(|entry| entry.name.clone()).collect();
         let kinds: String = survey
@@ -198,7 +211,7 @@ impl Acts {
             .iter()
             .map(|(kind, files, lines)| format!("{kind:<12} {files:>6} files {lines:>9} lines\n"))
             .collect();
-        let act = self.say(act(), "A survey of this project, then. This is what I mean to do:");
+        let act = self.say(act(), "I'll survey this project. Here is my plan:");
         let act = act.step(plan(&STEPS, 0)).pause(self.ms(600));
         let act = act
             .tool(tool("top", "LS", "Look at the top level", "search", json!({"path": "."})))
@@ -216,7 +229,7 @@ impl Acts {
             .tool_done("count", &kinds)
             .step(plan(&STEPS, 2));
         let act = self
-            .think_aloud(act, "The kind with the most lines says what sort of project this is. What else stands out?")
+            .think_aloud(act, "The type with the most lines shows what kind of project this is. What else stands out?")
             .step(plan(&STEPS, 3));
         self.say(act, &summary(&survey)).step(plan(&STEPS, 4))
     }
@@ -229,44 +242,59 @@ impl Acts {
         let choice = |name: &str, description: &str| Choice {
             id: name.into(),
             name: name.into(),
-            // "Always", because a policy that allows once by itself must leave a question to the user.
+            // Not "once": **Approve everything** must leave a question to the user.
             kind: Some("allow_always".into()),
             description: Some(description.into()),
         };
         let branches = answered("A plan", self.plan(project))
             .and("Colours", self.colours())
             .and("A riddle", self.think())
-            .or(self.say(act(), "Then nothing more. A good choice, too."));
+            .or(self.say(act(), "OK, nothing then. Type anything when you'd like to see more."));
         let question = Question {
             id: "ask".into(),
-            question: "What shall I show you next?".into(),
+            question: "What should I show you next?".into(),
             header: "Next".into(),
             options: vec![
-                choice("A plan", "I survey your project"),
+                choice("A plan", "A survey of your project"),
                 choice("Colours", "A terminal full of them"),
-                choice("A riddle", "And how I think about it"),
-                choice("Nothing", "Thank you"),
+                choice("A riddle", "And how I solve it"),
+                choice("Nothing", "That's enough for now"),
             ],
             multiple: false,
             then: branches.then,
             otherwise: branches.otherwise,
         };
-        self.say(act(), "A question for you. I wait as long as you like, also while you are away.")
+        self.say(act(), "I have a question. I'll wait as long as you like, even while you're away.")
             .step(Step::Question(question))
     }
 
     pub(super) fn diff(&self) -> Act {
-        const OLD: &str = "fn greet(name: &str) {\n    println!(\"Hello \" + name);\n}\n\nfn main() {\n    greet(\"world\");\n}\n";
-        const NEW: &str = "/// Says hello, and to nobody in particular when there is no name.\nfn greet(name: &str) {\n    let name = if name.is_empty() { \"you\" } else { name };\n    println!(\"Hello {name}!\");\n}\n\nfn main() {\n    greet(\"world\");\n}\n";
+        const OLD: &str = concat!(
+            "fn greet(name: &str) {\n    println!(\"Hello \" + name);\n}\n\n",
+            "fn main() {\n    greet(\"world\");\n}\n"
+        );
+        const NEW: &str = concat!(
+            "/// Greets `name`, or \"you\" if it is empty.\n",
+            "fn greet(name: &str) {\n    let name = if name.is_empty() { \"you\" } else { name };\n",
+            "    println!(\"Hello {name}!\");\n}\n\n",
+            "fn main() {\n    greet(\"world\");\n}\n"
+        );
         let mut call = tool("diff", "Edit", "Propose a change to greet.rs", "edit", json!({}));
         call.input = json!({"file_path": "greet.rs", "old_string": OLD, "new_string": NEW});
-        let act = self.say(act(), "Suppose there were a file `greet.rs` with a mistake in it. I would change it like this:");
+        let act = self.say(
+            act(),
+            "Suppose there is a file `greet.rs` with a mistake in it. I would change it like this:",
+        );
         let act = act
             .tool(call)
             .diff("diff", "greet.rs", Some(OLD), NEW)
             .pause(self.ms(500))
             .tool_done("diff", "");
-        self.say(act, "There is no such file, and nothing was written. When an agent does change one, you see it like that, *before* it happens.")
+        self.say(
+            act,
+            "There is no such file, and nothing was written. With **Ask before acting**, this is how you see \
+             a real change, *before* it happens.",
+        )
     }
 
     pub(super) fn colours(&self) -> Act {
@@ -280,7 +308,10 @@ impl Acts {
         for line in spectrum() {
             act = act.tool_output("colours", &line).pause(self.ms(60));
         }
-        self.say(act.tool_done("colours", ""), "Sixteen colours, the cube of 256, a gradient in true colour, and what a terminal can do to letters.")
+        self.say(
+            act.tool_done("colours", ""),
+            "The 16 basic colours, the 256-colour cube, a true-colour gradient, and the text styles.",
+        )
     }
 
     pub(super) fn picture(&self) -> Act {
@@ -291,46 +322,55 @@ impl Acts {
             .pause(self.ms(300))
             .tool_image("picture", "image/png", PICTURE.trim())
             .tool_done("picture", "");
-        self.say(act, "A door at dusk, half open. *Liminal* is what lies on a threshold: no longer outside, not yet in.")
+        self.say(
+            act,
+            "A door at dusk, half open. *Liminal* means on the threshold: no longer outside, not yet inside.",
+        )
     }
 
     pub(super) fn remind(&self) -> Act {
         let later = self.say(
             act().pause(self.ms(5_000)),
-            "You asked me to remind you. Nobody had to ask twice: an agent that has something to say while you are \
-             not waiting gets a turn of its own.",
+            "Here is your reminder. An agent can start a turn on its own when it has something to report, \
+             even if you haven't sent a message.",
         );
-        self.say(act(), "I will speak up in five seconds. You need not wait here; look at another session meanwhile.")
+        self.say(act(), "I'll remind you in five seconds. You don't have to wait here; look at another session.")
             .after_turn(later)
     }
 
     pub(super) fn wait(&self) -> Act {
         self.say(
             act(),
-            "I am waiting. I can do this all day. Press **Stop** when you have seen enough.",
+            "I'm waiting, and I can do this all day. Press **Stop** when you've seen enough.",
         )
         .wait_for_cancel()
     }
 
     pub(super) fn fail(&self) -> Act {
-        self.say(act(), "This will end badly, as you wished.").pause(self.ms(500)).fail(
+        self.say(act(), "As you asked, this turn ends with an error.").pause(self.ms(500)).fail(
             -32603,
-            "The demo failed because you asked it to. Nothing is broken: write something else.",
+            "The demo failed because you asked it to. Nothing is broken: just send another message.",
         )
     }
 
     pub(super) fn crash(&self) -> Act {
-        self.say(act(), "Falling over now. My words stay; write again and I will be back.")
-            .pause(self.ms(500))
-            .crash(1, "demo: crashed because the user asked for it\nthe next message starts a new process")
+        self.say(
+            act(),
+            "Crashing now. Everything above stays. Send another message and I'll be back.",
+        )
+        .pause(self.ms(500))
+        .crash(
+            1,
+            "demo: crashed because the user asked for it\nThe next message starts a new process.",
+        )
     }
 
     fn say(&self, act: Act, text: &str) -> Act {
-        act.say_words(text, self.ms(22))
+        act.say_words(&unwrapped(text), self.ms(22))
     }
 
     fn think_aloud(&self, act: Act, text: &str) -> Act {
-        act.think_words(text, self.ms(28))
+        act.think_words(&unwrapped(text), self.ms(28))
     }
 
     fn ms(&self, lifelike: u64) -> u64 {
@@ -349,7 +389,7 @@ fn tool(id: &str, name: &str, title: &str, kind: &str, input: serde_json::Value)
     }
 }
 
-fn ask(call: &str, yes: &str, allowed: Act, refused: Act) -> Step {
+fn ask(call: &str, allowed: Act, refused: Act) -> Step {
     let choice = |id: &str, name: &str, kind: &str| Choice {
         id: id.into(),
         name: name.into(),
@@ -359,14 +399,17 @@ fn ask(call: &str, yes: &str, allowed: Act, refused: Act) -> Step {
     let branches = answered("allow", allowed).or(refused);
     Step::Ask(crate::script::Ask {
         tool: Some(call.into()),
-        options: vec![choice("allow", yes, "allow_once"), choice("reject", "No", "reject_once")],
+        options: vec![
+            choice("allow", "Allow once", "allow_once"),
+            choice("reject", "Deny", "reject_once"),
+        ],
         then: branches.then,
         otherwise: branches.otherwise,
         ..crate::script::Ask::default()
     })
 }
 
-/// A plan of which so many are done and the next is being done.
+/// A plan with the first `done` steps completed and the next one in progress.
 fn plan(steps: &[&str], done: usize) -> Step {
     let status = |at: usize| match at {
         at if at < done => PlanStatus::Completed,
@@ -391,27 +434,27 @@ fn about_file(file: &str, content: &str) -> String {
     let headings: Vec<&str> =
         content.lines().filter(|line| line.starts_with('#')).take(8).collect();
     if file.ends_with(".md") && !headings.is_empty() {
-        answer += " It is about:\n\n";
+        answer += " Its headings are:\n\n";
         for heading in headings {
             answer += &format!("- {}\n", heading.trim_start_matches('#').trim());
         }
     } else if let Some(first) = content.lines().find(|line| !line.trim().is_empty()) {
         let first: String = first.chars().take(120).collect();
-        answer += &format!(" It begins with:\n\n```\n{first}\n```\n");
+        answer += &format!(" It starts with:\n\n```\n{first}\n```\n");
     }
-    answer += "\nThat is all a demo can say of it; a real agent would have *understood* it.";
+    answer += "\nThat's all a demo can tell you. A real agent would *understand* it.";
     answer
 }
 
 fn summary(survey: &Survey) -> String {
     let Some((largest, bytes)) = &survey.largest else {
-        return "There is nothing here to survey yet. `edit a file` would change that.".into();
+        return "There is nothing here to survey yet. Try `edit a file` to change that.".into();
     };
-    let more = if survey.cut { "more than " } else { "" };
+    let more = if survey.cut { "More than " } else { "" };
     let files = count(survey.files, "file", "files");
     let mut answer = format!(
-        "## This project\n\n{more}{files}, {} together; the largest is {} with {}.\n\n\
-         | Kind | Files | Lines |\n| --- | ---: | ---: |\n",
+        "## This project\n\n{more}{files}, {} in total. The largest is {} ({}).\n\n\
+         | Type | Files | Lines |\n| --- | ---: | ---: |\n",
         size(survey.bytes),
         code(largest),
         size(*bytes)
@@ -419,11 +462,10 @@ fn summary(survey: &Survey) -> String {
     for (kind, files, lines) in survey.top(6) {
         answer += &format!("| {} | {files} | {lines} |\n", code(kind));
     }
-    answer += "\nI counted this just now; hidden files and what build tools made were left out.";
+    answer += "\nI counted these just now, without hidden files and build output.";
     answer
 }
 
-/// Every colour, a line at a time.
 fn spectrum() -> Vec<String> {
     let row = |colours: std::ops::Range<u32>, ground: u32| {
         let cells: String = colours.map(|n| format!("\x1b[{}m  {n:>3} ", ground + n)).collect();
@@ -439,7 +481,11 @@ fn spectrum() -> Vec<String> {
     let gradient: String =
         (0..72).map(|n| format!("\x1b[48;2;{};{};{}m ", 122 + n, 162 - n, 247 - n * 2)).collect();
     lines.push(format!("\n{gradient}\x1b[0m\n\n"));
-    lines.push("\x1b[1mbold\x1b[0m \x1b[2mfaint\x1b[0m \x1b[3mitalic\x1b[0m \x1b[4munderlined\x1b[0m \x1b[7mreversed\x1b[0m \x1b[9mstruck\x1b[0m\n".into());
+    let styles = concat!(
+        "\x1b[1mbold\x1b[0m \x1b[2mfaint\x1b[0m \x1b[3mitalic\x1b[0m ",
+        "\x1b[4munderlined\x1b[0m \x1b[7mreversed\x1b[0m \x1b[9mstruck through\x1b[0m\n"
+    );
+    lines.push(styles.into());
     lines
 }
 
@@ -447,7 +493,7 @@ fn count(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-/// A name as code that no name can break out of, not even in a table.
+/// A name as inline code. No name can break out of it, not even in a table.
 fn code(name: &str) -> String {
     format!("`{}`", name.replace(['`', '|', '\n'], "?"))
 }

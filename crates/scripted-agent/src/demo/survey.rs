@@ -1,16 +1,15 @@
-//! A look at a project's files, bounded so that no project is too large for a demo.
+//! Counts a project's files and lines, bounded so that no project is too large for a demo.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How many files are looked at, and how large one may be to have its lines counted.
 const MOST_FILES: usize = 2_000;
+/// In bytes. Lines of larger files are not counted.
 const LARGEST_READ: u64 = 100_000;
-/// Directories that hold what others made.
+/// Directories of build output and dependencies.
 const SKIPPED: [&str; 6] = ["target", "node_modules", "dist", "build", "vendor", "venv"];
 
-/// One thing in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) name: String,
@@ -18,7 +17,7 @@ pub(super) struct Entry {
     pub(super) is_dir: bool,
 }
 
-/// What stands in a directory, directories first, without what is hidden.
+/// The visible entries of a directory, subdirectories first.
 pub(super) fn entries(dir: &Path) -> Vec<Entry> {
     let mut entries: Vec<Entry> = fs::read_dir(dir)
         .into_iter()
@@ -26,8 +25,8 @@ pub(super) fn entries(dir: &Path) -> Vec<Entry> {
         .flatten()
         .filter_map(|entry| {
             let name = entry.file_name().to_string_lossy().into_owned();
-            let about = entry.metadata().ok()?;
-            Some(Entry { name, bytes: about.len(), is_dir: about.is_dir() })
+            let metadata = entry.metadata().ok()?;
+            Some(Entry { name, bytes: metadata.len(), is_dir: metadata.is_dir() })
         })
         .filter(|entry| !entry.name.starts_with('.'))
         .collect();
@@ -37,33 +36,34 @@ pub(super) fn entries(dir: &Path) -> Vec<Entry> {
     entries
 }
 
-/// What a project is made of.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Survey {
     pub(super) files: usize,
     pub(super) bytes: u64,
-    /// More files than were looked at.
+    /// There are more files than `MOST_FILES`.
     pub(super) cut: bool,
-    /// The largest file, from the project's directory, and its size.
+    /// The largest file, relative to the project, and its size in bytes.
     pub(super) largest: Option<(String, u64)>,
-    /// Files and lines by the end of their names.
+    /// Number of files and lines, by file extension.
     pub(super) kinds: BTreeMap<String, (usize, usize)>,
 }
 
 impl Survey {
     pub(super) fn of(project: &Path) -> Self {
         let mut survey = Self::default();
-        let mut open = vec![project.to_path_buf()];
-        while let Some(dir) = open.pop() {
+        let mut pending = vec![project.to_path_buf()];
+        while let Some(dir) = pending.pop() {
             for entry in entries(&dir) {
                 let path = dir.join(&entry.name);
-                // A link may lead out of the project or around in circles, and a pipe may never end.
-                if !entry.is_dir && !path.symlink_metadata().is_ok_and(|about| about.is_file()) {
+                // A link may lead out of the project or in circles, and a pipe may never end.
+                if !entry.is_dir
+                    && !path.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
+                {
                     continue;
                 }
                 if entry.is_dir {
                     if !SKIPPED.contains(&entry.name.as_str()) {
-                        open.push(path);
+                        pending.push(path);
                     }
                 } else if survey.files == MOST_FILES {
                     survey.cut = true;
@@ -76,7 +76,7 @@ impl Survey {
         survey
     }
 
-    /// The kinds with the most lines.
+    /// The `n` kinds with the most lines.
     pub(super) fn top(&self, n: usize) -> Vec<(&str, usize, usize)> {
         let mut kinds: Vec<_> = self
             .kinds
@@ -97,7 +97,7 @@ impl Survey {
         }
         let kind = path
             .extension()
-            .map_or_else(|| "no ending".into(), |ext| ext.to_string_lossy().into_owned());
+            .map_or_else(|| "no extension".into(), |ext| ext.to_string_lossy().into_owned());
         let lines = (bytes <= LARGEST_READ)
             .then(|| fs::read(path).ok())
             .flatten()
@@ -109,7 +109,6 @@ impl Survey {
     }
 }
 
-/// A size as people say it.
 pub(super) fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),

@@ -3,6 +3,8 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::Demo;
 use super::wish::Wish;
 use crate::brain::{Brain, Prompt};
@@ -25,6 +27,8 @@ fn plain_words_are_understood() {
         ("run ls -d .*", Wish::Run(Some("ls -d .*".into()))),
         ("think hard", Wish::Think),
         ("make a plan", Wish::Plan),
+        ("plan mode", Wish::PlanMode),
+        ("/compact", Wish::Compact),
         ("a long answer", Wish::Long),
         ("ask me", Wish::Ask),
         ("show a diff", Wish::Diff),
@@ -50,7 +54,7 @@ fn every_wish_it_lists_is_one_it_understands() {
     let wishes = include_str!("texts/wishes.md");
     let listed: Vec<&str> =
         wishes.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
-    assert_eq!(listed.len(), 15);
+    assert_eq!(listed.len(), 17);
     for wish in listed {
         assert_ne!(Wish::of(wish), Wish::Unknown, "{wish:?}");
     }
@@ -61,7 +65,11 @@ fn said(text: &str, turn: u32) -> String {
 }
 
 fn said_in(cwd: PathBuf, text: &str, turn: u32) -> String {
-    let steps = Demo::new(0).answer(&Prompt { text: text.into(), cwd, turn });
+    answer(&Prompt::new(&json!(text), cwd, turn))
+}
+
+fn answer(prompt: &Prompt) -> String {
+    let steps = Demo::new(0).answer(prompt);
     let words = steps.iter().filter_map(|step| match step {
         Step::SayWords(words) => Some(words.text.as_str()),
         _ => None,
@@ -79,6 +87,19 @@ fn the_first_message_gets_the_tour_and_later_talk_a_hint() {
 }
 
 #[test]
+fn attachments_are_counted_in_either_protocol() {
+    let picture = "AAAA".repeat(512);
+    for block in [
+        json!({"type": "image", "mimeType": "image/png", "data": picture}),
+        json!({"type": "image", "source": {"media_type": "image/png", "data": picture}}),
+    ] {
+        let blocks = json!([{"type": "text", "text": "look"}, block]);
+        let said = answer(&Prompt::new(&blocks, PathBuf::new(), 1));
+        assert!(said.contains("> look") && said.contains("- a picture, image/png, 1 KB"), "{said}");
+    }
+}
+
+#[test]
 fn a_place_without_files_is_no_trouble() {
     for wish in ["list the files", "read README.md", "make a plan", "edit a file"] {
         assert!(!said(wish, 1).is_empty(), "{wish}");
@@ -88,7 +109,7 @@ fn a_place_without_files_is_no_trouble() {
 #[test]
 fn nothing_outside_the_project_is_read() {
     for path in ["../secret", "/etc/hostname", "a/../../b"] {
-        assert!(said(&format!("read {path}"), 1).contains("only read inside"), "{path}");
+        assert!(said(&format!("read {path}"), 1).contains("only read files inside"), "{path}");
     }
 }
 
@@ -97,7 +118,7 @@ fn a_pipe_in_the_project_is_not_waited_for() {
     let project = tempfile::tempdir().unwrap();
     let pipe = project.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    for (wish, answer) in [("make a plan", "nothing here"), ("read pipe", "could not read")] {
+    for (wish, answer) in [("make a plan", "nothing here"), ("read pipe", "couldn't read")] {
         let (tell, told) = mpsc::channel();
         let cwd = project.path().to_owned();
         std::thread::spawn(move || tell.send(said_in(cwd, wish, 1)));

@@ -1,6 +1,5 @@
-//! What the user may want, read from plain words.
+//! Finds out what the user wants, from plain words.
 
-/// What is wished for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wish {
     Tour,
@@ -10,8 +9,12 @@ pub(super) enum Wish {
     Run(Option<String>),
     Think,
     Plan,
+    PlanMode,
+    Compact,
     Long,
     Ask,
+    Form,
+    Page,
     Diff,
     Colours,
     Picture,
@@ -22,14 +25,14 @@ pub(super) enum Wish {
     Unknown,
 }
 
-/// A longer sentence is talk, not a wish: one of its words alone must not set off anything.
+/// In words. A longer sentence is talk, not a wish: a single word in it must not trigger anything.
 const LONGEST_WISH: usize = 6;
 
 impl Wish {
     pub(super) fn of(text: &str) -> Self {
         let plain = text.trim_matches(is_decoration);
-        // The two that take an object come first: what they are about may hold any word. A command is taken as it
-        // stands: its quotes, dots and stars are its own.
+        // The two that take an argument come first, because the argument may contain any word. A command is taken
+        // literally: its quotes, dots and stars belong to it.
         if let Some(command) = behind("run", unquoted(text)).map(unquoted) {
             let any = ["a command", "something", "command", ""]
                 .contains(&command.trim_matches(is_decoration));
@@ -53,10 +56,14 @@ impl Wish {
             () if has(&["edit", "write"]) => Self::Edit,
             () if has(&["run"]) => Self::Run(None),
             () if has(&["read", "readme"]) => Self::Read("README.md".into()),
+            () if has(&["compact"]) => Self::Compact,
+            () if has(&["plan"]) && has(&["mode"]) => Self::PlanMode,
             () if has(&["plan", "survey"]) => Self::Plan,
             () if has(&["think", "riddle"]) => Self::Think,
             () if has(&["long"]) => Self::Long,
             () if has(&["ask"]) => Self::Ask,
+            () if has(&["form"]) => Self::Form,
+            () if has(&["page", "link"]) => Self::Page,
             () if has(&["diff", "change"]) => Self::Diff,
             () if has(&["colours", "colors", "colour", "color"]) => Self::Colours,
             () if has(&["picture", "image"]) => Self::Picture,
@@ -69,19 +76,19 @@ impl Wish {
     }
 }
 
-/// What people put around a wish.
+/// Characters people put around a wish.
 fn is_decoration(c: char) -> bool {
     c.is_whitespace() || "\"'`.!?*/".contains(c)
 }
 
-/// What stands behind a verb that a text begins with.
+/// The text after `verb`, if it starts with it.
 fn behind<'a>(verb: &str, text: &'a str) -> Option<&'a str> {
     let (first, rest) = text.split_at_checked(verb.len())?;
     let begins = first.eq_ignore_ascii_case(verb) && rest.starts_with([' ', ':']);
     begins.then(|| rest.trim_matches([' ', ':']))
 }
 
-/// A text without the quotes around all of it.
+/// Without quotes, if they enclose the whole text.
 fn unquoted(text: &str) -> &str {
     let text = text.trim();
     let inside = |quote: char| {

@@ -1,47 +1,52 @@
-//! What the agent says about itself, and how far it keeps to the protocol.
+//! What the agent reports about itself, and how closely it follows the protocol.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Failure, is_default};
 
-/// What the agent is and offers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct About {
-    /// Its name on the wire.
     pub name: String,
-    /// Its name for people.
+    /// The name shown to the user.
     pub title: String,
-    /// Its version.
     pub version: String,
-    /// Which model it claims to be.
+    /// The model it claims to use.
     pub model: String,
-    /// What `session/load` does.
     pub load: Replay,
     /// Whether `session/resume` is offered.
     pub resume: bool,
-    /// The modes of a session, the first being the one it starts in.
+    /// The first one is the mode of a new session.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<SessionMode>,
-    /// Commands it tells of after a session was made.
+    /// ACP: its `configOptions`. The Claude face has the models and efforts among them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<AgentOption>,
+    /// Sent after a session was created.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<SlashCommand>,
     /// How to log in.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub auth_methods: Vec<Choice>,
-    /// Refuses every new session. The Claude face says the words on stderr and ends.
+    /// Refuses every new session. The Claude face writes the message to stderr and ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refuse_new: Option<Failure>,
+    /// ACP: refuses every new session until the client calls `authenticate`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub log_in_first: bool,
     /// ACP: refuses to initialize.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refuse_initialize: Option<Failure>,
     /// Sends no `messageId` with its chunks.
     #[serde(skip_serializing_if = "is_default")]
     pub no_message_ids: bool,
-    /// Sends its commands' output in `_meta.terminal_output_delta`, as codex does, and not as content.
+    /// Sends the output of commands in `_meta.terminal_output_delta`, as codex does, instead of as content.
     #[serde(skip_serializing_if = "is_default")]
     pub terminal_meta: bool,
+    /// ACP: takes messages while a turn runs (`_session/steering`). The Claude face always does.
+    #[serde(skip_serializing_if = "is_default")]
+    pub steering: bool,
     /// Sessions it knows from before it started.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<SeededSession>,
@@ -57,41 +62,73 @@ impl Default for About {
             load: Replay::BeforeAnswer,
             resume: true,
             modes: Vec::new(),
+            options: Vec::new(),
             commands: Vec::new(),
             auth_methods: Vec::new(),
             refuse_new: None,
+            log_in_first: false,
             refuse_initialize: None,
             no_message_ids: false,
             terminal_meta: false,
+            steering: false,
             sessions: Vec::new(),
         }
     }
 }
 
-/// What `session/load` does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Replay {
     /// It is not offered.
     No,
-    /// Tells the history, then answers.
+    /// Sends the history, then answers.
     #[default]
     BeforeAnswer,
-    /// Answers, then tells the history.
+    /// Answers, then sends the history.
     AfterAnswer,
 }
 
-/// A mode of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SessionMode {
-    /// Its id.
     pub id: String,
-    /// Its name.
     pub name: String,
 }
 
-/// A command a user may type.
+/// One of its own switches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentOption {
+    pub id: String,
+    pub name: String,
+    /// `mode`, `model`, `thought_level`, or anything else.
+    pub category: String,
+    /// The value of a new session: a choice, `true` or `false`.
+    pub value: Value,
+    /// The choices; the agent refuses one of the kind `refused`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Choice>,
+}
+
+impl AgentOption {
+    /// Choices as pairs of id and name. The first is the value.
+    pub fn new(id: &str, name: &str, category: &str, choices: &[(&str, &str)]) -> Self {
+        let choice = |&(id, name): &(&str, &str)| Choice {
+            id: id.into(),
+            name: name.into(),
+            kind: None,
+            description: None,
+        };
+        Self {
+            id: id.into(),
+            name: name.into(),
+            category: category.into(),
+            value: choices.first().map_or(Value::Bool(false), |(first, _)| Value::from(*first)),
+            choices: choices.iter().map(choice).collect(),
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlashCommand {
@@ -101,28 +138,25 @@ pub struct SlashCommand {
     pub description: String,
 }
 
-/// Something to choose: an answer to a permission, a way to log in.
+/// An answer to a permission, or a way to log in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
-    /// Its id.
     pub id: String,
-    /// Its words.
+    /// The label.
     pub name: String,
-    /// Of a permission: `allow_once`, `allow_always`, `reject_once`, `reject_always`, or anything else.
+    /// For a permission: `allow_once`, `allow_always`, `reject_once`, `reject_always`, or anything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// More words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
-/// A session from before: what `session/load` replays, as `session/update` updates.
+/// A session from before the start, which `session/load` replays.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SeededSession {
-    /// Its id.
     pub id: String,
-    /// Whole `update` objects, in order.
+    /// Complete `update` objects, in order.
     pub updates: Vec<Value>,
 }

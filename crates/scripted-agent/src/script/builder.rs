@@ -10,7 +10,6 @@ use super::{
     ToolOutput, UsageFact, When, WriteFile,
 };
 
-/// Begins a script.
 pub fn script() -> ScriptBuilder {
     ScriptBuilder { script: Script::default(), place: Place::Launch }
 }
@@ -20,7 +19,7 @@ pub fn act() -> Act {
     Act::default()
 }
 
-/// A script being written. Verbs add to the rule begun last; before any rule, to what is done at launch.
+/// Verbs add steps to the last rule; before the first rule, to the launch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScriptBuilder {
     script: Script,
@@ -34,292 +33,145 @@ enum Place {
     Rule,
 }
 
-/// Steps being written.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Act {
     steps: Vec<Step>,
 }
 
-/// Where steps can be added. Every verb of a script is here, once, for scripts and for branches.
-pub trait Steps: Sized {
-    /// Adds any step.
-    #[must_use]
-    fn step(self, step: Step) -> Self;
+/// One line per verb: its arguments, and the step it adds. [`Step`] describes what each step does.
+macro_rules! verbs {
+    ($($verb:ident($($told:ident: $kind:ty),*) => $step:expr;)*) => {
+        /// Adds steps to scripts and branches.
+        pub trait Steps: Sized {
+            /// Adds any step.
+            #[must_use]
+            fn step(self, step: Step) -> Self;
 
-    /// Says a piece.
-    #[must_use]
-    fn say(self, text: &str) -> Self {
-        self.step(Step::Say(text.into()))
+            $(
+                #[doc = concat!("Adds `", stringify!($step), "`.")]
+                #[must_use]
+                fn $verb(self, $($told: $kind),*) -> Self {
+                    self.step($step)
+                }
+            )*
+        }
+    };
+}
+
+verbs! {
+    say(text: &str) => Step::Say(text.into());
+    say_words(text: &str, every_ms: u64) => Step::SayWords(SayWords { text: text.into(), every_ms });
+    say_prompt() => Step::SayPrompt;
+    think(text: &str) => Step::Think(text.into());
+    think_words(text: &str, every_ms: u64) => Step::ThinkWords(SayWords { text: text.into(), every_ms });
+    new_message() => Step::NewMessage;
+    echo_prompt() => Step::EchoPrompt;
+    image(mime: &str, data: &str) => picture(mime, data, None);
+    tool_image(id: &str, mime: &str, data: &str) => picture(mime, data, Some(id));
+    tool(tool: Tool) => Step::Tool(tool);
+    command(id: &str, command: &str) => Step::Tool(bash(id, command));
+    tool_output(id: &str, text: &str) => Step::ToolOutput(ToolOutput { id: id.into(), text: text.into() });
+    diff(id: &str, path: &str, old: Option<&str>, new: &str) =>
+        Step::Diff(FileDiff { id: id.into(), path: path.into(), old: old.map(Into::into), new: new.into() });
+    tool_done(id: &str, output: &str) => tool_end(id, output, false);
+    tool_failed(id: &str, output: &str) => tool_end(id, output, true);
+    plan(entries: &[(&str, PlanStatus)]) => Step::Plan(plan_entries(entries));
+    ask(tool: &str, branches: Branches) => permission(Some(tool), "", branches);
+    ask_out_of_the_blue(title: &str, branches: Branches) => permission(None, title, branches);
+    question(id: &str, question: &str, answers: &[&str], branches: Branches) =>
+        ask_user(id, question, answers, branches);
+    run(id: &str, command: &str) => Step::Run(Run { id: id.into(), command: command.into(), by: RunBy::Agent });
+    run_by_client(id: &str, command: &str) =>
+        Step::Run(Run { id: id.into(), command: command.into(), by: RunBy::Client });
+    read_file(id: &str, path: &str) => Step::ReadFile(ReadFile { id: id.into(), path: path.into() });
+    write_file(path: &str, content: &str) => written(path, content, None);
+    write_file_as(id: &str, path: &str, content: &str) => written(path, content, Some(id));
+    wait_for_cancel() => Step::WaitForCancel;
+    ignore_cancel() => Step::IgnoreCancel;
+    wait_for_message() => Step::WaitForMessage;
+    wait_for_file(path: impl Into<String>) => Step::WaitForFile(path.into());
+    touch(path: impl Into<String>) => Step::Touch(path.into());
+    pause(ms: u64) => Step::Pause(ms);
+    hang() => Step::Hang;
+    stop(reason: &str) => Step::Stop(reason.into());
+    fail(code: i64, message: &str) => Step::Fail(Failure { code, message: message.into(), data: None });
+    crash(code: i32, stderr: &str) => Step::Crash(Crash { code, stderr: stderr.into() });
+    raw(line: &str) => Step::Raw(line.into());
+    raw_update(update: Value) => Step::RawUpdate(update);
+    flood(count: u64, text: &str) => Step::Flood(Flood { count, text: text.into() });
+    after_turn(act: Act) => Step::AfterTurn(act.steps);
+    stderr(line: &str) => Step::Stderr(line.into());
+    title(title: &str) => Step::Title(title.into());
+    usage(used: u64, size: u64) => Step::Usage(UsageFact { used, size, cost_usd: None });
+    sub_agent(under: &str, act: Act) => Step::SubAgent(SubAgent { under: under.into(), steps: act.steps });
+    repeat(times: u32, act: Act) => Step::Repeat(times, act.steps);
+}
+
+fn picture(mime: &str, data: &str, call: Option<&str>) -> Step {
+    Step::Image(Image { mime: mime.into(), data: data.into(), call: call.map(Into::into) })
+}
+
+fn bash(id: &str, command: &str) -> Tool {
+    Tool {
+        id: id.into(),
+        name: "Bash".into(),
+        title: command.into(),
+        kind: "execute".into(),
+        input: serde_json::json!({ "command": command }),
+        locations: Vec::new(),
     }
-    /// Says a text word by word.
-    #[must_use]
-    fn say_words(self, text: &str, every_ms: u64) -> Self {
-        self.step(Step::SayWords(SayWords { text: text.into(), every_ms }))
-    }
-    /// Says the prompt back.
-    #[must_use]
-    fn say_prompt(self) -> Self {
-        self.step(Step::SayPrompt)
-    }
-    /// Thinks a piece.
-    #[must_use]
-    fn think(self, text: &str) -> Self {
-        self.step(Step::Think(text.into()))
-    }
-    /// Thinks word by word.
-    #[must_use]
-    fn think_words(self, text: &str, every_ms: u64) -> Self {
-        self.step(Step::ThinkWords(SayWords { text: text.into(), every_ms }))
-    }
-    /// What is said next is another message.
-    #[must_use]
-    fn new_message(self) -> Self {
-        self.step(Step::NewMessage)
-    }
-    /// Tells the user's message again.
-    #[must_use]
-    fn echo_prompt(self) -> Self {
-        self.step(Step::EchoPrompt)
-    }
-    /// Shows a picture (base64).
-    #[must_use]
-    fn image(self, mime: &str, data: &str) -> Self {
-        self.step(Step::Image(Image { mime: mime.into(), data: data.into(), call: None }))
-    }
-    /// Begins a call.
-    #[must_use]
-    fn tool(self, tool: Tool) -> Self {
-        self.step(Step::Tool(tool))
-    }
-    /// Begins a command's call: `Bash`, of kind `execute`, titled by the command.
-    #[must_use]
-    fn command(self, id: &str, command: &str) -> Self {
-        self.step(Step::Tool(Tool {
-            id: id.into(),
-            name: "Bash".into(),
-            title: command.into(),
-            kind: "execute".into(),
-            input: serde_json::json!({ "command": command }),
-            locations: Vec::new(),
-        }))
-    }
-    /// A call's output grows.
-    #[must_use]
-    fn tool_output(self, id: &str, text: &str) -> Self {
-        self.step(Step::ToolOutput(ToolOutput { id: id.into(), text: text.into() }))
-    }
-    /// A call shows the change of a file.
-    #[must_use]
-    fn diff(self, id: &str, path: &str, old: Option<&str>, new: &str) -> Self {
-        self.step(Step::Diff(FileDiff {
-            id: id.into(),
-            path: path.into(),
-            old: old.map(Into::into),
-            new: new.into(),
-        }))
-    }
-    /// A call ends well.
-    #[must_use]
-    fn tool_done(self, id: &str, output: &str) -> Self {
-        self.step(Step::ToolEnd(ToolEnd {
-            id: id.into(),
-            output: output.into(),
-            ..ToolEnd::default()
-        }))
-    }
-    /// A call fails.
-    #[must_use]
-    fn tool_failed(self, id: &str, output: &str) -> Self {
-        self.step(Step::ToolEnd(ToolEnd {
-            id: id.into(),
-            output: output.into(),
-            failed: true,
-            exit_code: None,
-        }))
-    }
-    /// A call shows a picture (base64).
-    #[must_use]
-    fn tool_image(self, id: &str, mime: &str, data: &str) -> Self {
-        self.step(Step::Image(Image {
-            mime: mime.into(),
-            data: data.into(),
-            call: Some(id.into()),
-        }))
-    }
-    /// Tells the plan.
-    #[must_use]
-    fn plan(self, entries: &[(&str, PlanStatus)]) -> Self {
-        let entries = entries
-            .iter()
-            .map(|(text, status)| PlanEntry { text: (*text).into(), status: *status });
-        self.step(Step::Plan(entries.collect()))
-    }
-    /// Asks for permission for a call with "Allow", "Always allow" and "Reject", whose ids are `allow`, `always`, `reject`.
-    #[must_use]
-    fn ask(self, tool: &str, branches: Branches) -> Self {
-        self.step(Step::Ask(Ask {
-            tool: Some(tool.into()),
-            title: String::new(),
-            options: usual_options(),
-            then: branches.then,
-            otherwise: branches.otherwise,
-            withdraw_on_file: None,
-        }))
-    }
-    /// Asks for permission with no call before it.
-    #[must_use]
-    fn ask_out_of_the_blue(self, title: &str, branches: Branches) -> Self {
-        self.step(Step::Ask(Ask {
-            tool: None,
-            title: title.into(),
-            options: usual_options(),
-            then: branches.then,
-            otherwise: branches.otherwise,
-            withdraw_on_file: None,
-        }))
-    }
-    /// Asks the user a question with these answers.
-    #[must_use]
-    fn question(self, id: &str, question: &str, answers: &[&str], branches: Branches) -> Self {
-        let options = answers.iter().map(|name| Choice {
-            id: (*name).into(),
-            name: (*name).into(),
-            kind: None,
-            description: None,
-        });
-        self.step(Step::Question(Question {
-            id: id.into(),
-            question: question.into(),
-            header: "Question".into(),
-            options: options.collect(),
-            multiple: false,
-            then: branches.then,
-            otherwise: branches.otherwise,
-        }))
-    }
-    /// Runs a command for real, as the call's output.
-    #[must_use]
-    fn run(self, id: &str, command: &str) -> Self {
-        self.step(Step::Run(Run { id: id.into(), command: command.into(), by: RunBy::Agent }))
-    }
-    /// Runs a command through the client's terminal.
-    #[must_use]
-    fn run_by_client(self, id: &str, command: &str) -> Self {
-        self.step(Step::Run(Run { id: id.into(), command: command.into(), by: RunBy::Client }))
-    }
-    /// Reads a file for real, as the call's output.
-    #[must_use]
-    fn read_file(self, id: &str, path: &str) -> Self {
-        self.step(Step::ReadFile(ReadFile { id: id.into(), path: path.into() }))
-    }
-    /// Writes a file for real.
-    #[must_use]
-    fn write_file(self, path: &str, content: &str) -> Self {
-        self.step(Step::WriteFile(WriteFile {
-            path: path.into(),
-            content: content.into(),
-            call: None,
-        }))
-    }
-    /// Writes a file for real, which ends a call.
-    #[must_use]
-    fn write_file_as(self, id: &str, path: &str, content: &str) -> Self {
-        self.step(Step::WriteFile(WriteFile {
-            path: path.into(),
-            content: content.into(),
-            call: Some(id.into()),
-        }))
-    }
-    /// Waits until the user stops the turn.
-    #[must_use]
-    fn wait_for_cancel(self) -> Self {
-        self.step(Step::WaitForCancel)
-    }
-    /// From here on a cancel changes nothing.
-    #[must_use]
-    fn ignore_cancel(self) -> Self {
-        self.step(Step::IgnoreCancel)
-    }
-    /// Waits until the test makes this file.
-    #[must_use]
-    fn wait_for_file(self, path: impl Into<String>) -> Self {
-        self.step(Step::WaitForFile(path.into()))
-    }
-    /// Makes this file, to tell the test.
-    #[must_use]
-    fn touch(self, path: impl Into<String>) -> Self {
-        self.step(Step::Touch(path.into()))
-    }
-    /// Waits this many milliseconds.
-    #[must_use]
-    fn pause(self, ms: u64) -> Self {
-        self.step(Step::Pause(ms))
-    }
-    /// Never goes on.
-    #[must_use]
-    fn hang(self) -> Self {
-        self.step(Step::Hang)
-    }
-    /// Ends the turn with this reason.
-    #[must_use]
-    fn stop(self, reason: &str) -> Self {
-        self.step(Step::Stop(reason.into()))
-    }
-    /// Ends the turn with an error.
-    #[must_use]
-    fn fail(self, code: i64, message: &str) -> Self {
-        self.step(Step::Fail(Failure { code, message: message.into(), data: None }))
-    }
-    /// Ends the process with this code and these last words.
-    #[must_use]
-    fn crash(self, code: i32, stderr: &str) -> Self {
-        self.step(Step::Crash(Crash { code, stderr: stderr.into() }))
-    }
-    /// Writes a line as it stands.
-    #[must_use]
-    fn raw(self, line: &str) -> Self {
-        self.step(Step::Raw(line.into()))
-    }
-    /// Sends an update as it stands.
-    #[must_use]
-    fn raw_update(self, update: Value) -> Self {
-        self.step(Step::RawUpdate(update))
-    }
-    /// Sends very many updates.
-    #[must_use]
-    fn flood(self, count: u64, text: &str) -> Self {
-        self.step(Step::Flood(Flood { count, text: text.into() }))
-    }
-    /// Does this after the turn has ended.
-    #[must_use]
-    fn after_turn(self, steps: Act) -> Self {
-        self.step(Step::AfterTurn(steps.steps))
-    }
-    /// Writes a line on stderr.
-    #[must_use]
-    fn stderr(self, line: &str) -> Self {
-        self.step(Step::Stderr(line.into()))
-    }
-    /// The session has a title now.
-    #[must_use]
-    fn title(self, title: &str) -> Self {
-        self.step(Step::Title(title.into()))
-    }
-    /// What was used so far.
-    #[must_use]
-    fn usage(self, used: u64, size: u64) -> Self {
-        self.step(Step::Usage(UsageFact { used, size, cost_usd: None }))
-    }
-    /// What a sub-agent does under a call.
-    #[must_use]
-    fn sub_agent(self, under: &str, steps: Act) -> Self {
-        self.step(Step::SubAgent(SubAgent { under: under.into(), steps: steps.steps }))
-    }
-    /// The same steps again and again.
-    #[must_use]
-    fn repeat(self, times: u32, steps: Act) -> Self {
-        self.step(Step::Repeat(times, steps.steps))
-    }
+}
+
+fn tool_end(id: &str, output: &str, failed: bool) -> Step {
+    Step::ToolEnd(ToolEnd { id: id.into(), output: output.into(), failed, exit_code: None })
+}
+
+fn plan_entries(entries: &[(&str, PlanStatus)]) -> Vec<PlanEntry> {
+    let entry =
+        |(text, status): &(&str, PlanStatus)| PlanEntry { text: (*text).into(), status: *status };
+    entries.iter().map(entry).collect()
+}
+
+/// Asks with "Allow", "Always allow" and "Reject", whose ids are `allow`, `always`, `reject`.
+fn permission(tool: Option<&str>, title: &str, branches: Branches) -> Step {
+    let option =
+        |id: &str, name: &str, kind: &str| Choice { kind: Some(kind.into()), ..choice(id, name) };
+    Step::Ask(Ask {
+        tool: tool.map(Into::into),
+        title: title.into(),
+        options: vec![
+            option("allow", "Allow", "allow_once"),
+            option("always", "Always allow", "allow_always"),
+            option("reject", "Reject", "reject_once"),
+        ],
+        then: branches.then,
+        otherwise: branches.otherwise,
+        withdraw_on_file: None,
+    })
+}
+
+fn ask_user(id: &str, question: &str, answers: &[&str], branches: Branches) -> Step {
+    Step::Question(Question {
+        id: id.into(),
+        question: question.into(),
+        header: "Question".into(),
+        options: answers.iter().map(|name| choice(name, name)).collect(),
+        multiple: false,
+        then: branches.then,
+        otherwise: branches.otherwise,
+    })
+}
+
+fn choice(id: &str, name: &str) -> Choice {
+    Choice { id: id.into(), name: name.into(), kind: None, description: None }
+}
+
+fn written(path: &str, content: &str, call: Option<&str>) -> Step {
+    Step::WriteFile(WriteFile {
+        path: path.into(),
+        content: content.into(),
+        call: call.map(Into::into),
+    })
 }
 
 impl Steps for Act {
@@ -330,7 +182,6 @@ impl Steps for Act {
 }
 
 impl Act {
-    /// The steps written.
     pub fn into_steps(self) -> Vec<Step> {
         self.steps
     }
@@ -348,7 +199,7 @@ impl Steps for ScriptBuilder {
 }
 
 impl ScriptBuilder {
-    /// What the agent says about itself.
+    /// What the agent reports about itself.
     #[must_use]
     pub fn about(mut self, change: impl FnOnce(&mut About)) -> Self {
         change(&mut self.script.about);
@@ -362,38 +213,37 @@ impl ScriptBuilder {
         self.about(|about| about.refuse_new = Some(refusal))
     }
 
-    /// Knows a session from before, with these updates to replay.
+    /// Adds a session from before the start, with these updates to replay.
     #[must_use]
     pub fn knows_session(self, id: &str, updates: Vec<Value>) -> Self {
         self.about(|about| about.sessions.push(SeededSession { id: id.into(), updates }))
     }
 
-    /// What follows is done in each new session without a prompt.
+    /// The following steps are performed in each new session, without a prompt.
     #[must_use]
     pub fn on_session(mut self) -> Self {
         self.place = Place::Session;
         self
     }
 
-    /// What follows is done about this prompt.
+    /// The following steps answer this prompt.
     #[must_use]
     pub fn on_prompt(self, whole: &str) -> Self {
         self.on(When::Exact(whole.into()))
     }
 
-    /// What follows is done about prompts that contain this.
+    /// The following steps answer prompts that contain this.
     #[must_use]
     pub fn on_prompt_with(self, part: &str) -> Self {
         self.on(When::Contains(part.into()))
     }
 
-    /// What follows is done about every prompt no rule before matched.
+    /// The following steps answer every prompt that no earlier rule matches.
     #[must_use]
     pub fn on_any_prompt(self) -> Self {
         self.on(When::Any)
     }
 
-    /// The script written.
     pub fn build(self) -> Script {
         self.script
     }
@@ -405,45 +255,30 @@ impl ScriptBuilder {
     }
 }
 
-/// What is done about each answer: `answered("allow", act().say("thanks")).or(act().say("a pity"))`.
+/// The steps for each answer: `answered("allow", act().say("thanks")).or(act().say("a pity"))`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Branches {
     pub(crate) then: BTreeMap<String, Vec<Step>>,
     pub(crate) otherwise: Vec<Step>,
 }
 
-/// Begins the branches of a permission or question.
+/// Starts the branches of a permission or question.
 pub fn answered(option: &str, steps: Act) -> Branches {
     Branches::default().and(option, steps)
 }
 
 impl Branches {
-    /// What is done about this answer.
+    /// The steps for this answer.
     #[must_use]
     pub fn and(mut self, option: &str, steps: Act) -> Self {
         self.then.insert(option.into(), steps.steps);
         self
     }
 
-    /// What is done about any other.
+    /// The steps for any other answer.
     #[must_use]
     pub fn or(mut self, steps: Act) -> Self {
         self.otherwise = steps.steps;
         self
     }
-}
-
-fn usual_options() -> Vec<Choice> {
-    [
-        ("allow", "Allow", "allow_once"),
-        ("always", "Always allow", "allow_always"),
-        ("reject", "Reject", "reject_once"),
-    ]
-    .map(|(id, name, kind)| Choice {
-        id: id.into(),
-        name: name.into(),
-        kind: Some(kind.into()),
-        description: None,
-    })
-    .into()
 }

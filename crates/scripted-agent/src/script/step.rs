@@ -1,4 +1,5 @@
-//! One thing an agent does. In JSON a step is an object with one key, or a word: `{"say": "hello"}`, `"wait_for_cancel"`.
+//! One thing an agent does. In JSON, a step is an object with one key or a string: `{"say": "hello"}`,
+//! `"wait_for_cancel"`.
 
 use std::collections::BTreeMap;
 
@@ -9,60 +10,61 @@ use super::{Choice, is_default};
 
 /// One thing an agent does.
 ///
-/// Ids of calls are the script's own names for them; on the wire they get the turn's number behind them from the
-/// second turn of a session on, because no agent uses an id twice. Paths are taken from the session's directory.
+/// The script chooses the ids of calls. From the second turn of a session on, the turn's number is appended on the
+/// wire, because no agent uses an id twice. Paths are relative to the session's directory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// A piece of the answer, as one chunk.
+    /// Sends part of the answer, as one chunk.
     Say(String),
-    /// Text in pieces of a size, one by one.
+    /// Sends text in pieces of a fixed size.
     SayChopped(Chopped),
-    /// Text word by word, at a person's reading pace.
+    /// Sends text word by word.
     SayWords(SayWords),
-    /// The prompt, said back.
+    /// Repeats the prompt as its answer.
     SayPrompt,
-    /// A piece of thinking, as one chunk.
+    /// Sends part of its thinking, as one chunk.
     Think(String),
-    /// Thinking word by word.
+    /// Sends its thinking word by word.
     ThinkWords(SayWords),
-    /// What is said next is another message.
+    /// Starts a new message.
     NewMessage,
-    /// The user's message, told again as some agents do.
+    /// Sends the user's message back, as some agents do.
     EchoPrompt,
     /// A picture.
     Image(Image),
-    /// A call begins.
     Tool(Tool),
-    /// A call's output grows.
     ToolOutput(ToolOutput),
-    /// A call changes a file: the change, not the doing of it.
+    /// Shows the change a call makes, without making it.
     Diff(FileDiff),
-    /// A call is over.
     ToolEnd(ToolEnd),
-    /// What the agent means to do; all of it each time.
+    /// Sends the whole plan.
     Plan(Vec<PlanEntry>),
-    /// Asks for permission, waits, and goes on as answered.
+    /// Asks for permission, waits, and continues with the branch for the answer.
     Ask(Ask),
-    /// Asks the user something, waits, and goes on as answered.
+    /// Asks a question, waits, and continues with the branch for the answer.
     Question(Question),
-    /// Runs a command for real; its output is the call's.
+    /// Sends an `elicitation/create` with these params, waits, and says the action and the content it got.
+    Elicit(Value),
+    /// Really runs a command; its output becomes the call's.
     Run(Run),
-    /// Reads a file for real, through the client where that offers it; its content is the call's output.
+    /// Really reads a file, through the client if it offers that; its content becomes the call's output.
     ReadFile(ReadFile),
-    /// Writes a file for real, through the client where that offers it.
+    /// Really writes a file, through the client if it offers that.
     WriteFile(WriteFile),
-    /// Waits until the user stops the turn. A cancel that comes earlier leads to the step behind this one.
+    /// Waits until the user stops the turn. An earlier cancel jumps to the step after this one.
     WaitForCancel,
-    /// From here on a cancel changes nothing.
+    /// Ignores a cancel from here on.
     IgnoreCancel,
-    /// Waits until a file is there: how a test holds an agent at a place without any clock.
+    /// Waits until a file exists: a test can hold the agent here without a clock.
     WaitForFile(String),
-    /// Makes a file: how an agent tells a test where it is.
+    /// Waits until a message arrives for the running turn.
+    WaitForMessage,
+    /// Creates a file: tells a test how far the agent is.
     Touch(String),
     /// Waits this many milliseconds.
     Pause(u64),
-    /// Never goes on.
+    /// Hangs forever.
     Hang,
     /// Ends the turn with this reason (`end_turn`, `cancelled`, `refusal`, `max_tokens`, …).
     Stop(String),
@@ -70,52 +72,47 @@ pub enum Step {
     Fail(Failure),
     /// Ends the process.
     Crash(Crash),
-    /// A line as it stands, whatever it is.
+    /// Writes a line literally.
     Raw(String),
-    /// ACP: a `session/update` of this session with this `update`. Claude: the message with `session_id` and `uuid` added.
+    /// ACP: sends a `session/update` with this `update`. Claude: sends the message with `session_id` and `uuid` added.
     RawUpdate(Value),
-    /// A request of this method and these params to the client, awaited; what came back is said.
+    /// Sends a request to the client, waits for the response, and sends it as its answer.
     RawRequest(String, Value),
-    /// A line that is not UTF-8.
+    /// Writes a line that is not UTF-8.
     InvalidUtf8,
-    /// One line of this many bytes, which is valid but for its size.
+    /// Writes one line of this many bytes, valid except for its size.
     HugeLine(u64),
-    /// Very many updates as fast as they are taken.
+    /// Sends very many updates as fast as they are read.
     Flood(Flood),
-    /// Done after the turn has ended.
+    /// Performed after the turn has ended.
     AfterTurn(Vec<Step>),
-    /// A line on stderr.
+    /// Writes a line to stderr.
     Stderr(String),
-    /// The session has a title now.
+    /// Sets the title of the session.
     Title(String),
-    /// What was used so far.
     Usage(UsageFact),
-    /// What a sub-agent does under a call.
+    /// Performs steps as a sub-agent of a call.
     SubAgent(SubAgent),
-    /// Claude: the API failed and is tried again (attempt, of so many).
+    /// Claude: the API failed and is tried again (attempt, maximum).
     ApiRetry(u32, u32),
-    /// The same steps again and again.
+    /// Repeats steps.
     Repeat(u32, Vec<Step>),
 }
 
-/// Text in pieces.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chopped {
-    /// All of it.
     pub text: String,
-    /// Characters a piece.
+    /// Characters per piece.
     pub size: usize,
     /// Milliseconds between two pieces.
     #[serde(default)]
     pub every_ms: u64,
 }
 
-/// Text word by word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SayWords {
-    /// All of it.
     pub text: String,
     /// Milliseconds between two words.
     pub every_ms: u64,
@@ -129,93 +126,74 @@ pub struct Image {
     pub mime: String,
     /// Base64.
     pub data: String,
-    /// The call that shows it; without one, it is a piece of the answer.
+    /// The call that shows it; without one, it is part of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
 }
 
-/// A call begins.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tool {
-    /// The script's name for the call.
+    /// Chosen by the script.
     pub id: String,
     /// The tool (`Bash`, `Read`, …).
     pub name: String,
-    /// One line for the reader.
+    /// One line.
     pub title: String,
-    /// `read`, `edit`, `execute`, … as ACP has them.
+    /// As in ACP: `read`, `edit`, `execute`, …
     #[serde(skip_serializing_if = "String::is_empty")]
     pub kind: String,
-    /// What it is called with.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub input: Value,
-    /// The files it is about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub locations: Vec<String>,
 }
 
-/// A call's output grows.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolOutput {
-    /// The call.
     pub id: String,
-    /// What its output grows by.
+    /// New output.
     pub text: String,
 }
 
-/// The change a call makes to a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileDiff {
-    /// The call.
     pub id: String,
-    /// The file.
     pub path: String,
-    /// What it was; absent of a new file.
+    /// Absent for a new file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old: Option<String>,
-    /// What it becomes.
     pub new: String,
 }
 
-/// A call is over.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolEnd {
-    /// The call.
     pub id: String,
-    /// What its output grows by at the end.
+    /// The last of its output.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub output: String,
-    /// Whether it failed.
     #[serde(skip_serializing_if = "is_default")]
     pub failed: bool,
-    /// Of a command.
+    /// Only for a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
 }
 
-/// One thing of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanEntry {
-    /// What.
     pub text: String,
-    /// How far.
     pub status: PlanStatus,
 }
 
-/// How far a thing of a plan is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanStatus {
-    /// Not begun.
     Pending,
-    /// Being done.
     InProgress,
-    /// Done.
     Completed,
 }
 
@@ -230,59 +208,53 @@ impl PlanStatus {
     }
 }
 
-/// Asks for permission.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ask {
-    /// The call it is about; absent: a permission with no call before it.
+    /// The call that needs permission; absent: a permission without a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// One line for the reader, where there is no call.
+    /// One line, for a permission without a call.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
-    /// What may be answered. (The Claude face has allow and deny alone: an answer takes the first option of that kind.)
+    /// The Claude face only knows allow and deny: an answer selects the first option of that kind.
     pub options: Vec<Choice>,
-    /// What is done, by the option chosen.
+    /// Steps by the id of the chosen option.
     pub then: BTreeMap<String, Vec<Step>>,
-    /// What is done when the option chosen has nothing of its own, or none was.
+    /// Steps for any other option, or for none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub otherwise: Vec<Step>,
-    /// The agent takes its question back when this file is there.
+    /// The agent withdraws its request when this file exists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub withdraw_on_file: Option<String>,
 }
 
-/// Asks the user something.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Question {
-    /// The script's name for the call.
+    /// Chosen by the script.
     pub id: String,
-    /// What is asked.
     pub question: String,
-    /// One word above it.
+    /// One word.
     pub header: String,
-    /// What may be answered.
     pub options: Vec<Choice>,
-    /// Whether several may be chosen.
+    /// Whether several answers may be chosen.
     #[serde(skip_serializing_if = "is_default")]
     pub multiple: bool,
-    /// What is done, by the name of the option chosen.
+    /// Steps by the name of the chosen option.
     pub then: BTreeMap<String, Vec<Step>>,
-    /// What is done about any other answer.
+    /// Steps for any other answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub otherwise: Vec<Step>,
 }
 
-/// Runs a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// The call whose output this is.
+    /// The call that gets the output.
     pub id: String,
     /// For `sh -c`.
     pub command: String,
-    /// Who starts it.
     #[serde(default)]
     pub by: RunBy,
 }
@@ -294,42 +266,35 @@ pub enum RunBy {
     /// The agent itself.
     #[default]
     Agent,
-    /// The client, through `terminal/*`. On the Claude face the agent does.
+    /// The client, through `terminal/*`. On the Claude face, the agent.
     Client,
 }
 
-/// Reads a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadFile {
-    /// The call that ends with this, well or not.
+    /// The call that succeeds or fails with this.
     pub id: String,
-    /// The file.
     pub path: String,
 }
 
-/// Writes a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WriteFile {
-    /// The file.
     pub path: String,
-    /// All of it.
     pub content: String,
-    /// The call that ends with this, well or not; without one, a failure ends the turn.
+    /// The call that succeeds or fails with this; without one, a failure ends the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
 }
 
-/// An error: a JSON-RPC error on the ACP face, of a turn an API failure on the Claude face.
+/// On the ACP face a JSON-RPC error; on the Claude face, an error that ends a turn is an API failure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Failure {
     /// JSON-RPC; -32000 asks for a login.
     pub code: i64,
-    /// The words.
     pub message: String,
-    /// Anything more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }
@@ -340,40 +305,35 @@ pub struct Failure {
 pub struct Crash {
     /// The exit code.
     pub code: i32,
-    /// The last words on stderr.
+    /// Written to stderr before the end.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stderr: String,
 }
 
-/// Very many updates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flood {
-    /// How many.
     pub count: u64,
-    /// What each says.
+    /// The text of each.
     pub text: String,
 }
 
-/// What was used so far.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UsageFact {
     /// Tokens in the context.
     pub used: u64,
-    /// How many fit.
+    /// The size of the context window, in tokens.
     pub size: u64,
-    /// Dollars so far.
+    /// In total so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
 }
 
-/// What a sub-agent does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SubAgent {
-    /// The call it works under.
+    /// The call that started it.
     pub under: String,
-    /// What it does.
     pub steps: Vec<Step>,
 }

@@ -1,4 +1,4 @@
-//! Whatever an agent asks of us, it gets one answer to each question, and nothing of what it ran is left.
+//! Whatever an agent requests, it gets exactly one response to each request, and none of its commands is left running.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use super::support::{App, Chat};
 
-/// A method and what goes with it.
+/// A method and its params.
 type Request = (&'static str, Value);
 
-/// Requests as agents make them. The commands end by themselves, also when a byte of them is another.
+/// Requests as agents send them. The commands end on their own, even with a damaged byte.
 fn requests() -> Vec<Request> {
     let create = "terminal/create";
     let of_terminals =
@@ -43,7 +43,7 @@ fn requests() -> Vec<Request> {
     all
 }
 
-/// Any of them, most with some damage.
+/// Any of these requests, most of them damaged.
 fn request() -> impl Strategy<Value = Request> {
     select(requests()).prop_flat_map(|(method, params)| {
         liminal_hostile::text(vec![params.to_string()]).prop_map(move |damaged| {
@@ -54,7 +54,7 @@ fn request() -> impl Strategy<Value = Request> {
     })
 }
 
-/// How deep a value is. One that is too deep to be read is no request, and could not stand in a script either.
+/// The depth of a value. One too deep to be parsed is not a request, and cannot be in a script either.
 fn depth(value: &Value) -> usize {
     match value {
         Value::Array(inner) => 1 + inner.iter().map(depth).max().unwrap_or_default(),
@@ -63,7 +63,7 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// What is done with a command that does not end by itself. It is waited for only when it was ended.
+/// Requests about a command that does not end on its own. It is awaited only after it was ended.
 fn uses() -> impl Strategy<Value = Vec<Request>> {
     let uses = ["terminal/output", "terminal/kill", "terminal/wait_for_exit", "terminal/release"];
     vec(select(uses.to_vec()), 0..6).prop_map(|uses| {
@@ -77,7 +77,7 @@ fn uses() -> impl Strategy<Value = Vec<Request>> {
     })
 }
 
-/// Has an agent ask all of this, one after the other, and gives the answers.
+/// Lets an agent send all these requests, one after the other, and returns the responses.
 async fn answers(requests: &[Request]) -> Vec<Value> {
     let asking = requests.iter().fold(script().on_any_prompt(), |script, (method, params)| {
         script.step(Step::RawRequest((*method).to_owned(), params.clone()))
@@ -94,7 +94,7 @@ async fn answers(requests: &[Request]) -> Vec<Value> {
     said(&chat)
 }
 
-/// The answers, as the agent said them back.
+/// The responses, as the agent repeated them.
 fn said(chat: &Chat) -> Vec<Value> {
     let said: String = chat
         .items

@@ -1,7 +1,7 @@
-//! Making sessions and taking them up.
+//! Creating and resuming sessions.
 
 use liminal_agents::{CliProvider, History, ProviderError};
-use liminal_contract::AuthMethod;
+use liminal_contract::{Asks, AuthMethod};
 use liminal_scripted_agent::{Choice, Replay, ScriptBuilder, SessionMode, Steps, script};
 use liminal_stream::SessionFact;
 use serde_json::{Value, json};
@@ -20,7 +20,8 @@ fn with_history(load: Replay, resume: bool) -> ScriptBuilder {
             vec![
                 said("user_message_chunk", "u1", "Remember the word apple"),
                 said("agent_message_chunk", "a1", "I will."),
-                json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "ls", "kind": "execute", "status": "completed"}),
+                json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "ls", "kind": "execute",
+                       "status": "completed"}),
                 json!({"sessionUpdate": "tool_call_update", "toolCallId": "c",
                        "content": [{"type": "content", "content": {"type": "text", "text": "a.txt"}}]}),
                 said("user_message_chunk", "u2", "Thanks"),
@@ -31,14 +32,15 @@ fn with_history(load: Replay, resume: bool) -> ScriptBuilder {
         .say("Apple.")
 }
 
-const HISTORY: &str = "User: Remember the word apple\nAgent: I will.\nExecute ls: a.txt\nUser: Thanks\nAgent: Welcome.\n";
+const HISTORY: &str = "User: Remember the word apple\nAgent: I will.\nExecute ls: a.txt\n\
+                       User: Thanks\nAgent: Welcome.\n";
 
 #[tokio::test]
 async fn a_loaded_session_tells_its_history_in_turns_of_its_own() {
     for load in [Replay::BeforeAnswer, Replay::AfterAnswer] {
         let app = App::new(with_history(load, true));
         let mut chat = app.load("old", History::All).await.unwrap();
-        // The first message at once: it must not be mixed with what is still being told.
+        // The first message comes immediately: it must not be mixed with the history that is still arriving.
         chat.send("What was the word?").await;
         assert_eq!(chat.turn_ends().await.turn, "old.u1", "{load:?}");
         assert_eq!(chat.turn_ends().await.turn, "old.u2", "{load:?}");
@@ -46,7 +48,7 @@ async fn a_loaded_session_tells_its_history_in_turns_of_its_own() {
         assert_eq!(chat.transcript(), format!("{HISTORY}Agent: Apple.\n"), "{load:?}");
         assert!(chat.history_told);
 
-        // Read again, it is the same.
+        // Reading it again gives the same.
         let ids: Vec<_> = chat.items.iter().map(|item| item.item_id.clone()).take(5).collect();
         app.provider.kill_session(&chat.id).await.unwrap();
         let mut again = app.load("old", History::All).await.unwrap();
@@ -105,22 +107,47 @@ async fn a_missing_login_is_told_with_the_methods_and_the_command() {
                     description: Some("Opens a page".into()),
                 }];
             })
-            .refuse_new(-32000, "Authentication required"),
+            .refuse_new(-32000, "Run `scripted auth` first"),
     );
     let error = app.try_create().await.err().unwrap();
     assert_eq!(
         error,
         ProviderError::AuthRequired {
             name: "Scripted".into(),
+            words: "Run `scripted auth` first".into(),
             command: Some("scripted login".into()),
             methods: vec![AuthMethod {
                 id: "web".into(),
                 name: "Browser".into(),
-                description: Some("Opens a page".into())
+                description: Some("Opens a page".into()),
+                command: None,
             }],
         }
     );
+    let hint = error.details().unwrap().hint;
+    assert_eq!(hint.as_deref(), Some("Run `scripted auth` first"));
     app.stop().await;
+}
+
+#[tokio::test]
+async fn a_login_that_needs_nothing_from_the_user_is_done_for_them() {
+    for (name, works) in [("Local model", true), ("Log in with a browser", false)] {
+        let app = App::new(
+            script()
+                .about(|about| {
+                    about.log_in_first = true;
+                    let (id, name) = ("way".into(), name.into());
+                    about.auth_methods = vec![Choice { id, name, kind: None, description: None }];
+                })
+                .on_any_prompt()
+                .say("Hello."),
+        );
+        match app.try_create().await {
+            Ok(mut chat) => assert_eq!(chat.asks("hi").await.how, "completed"),
+            Err(error) => assert!(matches!(error, ProviderError::AuthRequired { .. }) && !works),
+        }
+        app.stop().await;
+    }
 }
 
 fn modes(ids: &[&str]) -> ScriptBuilder {
@@ -143,13 +170,16 @@ async fn an_agent_that_decides_by_itself_is_put_into_the_mode_that_asks() {
         let mut chat = app.create().await;
         chat.asks("hi").await;
         let last = chat.facts.iter().rev().find_map(|fact| match fact {
-            SessionFact::Modes { current, .. } => Some(current.as_str()),
+            SessionFact::Options(options) => options.first().map(|mode| mode.value.to_string()),
             _ => None,
         });
-        let decides = chat.facts.contains(&SessionFact::DecidesByItself);
-        assert_eq!(decides, expected.is_none(), "{ids:?}");
+        let decides = chat.facts.iter().rev().find_map(|fact| match fact {
+            SessionFact::Asks(asks) => Some(*asks == Asks::AgentDecides),
+            _ => None,
+        });
+        assert_eq!(decides.unwrap_or_default(), expected.is_none(), "{ids:?}");
         if expected.is_some() {
-            assert_eq!(last, expected, "{ids:?}");
+            assert_eq!(last.as_deref(), expected, "{ids:?}");
         }
         app.stop().await;
     }

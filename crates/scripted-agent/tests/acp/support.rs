@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use liminal_agents::acp::{AcpAgent, AcpHost, AcpProvider, Patience};
+use liminal_agents::catalogue::Processes;
 use liminal_agents::lifecycle::Timing;
 use liminal_agents::process::{GuardCommand, Launch};
 use liminal_agents::{
-    CliProvider, History, LoadSession, NewSession, Output, ProviderError, ProviderSession,
-    StatusChange,
+    AgentPrompt, CliProvider, History, LoadSession, NewSession, Output, ProviderError,
+    ProviderSession, StatusChange,
 };
 use liminal_contract::{
     Answer, CliType, Details, ItemId, ItemStatus, OutcomeBy, SessionId, Timestamp, TurnEventKind,
@@ -35,7 +36,7 @@ pub struct App {
     home: TempDir,
 }
 
-/// What of an app a story may want otherwise.
+/// What a story may change.
 pub struct Setup {
     pub agent: AcpAgent,
     pub timing: Timing,
@@ -56,7 +57,6 @@ impl App {
         let script: Script = script.build();
         std::fs::write(&path, script.to_json()).unwrap();
         let launch = Launch::new("Scripted", PROGRAM, home.path()).args([
-            "acp".as_ref(),
             "--script".as_ref(),
             path.as_os_str(),
             "--history".as_ref(),
@@ -70,6 +70,7 @@ impl App {
             ask_mode: None,
             fs: true,
             terminal: true,
+            processes: Processes::Shared,
         };
         let timing = Timing { back_off: vec![Duration::from_millis(1); 5], ..Timing::default() };
         let mut setup = Setup { agent, timing, patience: Patience::default() };
@@ -95,7 +96,7 @@ impl App {
     }
 
     pub async fn try_create(&self) -> Result<Chat, ProviderError> {
-        let new = NewSession { project_dir: self.project(), session_id: None };
+        let new = NewSession { project_dir: self.project(), session_id: None, chosen: Vec::new() };
         let made = timeout(TOO_LONG, self.provider.create_session(new)).await.unwrap()?;
         Ok(Chat::of(&self.provider, made))
     }
@@ -106,6 +107,7 @@ impl App {
             agent_ref: agent_ref.to_owned(),
             project_dir: self.project(),
             history,
+            options: Vec::new(),
         };
         let loaded = timeout(TOO_LONG, self.provider.load_session(load)).await.unwrap()?;
         Ok(Chat::of(&self.provider, loaded))
@@ -127,7 +129,7 @@ impl App {
     }
 }
 
-/// Waits until a file is there. The agent makes it to say where it is.
+/// Waits until a file exists. The agent creates it to show how far it is.
 pub async fn appears(path: &Path) {
     let there = async {
         while !path.exists() {
@@ -141,7 +143,7 @@ pub async fn appears(path: &Path) {
 /// One conversation.
 pub struct Chat {
     pub id: SessionId,
-    provider: AcpProvider,
+    pub provider: AcpProvider,
     output: mpsc::UnboundedReceiver<liminal_agents::Metered>,
     processor: UpsertProcessor,
     turns: u32,
@@ -190,9 +192,13 @@ impl Chat {
     }
 
     pub async fn try_send(&mut self, text: &str) -> Result<(), ProviderError> {
+        self.send_prompt(&text.into()).await
+    }
+
+    pub async fn send_prompt(&mut self, prompt: &AgentPrompt) -> Result<(), ProviderError> {
         self.turns += 1;
         let turn = TurnId::new(format!("t{}", self.turns));
-        timeout(TOO_LONG, self.provider.send_message(&self.id, &turn, text)).await.unwrap()
+        timeout(TOO_LONG, self.provider.send_message(&self.id, &turn, prompt)).await.unwrap()
     }
 
     /// Sends a message and waits for the end of its turn.
@@ -221,7 +227,7 @@ impl Chat {
         self.until(text, |chat| chat.transcript().contains(text)).await;
     }
 
-    /// Waits for a fact about the conversation. When it does not come, says what did.
+    /// Waits for a fact about the conversation. If it does not come, shows what did.
     pub async fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
         while !is_so(self) {
             match timeout(TOO_LONG, self.output.recv()).await {
@@ -244,13 +250,18 @@ impl Chat {
             Output::Fact(fact) => self.facts.push(fact),
             Output::HistoryReplaced => panic!("an ACP agent's history follows no mark"),
             Output::HistoryTold => self.history_told = true,
+            Output::Returned { message } => panic!("it returned {message}"),
             Output::AgentLeft(details) => self.left.push(details),
         }
     }
 
     fn show(&mut self, emission: Emission) {
         match emission {
-            Emission::Upsert(upsert) => {
+            Emission::Grew(growth) => {
+                let item = self.items.iter_mut().find(|item| item.item_id == growth.item_id);
+                item.unwrap().grow(&growth);
+            }
+            Emission::Put(upsert) => {
                 match self.items.iter_mut().find(|item| item.item_id == upsert.item_id) {
                     Some(item) => *item = upsert,
                     None => self.items.push(upsert),
@@ -278,7 +289,7 @@ impl Chat {
         }
     }
 
-    /// All items as a reader sees them, one a line.
+    /// All items as a reader sees them, one per line.
     pub fn transcript(&self) -> String {
         let mut text = String::new();
         for item in &self.items {
@@ -288,7 +299,7 @@ impl Chat {
                 ItemStatus::Error => "!",
             };
             let line = match &item.source {
-                Source::Message { content, origin } => format!("{origin:?}: {content}"),
+                Source::Message { content, origin, .. } => format!("{origin:?}: {content}"),
                 Source::Thinking { content, .. } => format!("Thinks: {content}"),
                 Source::ToolCall(call) => {
                     let failed =
@@ -325,6 +336,7 @@ impl Chat {
                     )
                 }
                 Source::Notice(notice) => format!("Notice: {}", notice.text),
+                Source::Interlude(interlude) => format!("{interlude:?}"),
             };
             writeln!(text, "{line}{state}").unwrap();
         }

@@ -1,4 +1,4 @@
-//! The Claude face over its pipes. What it says is compared with what the real program said in the same situation.
+//! The Claude face over its pipes, compared with recordings of the real program in the same situation.
 
 use liminal_scripted_agent::{PlanStatus, Script, ScriptBuilder, Steps, act, answered, script};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ const USUAL: [&str; 8] = [
     "--setting-sources=user,project,local",
 ];
 
-/// What a message is, in short; how the recordings below were shortened too.
+/// A short name for a message; the recordings below use the same names.
 fn kind(message: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or("?").to_string();
     let first = &message["message"]["content"][0]["type"];
@@ -41,7 +41,7 @@ fn kind(message: &Value) -> String {
     }
 }
 
-/// The kinds of all that was said, equal neighbours as one.
+/// The kinds of all messages, with equal neighbours merged.
 fn kinds(agent: &Agent) -> String {
     let mut kinds: Vec<String> = agent.said.iter().map(kind).collect();
     kinds.retain(|kind| kind != "system/thinking_tokens");
@@ -81,7 +81,7 @@ fn interrupt(agent: &mut Agent) {
     agent.send(&json!({"type": "control_request", "request_id": "r2", "request": {"subtype": "interrupt"}}));
 }
 
-/// A command that is asked about, and what is said after it.
+/// A command that needs permission, and the messages after it.
 fn with_command() -> ScriptBuilder {
     script()
         .on_any_prompt()

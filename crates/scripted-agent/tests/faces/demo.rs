@@ -1,4 +1,4 @@
-//! The demo as a newcomer meets it, over both faces.
+//! The demo as a new user meets it, over ACP.
 
 use std::process::Command;
 
@@ -8,12 +8,12 @@ use crate::support::{Agent, Place, text_of};
 
 fn start(place: &Place, args: &[&str]) -> Agent {
     let mut command = Command::new(env!("CARGO_BIN_EXE_scripted-agent"));
-    command.arg("demo").args(args).env("LIMINAL_DEMO_PACE", "0");
+    command.args(args).env("LIMINAL_DEMO_PACE", "0");
     command.env("LIMINAL_DEMO_DIR", place.0.join("memory"));
     Agent::run(command, place)
 }
 
-/// Answers the agent's requests as our client does, until its prompt is answered. What it asked for, by method.
+/// Answers the agent's requests as our client does, until its prompt is answered. Returns the methods requested.
 fn serve(agent: &mut Agent, prompt: u64, allow: bool) -> Vec<String> {
     let mut asked = Vec::new();
     loop {
@@ -82,7 +82,7 @@ fn what_it_lists_and_reads_is_really_there() {
     assert!(answer.contains("**5 lines**"), "{answer}");
     assert!(answer.contains("- A title\n- A part\n"), "{answer}");
     let answer = talk(&mut agent, &session, "read nothing.md");
-    assert!(answer.contains("could not read `nothing.md`"), "{answer}");
+    assert!(answer.contains("couldn't read `nothing.md`"), "{answer}");
     let answer = talk(&mut agent, &session, "make a plan");
     assert!(answer.contains("| `md` | 1 | 5 |"), "{answer}");
 }
@@ -138,7 +138,9 @@ fn every_wish_ends_as_it_says() {
     let prompt = agent.prompt(&session, "remind me");
     agent.answer(prompt);
     agent.until(|message| {
-        message["params"]["update"]["content"]["text"].as_str().is_some_and(|text| text == "own.")
+        message["params"]["update"]["content"]["text"]
+            .as_str()
+            .is_some_and(|text| text == "message.")
     });
     agent.prompt(&session, "crash");
     let (_, status, stderr) = agent.wait();
@@ -158,27 +160,12 @@ fn a_conversation_is_taken_up_after_a_crash() {
     let mut agent = start(&place, &[]);
     agent.call("initialize", json!({"protocolVersion": 1}));
     let place_of = json!({"sessionId": session, "cwd": place.0, "mcpServers": []});
-    assert_eq!(agent.call("session/resume", place_of.clone())["result"], json!({}));
+    let resumed = agent.call("session/resume", place_of.clone());
+    assert!(resumed["result"]["configOptions"].is_array(), "{resumed}");
     let loaded = agent.call("session/load", place_of);
     assert!(loaded.get("error").is_none(), "{loaded}");
     assert_eq!(text_of(&agent.updates(), "user_message_chunk"), "think hardcrash");
-    assert!(agent.text().ends_with("I will be back."), "{}", agent.text());
+    assert!(agent.text().ends_with("I'll be back."), "{}", agent.text());
     let later = talk(&mut agent, &session, "nonsense");
     assert!(later.starts_with("> nonsense"), "{later}");
-}
-
-#[test]
-fn the_demo_speaks_claudes_language_too() {
-    let place = Place::new();
-    let mut agent = start(&place, &["--face", "claude", "--include-partial-messages"]);
-    agent.send(&json!({"type": "user", "message": {"role": "user", "content": "edit a file"}}));
-    let ask = agent.until(|message| message["type"] == "control_request");
-    assert_eq!(ask["request"]["tool_name"], "Write");
-    let allow = json!({"behavior": "allow", "updatedInput": ask["request"]["input"]});
-    agent.send(&json!({"type": "control_response", "response": {
-        "subtype": "success", "request_id": ask["request_id"], "response": allow,
-    }}));
-    let result = agent.until(|message| message["type"] == "result");
-    assert!(result["result"].as_str().unwrap().starts_with("Written."), "{result}");
-    assert!(place.0.join("liminal-demo.md").exists());
 }

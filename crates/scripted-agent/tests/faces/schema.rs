@@ -1,4 +1,4 @@
-//! The ACP face against the protocol's own types: what they read is all that was said.
+//! The ACP face checked with the protocol's own types: they can read every message without losing anything.
 
 use agent_client_protocol_schema::v1::{
     CreateTerminalRequest, InitializeResponse, LoadSessionResponse, NewSessionResponse,
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Agent, Place};
 
-/// Reads a message as its type. The types forgive much by forgetting it, so what comes out must be what went in.
+/// Reads a message as its type. The types silently drop unknown fields, so the result must equal the input.
 fn is<T: DeserializeOwned + Serialize>(sent: &Value) {
     let read: T =
         serde_json::from_value(sent.clone()).unwrap_or_else(|error| panic!("{error}: {sent:#}"));

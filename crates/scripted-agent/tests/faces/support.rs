@@ -8,7 +8,7 @@ use liminal_scripted_agent::ScriptBuilder;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A directory of the test's own, gone when it ends.
+/// A directory for one test, removed at its end.
 pub(crate) struct Place(
     pub(crate) PathBuf,
     #[expect(dead_code, reason = "it is held: the directory goes with it")] TempDir,
@@ -28,7 +28,7 @@ impl Place {
         std::fs::write(self.0.join(name), "").unwrap();
     }
 
-    /// Waits until the agent made a file.
+    /// Waits until the agent has created a file.
     pub(crate) fn sees(&self, name: &str) {
         while !self.0.join(name).exists() {
             std::thread::sleep(std::time::Duration::from_millis(1));
@@ -36,7 +36,7 @@ impl Place {
     }
 }
 
-/// The agent's process and what it said so far.
+/// The agent's process and its messages so far.
 pub(crate) struct Agent {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -51,7 +51,7 @@ impl Agent {
         let file = place.0.join("script.json");
         std::fs::write(&file, script.build().to_json()).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_scripted-agent"));
-        command.arg(face).arg("--script").arg(&file).args(args);
+        command.args(["--face", face]).arg("--script").arg(&file).args(args);
         Self::run(command, place)
     }
 
@@ -93,7 +93,7 @@ impl Agent {
         message
     }
 
-    /// Reads until a message is as wanted.
+    /// Reads until a message matches.
     pub(crate) fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
             let message = self.next();
@@ -103,7 +103,7 @@ impl Agent {
         }
     }
 
-    /// Closes stdin and reads to the end: what was still said, how it ended, stderr.
+    /// Closes stdin and reads to the end. Returns the remaining messages, the exit status and stderr.
     pub(crate) fn end(mut self) -> (Vec<Value>, ExitStatus, String) {
         drop(self.stdin.take());
         self.wait()
@@ -120,7 +120,7 @@ impl Agent {
         (rest, self.child.wait().unwrap(), stderr)
     }
 
-    /// Sends a signal to the agent. Its main thread has seen it when this returns, or is about to.
+    /// Sends a signal to the agent. When this returns, its main thread has received it or is about to.
     pub(crate) fn signal(&mut self, name: &str) {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args(["-s", name, &pid]).status().unwrap();
@@ -133,7 +133,7 @@ impl Agent {
         self.answer(id)
     }
 
-    /// ACP: sends a request. Its id.
+    /// ACP: sends a request. Returns its id.
     pub(crate) fn request(&mut self, method: &str, params: Value) -> u64 {
         self.next += 1;
         let id = self.next;
@@ -146,12 +146,12 @@ impl Agent {
         self.until(|message| message["id"] == id && message.get("method").is_none())
     }
 
-    /// ACP: reads until a request of the agent's.
+    /// ACP: reads until a request from the agent.
     pub(crate) fn asked(&mut self, method: &str) -> Value {
         self.until(|message| message["method"] == method && message.get("id").is_some())
     }
 
-    /// ACP: shakes hands and makes a session. Its id.
+    /// ACP: does the handshake and creates a session. Returns its id.
     pub(crate) fn session(&mut self, cwd: &Path) -> String {
         let offers = json!({"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": true});
         self.call("initialize", json!({"protocolVersion": 1, "clientCapabilities": offers}));
@@ -159,13 +159,13 @@ impl Agent {
         made["result"]["sessionId"].as_str().unwrap_or_else(|| panic!("{made}")).into()
     }
 
-    /// ACP: prompts. The request's id.
+    /// ACP: sends a prompt. Returns the id of the request.
     pub(crate) fn prompt(&mut self, session: &str, text: &str) -> u64 {
         let prompt = json!([{"type": "text", "text": text}]);
         self.request("session/prompt", json!({"sessionId": session, "prompt": prompt}))
     }
 
-    /// ACP: the updates told so far, without their envelopes.
+    /// ACP: the updates so far, without their envelopes.
     pub(crate) fn updates(&self) -> Vec<Value> {
         self.said
             .iter()
@@ -174,7 +174,7 @@ impl Agent {
             .collect()
     }
 
-    /// ACP: all the agent said, as one text.
+    /// ACP: the whole answer of the agent, as one text.
     pub(crate) fn text(&self) -> String {
         text_of(&self.updates(), "agent_message_chunk")
     }

@@ -1,4 +1,4 @@
-//! What no agent should do, and some do: noise, floods, late words, refusals, deafness.
+//! What no agent should do, and some do: noise, floods, late messages, refusals, ignored requests.
 
 use liminal_scripted_agent::{Choice, Step, Steps, Tool, act, answered, script};
 use serde_json::{Value, json};
@@ -197,7 +197,8 @@ fn files_and_terminals_are_the_clients_where_it_offers_them() {
 
     let read = agent.asked("fs/read_text_file");
     assert_eq!(read["params"], json!({"sessionId": session, "path": place.path("there.txt")}));
-    agent.send(&json!({"jsonrpc": "2.0", "id": read["id"], "error": {"code": -32002, "message": "Resource not found"}}));
+    let error = json!({"code": -32002, "message": "Resource not found"});
+    agent.send(&json!({"jsonrpc": "2.0", "id": read["id"], "error": error}));
     let write = agent.asked("fs/write_text_file");
     assert_eq!(write["params"]["content"], "words");
     agent.send(&json!({"jsonrpc": "2.0", "id": write["id"], "result": null}));
@@ -299,14 +300,10 @@ fn a_bad_script_or_command_line_is_told_and_nothing_runs() {
     .unwrap();
     std::fs::write(place.0.join("good.json"), script().build().to_json()).unwrap();
     for (args, words) in [
-        (vec!["acp"], "usage:"),
-        (vec!["acp", "--script", "none.json"], "could not read the script none.json"),
-        (
-            vec!["acp", "--script", "bad.json"],
-            "the script bad.json is not one: unknown variant `dance`",
-        ),
-        (vec!["mime", "--script", "good.json"], "there is no face \"mime\"\nusage:"),
-        (vec!["acp", "--script", "good.json", "--loud"], "--loud: unknown\nusage:"),
+        (vec!["--script", "none.json"], "could not read the script none.json"),
+        (vec!["--script", "bad.json"], "the script bad.json is invalid: unknown variant `dance`"),
+        (vec!["--face", "mime", "--script", "good.json"], "unknown face \"mime\"\nusage:"),
+        (vec!["--script", "good.json", "--loud"], "unknown argument: --loud\nusage:"),
     ] {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_scripted-agent"));
         command.args(&args);

@@ -1,5 +1,5 @@
-//! A stage for stories with Claude Code: a project and a home in a temporary place, the provider, and verbs that wait
-//! for facts. The same stage plays with the scripted agent and with the real program.
+//! A stage for stories with Claude Code: a project and a home in a temporary directory, the provider, and verbs that
+//! wait for facts. It works with the scripted agent and with the real program.
 
 #![allow(dead_code, reason = "no test file needs all of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may")]
@@ -14,14 +14,16 @@ use liminal_agents::catalogue::{AgentEntry, Speaks};
 use liminal_agents::claude::{ClaudeOptions, ClaudeProvider, Trust};
 use liminal_agents::process::GuardCommand;
 use liminal_agents::{
-    CliProvider, History, LoadSession, Metered, NewSession, Output, ProviderError, StatusChange,
+    AgentPrompt, CliProvider, History, LoadSession, Metered, NewSession, Output, ProviderError,
+    StatusChange,
 };
 use liminal_contract::{
     AgentStatus, Answer, CliType, ItemId, ItemStatus, OutcomeBy, SessionId, Timestamp,
     TurnEventKind, TurnId, TurnStatus,
 };
 use liminal_stream::{
-    Ask, Emission, HistoryMark, Now, Pacing, SessionFact, Source, ToolCall, Upsert, UpsertProcessor,
+    Emission, HistoryMark, Interlude, Now, Pacing, Permission, SessionFact, Source, ToolCall,
+    Upsert, UpsertProcessor,
 };
 use tempfile::TempDir;
 use tokio::sync::mpsc;
@@ -64,7 +66,7 @@ impl Default for Pace {
     }
 }
 
-/// A temporary place that is gone with the story.
+/// A temporary directory, removed after the story.
 pub struct Place(TempDir);
 
 impl Place {
@@ -125,8 +127,10 @@ impl Stage {
             env: all,
             install: Some("npm install -g @anthropic-ai/claude-code".to_owned()),
             login: None,
+            start_timeout: None,
             version_args: None,
             builtin: true,
+            always_offered: true,
         };
         let (sender, mut changes) = mpsc::unbounded_channel::<StatusChange>();
         let statuses = Arc::new(Mutex::new(Vec::new()));
@@ -141,7 +145,7 @@ impl Stage {
             guard: GuardCommand::new(PROGRAM),
             statuses: sender,
             trust: Arc::new(Confirmed::default()),
-            start: pace.start,
+            start: Some(pace.start),
             idle: pace.idle,
             interrupt: pace.interrupt,
         });
@@ -153,11 +157,18 @@ impl Stage {
         let place = Place::new();
         let file = place.home().join("script.json");
         std::fs::write(&file, serde_json::to_string(script).unwrap()).unwrap();
-        Self::with(PROGRAM, &["claude", "--script", file.to_str().unwrap()], &[], pace, place)
+        Self::with(
+            PROGRAM,
+            &["--face", "claude", "--script", file.to_str().unwrap()],
+            &[],
+            pace,
+            place,
+        )
     }
 
     pub async fn create(&self) -> Result<Talk, ProviderError> {
-        let new = NewSession { project_dir: self.place.project(), session_id: None };
+        let new =
+            NewSession { project_dir: self.place.project(), session_id: None, chosen: Vec::new() };
         let session = self.provider.create_session(new).await?;
         Ok(Talk::new(self, session.session_id, session.output))
     }
@@ -168,12 +179,13 @@ impl Stage {
             agent_ref: agent_ref.to_owned(),
             project_dir: self.place.project(),
             history,
+            options: Vec::new(),
         };
         let session = self.provider.load_session(load).await?;
         Ok(Talk::new(self, session.session_id, session.output))
     }
 
-    /// Waits until the process behind the session has become this.
+    /// Waits until the process of the session has this status.
     pub async fn status_is(&self, wanted: AgentStatus) {
         let seen = || self.statuses.lock().unwrap().last().copied();
         for _ in 0..PATIENCE.as_millis() / 10 {
@@ -206,6 +218,8 @@ pub struct Talk {
     pub told: bool,
     pub replaced: bool,
     pub left: bool,
+    /// Messages it was handed and did not take up.
+    pub returned: Vec<String>,
 }
 
 impl Talk {
@@ -221,13 +235,25 @@ impl Talk {
             told: false,
             replaced: false,
             left: false,
+            returned: Vec::new(),
         }
     }
 
     pub async fn send(&self, content: &str) -> Result<TurnId, ProviderError> {
+        self.send_prompt(&content.into()).await
+    }
+
+    pub async fn send_prompt(&self, prompt: &AgentPrompt) -> Result<TurnId, ProviderError> {
         let turn = TurnId::new(uuid::Uuid::now_v7().to_string());
-        self.provider.send_message(&self.id, &turn, content).await?;
+        self.provider.send_message(&self.id, &turn, prompt).await?;
         Ok(turn)
+    }
+
+    /// Hands over a message while a turn runs. Returns its id.
+    pub async fn steer(&self, content: &str) -> String {
+        let message = uuid::Uuid::now_v7().to_string();
+        self.provider.steer(&self.id, &message, content).await.unwrap();
+        message
     }
 
     pub async fn cancel(&self) -> Result<(), ProviderError> {
@@ -242,7 +268,8 @@ impl Talk {
     pub async fn answer_with(&self, item: &ItemId, question: &str, words: &str) {
         let answer = Answer {
             option_id: Some("allow".to_owned()),
-            answers: [(question.to_owned(), words.to_owned())].into(),
+            answers: [(question.to_owned(), words.into())].into(),
+            ..Answer::default()
         };
         self.provider.answer(&self.id, item, answer, OutcomeBy::User).await.unwrap();
     }
@@ -251,13 +278,13 @@ impl Talk {
         self.provider.is_alive(&self.id)
     }
 
-    /// Sends, and waits until the turn ended.
+    /// Sends a message, and waits until its turn has ended.
     pub async fn ask(&mut self, content: &str) -> Ended {
         let turn = self.send(content).await.unwrap();
         self.ends(&turn).await
     }
 
-    /// Waits until this turn ended.
+    /// Waits until this turn has ended.
     pub async fn ends(&mut self, turn: &TurnId) -> Ended {
         let turn = turn.clone();
         self.until("the end of the turn", move |talk| {
@@ -279,8 +306,8 @@ impl Talk {
         .await
     }
 
-    /// Waits until a question is open.
-    pub async fn asked(&mut self) -> (ItemId, Ask) {
+    /// Waits until a permission is open.
+    pub async fn asked(&mut self) -> (ItemId, Permission) {
         self.until("a question", |talk| {
             talk.items.iter().find_map(|item| match &item.source {
                 Source::Permission(ask) if ask.outcome.is_none() => {
@@ -292,7 +319,7 @@ impl Talk {
         .await
     }
 
-    /// Waits until some message says this.
+    /// Waits until a message contains this.
     pub async fn sees(&mut self, text: &str) {
         let text = text.to_owned();
         self.until(&format!("the words {text:?}"), move |talk| {
@@ -305,12 +332,12 @@ impl Talk {
         self.until("the history", |talk| talk.told.then_some(())).await;
     }
 
-    /// Waits until the agent's process was said to have left.
+    /// Waits until the end of the agent's process was reported.
     pub async fn left(&mut self) {
         self.until("the agent to leave", |talk| talk.left.then_some(())).await;
     }
 
-    /// Waits for how far the agent's file goes.
+    /// Waits until the position in the agent's file is reported.
     pub async fn mark(&mut self) -> HistoryMark {
         while let Ok(metered) = self.output.try_recv() {
             self.take(metered.output);
@@ -324,7 +351,7 @@ impl Talk {
         .await
     }
 
-    /// How a question was settled: with which option, and by whom.
+    /// How a permission was settled: with which option, and by whom.
     pub fn outcome(&self, item: &ItemId) -> Option<(Option<String>, OutcomeBy)> {
         let known = self.items.iter().find(|known| known.item_id == *item)?;
         match &known.source {
@@ -351,6 +378,19 @@ impl Talk {
         self.items.iter().filter_map(text).collect()
     }
 
+    pub fn interludes(&self) -> Vec<Interlude> {
+        let interlude = |item: &Upsert| match &item.source {
+            Source::Interlude(interlude) => Some(interlude.clone()),
+            _ => None,
+        };
+        self.items.iter().filter_map(interlude).collect()
+    }
+
+    /// Waits until the agent reported such a fact.
+    pub async fn knows(&mut self, what: &str, is_it: impl Fn(&SessionFact) -> bool) {
+        self.until(what, |talk| talk.facts.iter().any(&is_it).then_some(())).await;
+    }
+
     pub fn calls(&self) -> Vec<(ItemStatus, ToolCall)> {
         let call = |item: &Upsert| match &item.source {
             Source::ToolCall(call) => Some((item.status, call.clone())),
@@ -359,7 +399,7 @@ impl Talk {
         self.items.iter().filter_map(call).collect()
     }
 
-    /// Reads what is said until it is found; shows all there was when it is not in time.
+    /// Reads until it is found; shows everything read if it does not come in time.
     async fn until<T>(&mut self, what: &str, mut found: impl FnMut(&Self) -> Option<T>) -> T {
         let end = tokio::time::Instant::now() + PATIENCE;
         loop {
@@ -369,7 +409,10 @@ impl Talk {
             match tokio::time::timeout_at(end, self.output.recv()).await {
                 Ok(Some(metered)) => self.take(metered.output),
                 Ok(None) => panic!("closed before {what}: {:#?}\n{:#?}", self.items, self.turns),
-                Err(_) => panic!("no sign of {what}: {:#?}\n{:#?}", self.items, self.turns),
+                Err(_) => panic!(
+                    "no sign of {what}: {:#?}\n{:#?}\nFACTS {:?}",
+                    self.items, self.turns, self.facts
+                ),
             }
         }
     }
@@ -382,7 +425,12 @@ impl Talk {
                 emissions.extend(self.processor.flush_all(now));
                 for emission in emissions {
                     match emission {
-                        Emission::Upsert(upsert) => {
+                        Emission::Grew(growth) => {
+                            let item =
+                                self.items.iter_mut().find(|item| item.item_id == growth.item_id);
+                            item.unwrap().grow(&growth);
+                        }
+                        Emission::Put(upsert) => {
                             let known =
                                 self.items.iter_mut().find(|item| item.item_id == upsert.item_id);
                             match known {
@@ -397,6 +445,7 @@ impl Talk {
             Output::Fact(fact) => self.facts.push(fact),
             Output::HistoryTold => self.told = true,
             Output::HistoryReplaced => self.replaced = true,
+            Output::Returned { message } => self.returned.push(message),
             Output::AgentLeft(_) => self.left = true,
         }
     }

@@ -1,4 +1,4 @@
-//! What the tests of processes share: the hostile agent, and looking whether somebody is still there.
+//! Shared by the tests of processes: the hostile agent, and checks for processes that are still running.
 
 #![allow(dead_code, reason = "no test file needs all of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may")]
@@ -11,7 +11,7 @@ use liminal_agents::process::{Budget, GuardCommand, Launch, Lines, Stdout};
 /// The agent, and its guard.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_hostile-agent");
 
-/// As promised: nothing is left ten seconds after.
+/// The promise: nothing is left after 10 seconds.
 const PROMISED: Duration = Duration::from_secs(10);
 
 pub fn guard() -> GuardCommand {
@@ -26,11 +26,11 @@ pub fn shell(script: &str) -> Launch {
     Launch::new("Shell", "/bin/sh", "/").args(["-c", script])
 }
 
-/// Reads `name pid` lines until all these names were heard.
+/// Reads `name pid` lines until all these names have appeared.
 pub async fn pids<const N: usize>(stdout: Stdout, names: [&str; N]) -> [i32; N] {
     let mut lines = stdout.lines(Budget::default());
     let pids = pids_in(&mut lines, names).await;
-    // Nobody reads on, as with an agent nobody listens to; but the pipe stays open.
+    // Nothing is read after this, but the pipe stays open.
     std::mem::forget(lines);
     pids
 }
@@ -49,20 +49,20 @@ pub async fn pids_in<R: tokio::io::AsyncRead + Unpin, const N: usize>(
     names.map(|name| heard[name])
 }
 
-/// Whether it runs. The dead who wait to be reaped by somebody else do not.
+/// Whether it is running. A zombie is not.
 pub fn lives(pid: i32) -> bool {
     rustix::process::Pid::from_raw(pid)
         .is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
         && state(pid) != Some('Z')
 }
 
-/// The state letter, where the system shows it.
+/// The state letter, if the system shows it.
 pub fn state(pid: i32) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(") ")?.1.chars().next()
 }
 
-/// Waits until none of them lives.
+/// Waits until none of them is running.
 pub async fn are_gone(pids: &[i32]) {
     let start = Instant::now();
     while let Some(left) = pids.iter().find(|pid| lives(**pid)) {

@@ -1,37 +1,48 @@
-//! `liminal backup PATH`: a consistent copy of everything that cannot be made anew, also while the server runs.
+//! `liminal backup PATH`: a consistent copy of everything that can't be rebuilt, even while the server runs.
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
-use super::Stopped;
-use crate::{data_dir, journal};
+use crate::attachments::Attachments;
+use crate::terminal::Stopped;
+use crate::{data_dir, journal, workspaces};
 
-/// Each is replaced in one step when it changes, so a plain copy is whole.
-const FILES: [&str; 4] = ["projects.json", "sessions.json", "trust.json", "agents.json"];
+/// Each is replaced in one step when it changes, so a plain copy is consistent.
+const FILES: [&str; 6] = [
+    "projects.json",
+    "sessions.json",
+    "trust.json",
+    "choices.json",
+    "agent-ids.json",
+    "agents.json",
+];
 
-/// Copies the data directory's databases and lists into a new directory. The token stays where it is, and the search
-/// index is made anew by itself. Returns what to tell the user.
+/// Copies the data directory's databases and lists into a new directory. The token is not copied, and the
+/// search index is rebuilt automatically. Returns the text to print.
 pub fn backup(data_dir: &Path, to: &Path) -> Result<String, Stopped> {
     let Some(data_dir) = data_dir::check(data_dir).map_err(Stopped::because)? else {
         return Err(Stopped::because(format!(
-            "there is nothing in {} yet; name another directory with --data-dir",
+            "the data directory {} does not exist; choose another with --data-dir",
             data_dir.display()
         )));
     };
-    let fails = |what: &Path, error: &dyn std::fmt::Display| {
+    let fails = |path: &Path, error: &dyn std::fmt::Display| {
         Stopped::because(format!(
-            "{} could not be written: {error}; remove it and try again elsewhere",
-            what.display()
+            "{} could not be written: {error}; remove it and try again with another directory",
+            path.display()
         ))
     };
     fs::DirBuilder::new().mode(0o700).create(to).map_err(|error| {
         Stopped::because(format!(
-            "cannot make the directory {}: {error}; name one that is not there yet",
+            "cannot create the directory {}: {error}; choose one that does not exist yet",
             to.display()
         ))
     })?;
-    // The lists first: a session that is added meanwhile may then have words and no entry, never the other way round.
+    // The journal first: it keeps every change of the lists until the file has it.
+    journal::copy(&data_dir, to).map_err(|error| fails(to, &error))?;
+    // After the journal: whatever it refers to is never deleted.
+    Attachments::open(&data_dir).copy(to).map_err(|error| fails(to, &error))?;
     for file in FILES {
         let (from, to) = (data_dir.join(file), to.join(file));
         if from.exists() {
@@ -40,7 +51,12 @@ pub fn backup(data_dir: &Path, to: &Path) -> Result<String, Stopped> {
                 .map_err(|error| fails(&to, &error))?;
         }
     }
-    journal::copy(&data_dir, to).map_err(|error| fails(to, &error))?;
     let to = to.display();
-    Ok(format!("All that is worth keeping is in {to}. `liminal --data-dir {to}` opens it."))
+    let mut words = format!("The backup is in {to}. Open it with `liminal --data-dir {to}`.");
+    let worktrees = workspaces::existing(&data_dir);
+    if !worktrees.is_empty() {
+        words.push_str("\nSessions have worktrees that are not part of it:");
+        worktrees.iter().for_each(|path| words.push_str(&format!("\n  {}", path.display())));
+    }
+    Ok(words)
 }

@@ -1,19 +1,30 @@
 //! The addresses this server answers to, as pairs of `Host` and `Origin`.
 //!
-//! A page of another site reaches 127.0.0.1 as easily as we do; what it cannot do is choose these two headers.
+//! A page of another site can reach 127.0.0.1 as easily as ours can, but it can't choose these two headers.
 
 use std::fmt;
 use std::net::SocketAddr;
+
+use super::claim::Loopback;
 
 /// Every `Host` we answer to, with the `Origin` that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addresses(Vec<AllowedOrigin>);
 
 impl Addresses {
-    /// The loopback names with the port we listen on, and what the user allowed besides.
-    pub fn new(bound: SocketAddr, allowed: &[AllowedOrigin]) -> Self {
-        let mut names = vec!["127.0.0.1".to_owned(), "localhost".to_owned(), "[::1]".to_owned()];
-        // 127.0.0.2 is loopback, too. An address literal can't be rebound, so it is safe as a Host.
+    /// The loopback names that lead only to us, with our port, and the origins the user allowed.
+    pub fn new(bound: SocketAddr, v4: Loopback, v6: Loopback, allowed: &[AllowedOrigin]) -> Self {
+        let may_be_taken = [v4, v6].contains(&Loopback::Taken);
+        let mut names: Vec<String> = [
+            (v4 == Loopback::Ours, "127.0.0.1"),
+            (!may_be_taken, "localhost"),
+            (v6 == Loopback::Ours, "[::1]"),
+        ]
+        .into_iter()
+        .filter(|(is_ours, _)| *is_ours)
+        .map(|(_, name)| name.to_owned())
+        .collect();
+        // 127.0.0.2 is loopback too. An address literal can't be rebound, so it is safe as a Host.
         if bound.ip().is_loopback() {
             let own = url_host(bound);
             if !names.contains(&own) {
@@ -47,7 +58,7 @@ pub struct AllowedOrigin {
 }
 
 impl AllowedOrigin {
-    /// Accepts `http://host[:port]` and `https://host[:port]`, nothing more.
+    /// Accepts only `http://host[:port]` and `https://host[:port]`.
     pub fn parse(text: &str) -> Result<Self, InvalidOrigin> {
         let lower = text.to_ascii_lowercase();
         let (scheme, default_port, rest) = if let Some(rest) = lower.strip_prefix("http://") {
@@ -67,7 +78,7 @@ impl AllowedOrigin {
         }
     }
 
-    /// What a browser would show in its address bar.
+    /// As a browser shows it in its address bar.
     pub fn as_str(&self) -> &str {
         &self.origin
     }
@@ -122,7 +133,7 @@ mod tests {
     fn addresses(bound: &str, allowed: &[&str]) -> Addresses {
         let allowed: Vec<_> =
             allowed.iter().map(|text| AllowedOrigin::parse(text).unwrap()).collect();
-        Addresses::new(bound.parse().unwrap(), &allowed)
+        Addresses::new(bound.parse().unwrap(), Loopback::Ours, Loopback::Ours, &allowed)
     }
 
     #[test]
@@ -144,6 +155,19 @@ mod tests {
             assert_eq!(ours.origin_of(host), None, "{host}");
         }
         assert_eq!(ours.origin_of("Localhost:3000"), Some("http://localhost:3000"));
+    }
+
+    #[test]
+    fn a_name_that_may_lead_to_another_program_is_not_ours() {
+        let bound = "127.0.0.1:3000".parse().unwrap();
+        let ours = |v4, v6| {
+            let addresses = Addresses::new(bound, v4, v6, &[]);
+            ["127.0.0.1:3000", "localhost:3000", "[::1]:3000"]
+                .map(|host| addresses.origin_of(host).is_some())
+        };
+        assert_eq!(ours(Loopback::Ours, Loopback::Ours), [true, true, true]);
+        assert_eq!(ours(Loopback::Ours, Loopback::Absent), [true, true, false]);
+        assert_eq!(ours(Loopback::Ours, Loopback::Taken), [true, false, false]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub struct Credential {
 }
 
 impl Credential {
-    /// Reads the token of this data directory, or makes one when there is none yet.
+    /// Reads the token of this data directory, or creates one.
     pub fn load_or_create(data_dir: &Path) -> Result<Self, CredentialError> {
         let file = data_dir.join("token");
         let token = match fs::read_to_string(&file) {
@@ -41,47 +41,54 @@ impl Credential {
         Ok(Self { file, token: RwLock::new(token) })
     }
 
-    /// Makes a new token for this data directory, whatever was there before.
+    /// Creates a new token for this data directory, even if the old one can't be read.
     pub fn replace(data_dir: &Path) -> Result<Self, CredentialError> {
         let file = data_dir.join("token");
         let token = make(&file)?;
         Ok(Self { file, token: RwLock::new(token) })
     }
 
-    /// Makes a new token. From now on the old one opens nothing.
+    /// Creates a new token. The old one is invalid from now on.
     pub fn rotate(&self) -> Result<(), CredentialError> {
-        // Held while the file is written, so that two rotations can't leave file and memory apart.
+        // Held while the file is written, so that two rotations can't leave file and memory different.
         let mut token = self.token.write().unwrap_or_else(|poisoned| poisoned.into_inner());
         *token = make(&self.file)?;
         Ok(())
     }
 
-    /// Whether this is the token.
     pub fn matches(&self, presented: &str) -> bool {
         same_secret(&self.current(), presented)
     }
 
-    /// For the three places that may show it: the terminal, `liminal token`, and the answer to a login.
+    /// For the two places that may show it: the terminal and `liminal token`.
     pub fn reveal(&self) -> String {
         self.current().clone()
     }
 
-    /// Shows a page that we know the token, without showing the token.
+    /// Proves to a page that we know the token, without revealing it, before the page sends us the user's.
     ///
-    /// The exact bytes, which `client/` computes likewise with WebCrypto:
+    /// The exact bytes, which `client/` computes with WebCrypto too:
     /// `hex(HMAC-SHA-256(key = UTF-8 of the token's 64 digits, message = UTF-8 of nonce + "\n" + origin))`,
-    /// in lower case, where `origin` is the page's `location.origin`. A stranger on our old port can't have it
-    /// computed by us either: we answer only for addresses of our own.
+    /// in lower case, where `origin` is the page's `location.origin`. Another program on our old port can't
+    /// get the proof from us either: we answer only for our own addresses.
     pub fn prove(&self, nonce: &str, origin: &str) -> String {
-        let token = self.current();
-        // HMAC takes keys of any length; the error exists for other constructions.
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(token.as_bytes()) else {
-            return String::new();
-        };
-        mac.update(nonce.as_bytes());
-        mac.update(b"\n");
-        mac.update(origin.as_bytes());
-        hex(&mac.finalize().into_bytes())
+        mac(&self.current(), &format!("{nonce}\n{origin}"))
+    }
+
+    /// The key of our proofs to this browser. It becomes invalid with the token.
+    pub fn proof_key(&self, browser: &str) -> String {
+        mac(&self.current(), &format!("browser\n{browser}"))
+    }
+
+    /// The key with which pages seal what they keep in the browser. It becomes invalid with the token. No proof that we
+    /// give to strangers has this message.
+    pub fn storage_key(&self) -> String {
+        mac(&self.current(), "storage")
+    }
+
+    /// Proves to a logged-in browser that we are the server it knows, and that this challenge is ours.
+    pub fn prove_to(&self, browser: &str, nonce: &str, origin: &str, challenge: &str) -> String {
+        mac(&self.proof_key(browser), &format!("server\n{nonce}\n{origin}\n{challenge}"))
     }
 
     fn current(&self) -> std::sync::RwLockReadGuard<'_, String> {
@@ -92,37 +99,24 @@ impl Credential {
 /// Why there is no usable token.
 #[derive(Debug, thiserror::Error)]
 pub enum CredentialError {
-    /// The file is there and can't be read.
-    #[error("cannot read {}: {source}; make it readable, or make a new one with `liminal token --rotate`", file.display())]
-    Unreadable {
-        /// The token file.
-        file: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The file holds something else.
-    #[error("{} does not hold a token; make a new one with `liminal token --rotate`", file.display())]
-    Malformed {
-        /// The token file.
-        file: PathBuf,
-    },
-    /// A new one could not be written.
-    #[error("cannot write {}: {source}; make room, or make its directory writable", file.display())]
-    Unwritable {
-        /// The token file.
-        file: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    #[error(
+        "cannot read {}: {source}; make it readable, or create a new token with \
+         `liminal token --rotate`",
+        file.display()
+    )]
+    Unreadable { file: PathBuf, source: io::Error },
+    #[error("{} doesn't contain a token; create one with `liminal token --rotate`", file.display())]
+    Malformed { file: PathBuf },
+    #[error("cannot write {}: {source}; free some disk space, or make its directory writable", file.display())]
+    Unwritable { file: PathBuf, source: io::Error },
 }
 
 /// 256 random bits in hexadecimal.
 pub(super) fn random_hex() -> String {
     let mut bytes = [0; DIGITS / 2];
-    // Without randomness there is no door. It fails on no system we run on, and a predictable secret would be
-    // worse than no server.
+    // This fails on no system we run on, and a predictable secret would be worse than no server.
     if let Err(error) = getrandom::fill(&mut bytes) {
-        panic!("the system has no randomness: {error}");
+        panic!("the system provides no randomness: {error}");
     }
     hex(&bytes)
 }
@@ -132,11 +126,21 @@ pub(super) fn same_secret(a: &str, b: &str) -> bool {
     a.as_bytes().ct_eq(b.as_bytes()).into()
 }
 
+/// HMAC-SHA-256 over UTF-8, in lower-case hexadecimal, as `client/shared/hmac.js` computes it.
+pub(super) fn mac(key: &str, message: &str) -> String {
+    // HMAC takes keys of any length; the error exists for other constructions.
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key.as_bytes()) else {
+        return String::new();
+    };
+    mac.update(message.as_bytes());
+    hex(&mac.finalize().into_bytes())
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes a new token beside the old one and moves it into place, so that a reader finds one or the other.
+/// Writes a new token beside the old one and moves it into place, so that a reader finds either the old or the new.
 fn make(file: &Path) -> Result<String, CredentialError> {
     let token = random_hex();
     let write = || -> io::Result<()> {
@@ -179,9 +183,11 @@ mod tests {
     fn rotating_voids_the_old_token() {
         let dir = tempfile::tempdir().unwrap();
         let credential = Credential::load_or_create(dir.path()).unwrap();
-        let old = credential.reveal();
+        let (old, sealed) = (credential.reveal(), credential.storage_key());
+        assert_eq!(Credential::load_or_create(dir.path()).unwrap().storage_key(), sealed);
         credential.rotate().unwrap();
         assert!(!credential.matches(&old));
+        assert_ne!(credential.storage_key(), sealed);
         assert!(credential.matches(&fs::read_to_string(dir.path().join("token")).unwrap()[..64]));
     }
 

@@ -1,6 +1,6 @@
-//! Codes that open the door once, for the link we hand to the browser's command line.
+//! Codes that log in once, for the link we pass on the browser's command line.
 //!
-//! Other users of the machine can read command lines. A code they read there is used up, or will be in thirty
+//! Other users of the machine can read command lines. A code they find there is used up, or expires within thirty
 //! seconds.
 
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ const LIFETIME: Duration = Duration::from_secs(30);
 pub struct OneTimeCodes(Mutex<Vec<(String, Instant)>>);
 
 impl OneTimeCodes {
-    /// A fresh code, good until thirty seconds after `now`.
+    /// A new code, valid for thirty seconds.
     pub fn issue(&self, now: Instant) -> String {
         let code = random_hex();
         let mut codes = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -24,16 +24,15 @@ impl OneTimeCodes {
         code
     }
 
-    /// Whether the code was good. It no longer is.
+    /// Whether the code was valid. It no longer is.
     pub fn redeem(&self, code: &str, now: Instant) -> bool {
         let mut codes = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         codes.retain(|(_, until)| *until > now);
         let before = codes.len();
-        codes.retain(|(good, _)| !same_secret(good, code));
+        codes.retain(|(valid, _)| !same_secret(valid, code));
         codes.len() < before
     }
 
-    /// Makes every code bad.
     pub fn void(&self) {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
     }

@@ -1,4 +1,4 @@
-//! Bodies in and out, and failures as HTTP says them.
+//! Request bodies, and failures as HTTP responses.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -17,8 +17,8 @@ impl IntoResponse for Failure {
     }
 }
 
-/// A body of JSON, whatever its content type says: scripts forget the header, and what keeps forms of other sites
-/// out is the door.
+/// A JSON body, whatever its content type says: scripts forget the header, and it is the access checks that keep forms
+/// of other sites out.
 pub struct JsonBody<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
@@ -34,7 +34,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
             };
             (status, Json(Failure::invalid(what).into_body())).into_response()
         })?;
-        // An absent body is an empty object, so that a call whose fields are all optional needs none.
+        // No body counts as an empty object, so that a call whose fields are all optional needs none.
         let bytes = if bytes.is_empty() { Bytes::from_static(b"{}") } else { bytes };
         serde_json::from_slice(&bytes)
             .map(Self)

@@ -1,4 +1,4 @@
-//! Answers to take away, of any length: written as they are taken.
+//! Downloads of any length, produced as the client reads them.
 
 use std::ops::Range;
 
@@ -10,16 +10,16 @@ use futures_util::Stream;
 use crate::journal::JournalError;
 use crate::sessions::Output;
 
-/// A file of a length that is not known before.
+/// A file whose length is not known in advance.
 pub fn file(
     mime_type: &'static str,
     name: &str,
-    text: impl Stream<Item = Result<Bytes, JournalError>> + Send + 'static,
+    text: impl Stream<Item = Result<impl Into<Bytes> + 'static, JournalError>> + Send + 'static,
 ) -> Response {
     (headers(mime_type, name), Body::from_stream(text)).into_response()
 }
 
-/// An output, or the part of it that was asked for with `Range`.
+/// An output, or the part of it that `Range` asks for.
 pub fn output(asked: &HeaderMap, output: Output) -> Response {
     let total = output.bytes();
     let range = asked.get(header::RANGE).and_then(|range| range.to_str().ok());
@@ -48,8 +48,8 @@ fn headers(mime_type: &'static str, name: &str) -> [(header::HeaderName, String)
     [(header::CONTENT_TYPE, mime_type.to_owned()), (header::CONTENT_DISPOSITION, disposition)]
 }
 
-/// The one part a `Range` asks for, empty when there is nothing there. `None` when it asks in a way that we don't
-/// answer, which means the whole.
+/// The part a `Range` asks for, empty if it is beyond the end. `None` for a form of `Range` that we don't support: then
+/// the whole is sent.
 fn part(asked: &str, total: u64) -> Option<Range<u64>> {
     let (first, last) = asked.strip_prefix("bytes=")?.split_once('-')?;
     let number = |text: &str| text.parse::<u64>().ok();

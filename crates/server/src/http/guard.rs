@@ -1,9 +1,9 @@
-//! The checks every request passes, as layers around the routes.
+//! The checks that every request must pass, as layers around the routes.
 
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{self, HeaderName};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::Next;
@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use liminal_contract::ErrorCode;
 
 use crate::app::App;
+use crate::door::{OnVisit, Pass};
 use crate::failure::Failure;
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; \
@@ -26,15 +27,23 @@ const HEADERS: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
 
-/// The `Host` that passed, for who needs it.
+/// The one of our addresses that the request names, as an origin.
 #[derive(Debug, Clone)]
-pub struct Host(pub String);
+pub struct OwnOrigin(pub String);
 
-/// The credential that passed, for the socket that must be closed when it is replaced.
-#[derive(Clone)]
-pub struct Presented(pub String);
+/// Served for any service worker script. We have none, so such a request means that another program installed a worker
+/// when it had our address, and the browser now checks for an update. This one removes itself and its caches.
+const FAREWELL_WORKER: &str = "\
+addEventListener('install', () => skipWaiting())
+addEventListener('activate', (event) => event.waitUntil((async () => {
+  for (const name of await caches.keys()) await caches.delete(name)
+  await clients.claim()
+  const pages = await clients.matchAll({ type: 'window' })
+  await registration.unregister()
+  await Promise.allSettled(pages.map((page) => page.navigate(page.url)))
+})()))
+";
 
-/// Adds the headers.
 pub async fn headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     for (name, value) in HEADERS {
@@ -43,13 +52,18 @@ pub async fn headers(request: Request, next: Next) -> Response {
     response
 }
 
-/// `Host` must be ours, and a present `Origin` must be its page's. Against pages of other sites: one whose name
-/// was pointed at 127.0.0.1 gives itself away by the first, any other by the second.
+/// `Host` must be ours, and `Origin`, if present, must belong to it. This keeps out pages of other sites: `Host` gives
+/// away one whose name was pointed at 127.0.0.1, `Origin` any other.
 pub async fn address(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
-    let Some(host) = named_host(&request).filter(|host| app.addresses.origin_of(host).is_some())
-    else {
+    if let Some(ConnectInfo(OnVisit(visit))) = request.extensions().get() {
+        visit.asks();
+    }
+    let host = named_host(&request);
+    let own = host.and_then(|host| Some((app.addresses.origin_of(&host)?.to_owned(), host)));
+    let Some((own_origin, host)) = own else {
         return refuse(
-            "This address is not one of Liminal Builder's. Use the one it printed, or allow this one with --allow-origin.",
+            "Liminal Builder doesn't answer at this address. Use the one it printed, or allow this \
+             one with --allow-origin.",
         );
     };
     let mut origins = request.headers().get_all(header::ORIGIN).iter();
@@ -57,15 +71,22 @@ pub async fn address(State(app): State<Arc<App>>, mut request: Request, next: Ne
         origin.to_str().is_ok_and(|origin| app.addresses.belong_together(&host, origin))
     });
     if !is_our_page {
-        return refuse(
-            "Requests from pages of other origins are refused. Allow one with --allow-origin.",
-        );
+        return refuse("Requests from other origins are refused. Allow one with --allow-origin.");
     }
-    request.extensions_mut().insert(Host(host));
+    if request.headers().get("service-worker").is_some_and(|value| value == "script") {
+        let headers = [
+            (header::CONTENT_TYPE, "text/javascript"),
+            (header::CACHE_CONTROL, "no-store"),
+            // The worker may have been installed for more than its own directory.
+            (HeaderName::from_static("service-worker-allowed"), "/"),
+        ];
+        return (headers, FAREWELL_WORKER).into_response();
+    }
+    request.extensions_mut().insert(OwnOrigin(own_origin));
     next.run(request).await
 }
 
-/// The one `Host`. Of a request with two, or whose target names another, nobody knows who it was meant for.
+/// The `Host`, if there is exactly one and the request's target names no other: otherwise the host is ambiguous.
 fn named_host(request: &Request) -> Option<String> {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let host = hosts.next()?.to_str().ok()?;
@@ -79,20 +100,26 @@ fn refuse(message: &str) -> Response {
     (StatusCode::FORBIDDEN, Json(body)).into_response()
 }
 
-/// The token, as `Authorization: Bearer` or among the values of `Sec-WebSocket-Protocol`. Nowhere else: what is in
-/// a URL ends up in histories and logs.
+/// Requires the token or a ticket, as `Authorization: Bearer` or among the values of `Sec-WebSocket-Protocol`. Never in
+/// the URL, because URLs end up in histories and logs.
 pub async fn credential(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
-    let presented = bearer(request.headers())
-        .into_iter()
-        .chain(protocols(request.headers()))
-        .find(|presented| app.credential.matches(presented))
-        .map(str::to_owned);
-    let Some(presented) = presented else { return unauthorized().into_response() };
-    request.extensions_mut().insert(Presented(presented));
+    let own = request.extensions().get::<OwnOrigin>().map(|OwnOrigin(own)| own.as_str());
+    let pass_of = |presented: &str| {
+        if app.credential.matches(presented) {
+            return Some(Pass::Token(presented.to_owned()));
+        }
+        app.logins.holder(presented, own?).map(Pass::Browser)
+    };
+    let headers = request.headers();
+    let pass = bearer(headers).into_iter().chain(protocols(headers)).find_map(pass_of);
+    let Some(pass) = pass else { return unauthorized().into_response() };
+    if let Some(ConnectInfo(OnVisit(visit))) = request.extensions().get() {
+        visit.is_logged_in();
+    }
+    request.extensions_mut().insert(pass);
     next.run(request).await
 }
 
-/// How to get in.
 pub fn unauthorized() -> Failure {
     Failure::new(
         ErrorCode::Unauthorized,

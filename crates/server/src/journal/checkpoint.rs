@@ -1,5 +1,5 @@
-//! Folding the write-ahead log back into the database, on a connection and thread of its own, so that no commit
-//! waits for it.
+//! Folds the write-ahead log back into the database, on a separate connection and thread, so that no commit waits for
+//! it.
 
 use std::ffi::c_int;
 use std::path::Path;
@@ -15,28 +15,33 @@ use super::JournalError;
 /// About four megabytes of log at SQLite's page size.
 const EVERY_PAGES: i64 = 1000;
 
-/// A log longer than this begins anew as soon as nobody reads in it.
+/// A longer log is truncated as soon as no reader needs it.
 pub(super) const MOST_PAGES: i64 = 2 * EVERY_PAGES;
 
-/// How long a commit may have to wait for a reader while the log is begun anew; then it is tried again later.
+/// On a busy machine the folding thread may not get a turn. A commit that finds the log this long folds it.
+const TOO_MANY_PAGES: c_int = 3 * 1000;
+
+/// How long a commit may have to wait for a reader while the log is truncated; after that it is tried again later.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// After so many more pages in the log it is looked whether to fold. Not after each commit: that would take a processor
-/// from whoever is to be told of it.
+/// How many pages the log grows between checks. Checking after each commit would take processor time from sending it to
+/// browsers.
 const LOOK_EVERY: c_int = 100;
 
-/// The folding thread. It ends when the connection that commits is closed, and is waited for when this is dropped.
+/// The folding thread. It ends when the committing connection is closed; dropping this waits for it.
 pub struct Checkpoints(Option<JoinHandle<()>>);
 
 impl Checkpoints {
-    /// Starts the thread, which `commits` reminds from now on.
+    /// Starts the thread. `commits` wakes it from now on.
     pub fn start(path: &Path, commits: &mut Connection) -> Result<Self, JournalError> {
         let connection = Connection::open(path)?;
-        // Folding is ours to time here, and only here.
+        // Only this thread decides when to fold.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         connection.busy_timeout(PATIENCE)?;
         let (wake, woken) = sync_channel(1);
-        commits.wal_hook(Some(reminder(wake)))?;
+        commits.wal_hook(Some(wake_on_growth(wake)))?;
+        // Each time the log starts over, the file shrinks to this.
+        commits.pragma_update(None, "journal_size_limit", MOST_PAGES * 4096)?;
         let thread = thread::Builder::new()
             .name("checkpoint".into())
             .spawn(move || {
@@ -59,16 +64,21 @@ impl Drop for Checkpoints {
     }
 }
 
-/// Is told after each commit how many pages the log has.
-fn reminder(wake: SyncSender<()>) -> impl FnMut(&mut Wal, c_int) -> rusqlite::Result<()> + Send {
+/// Called after each commit with the number of pages in the log.
+fn wake_on_growth(
+    wake: SyncSender<()>,
+) -> impl FnMut(&mut Wal, c_int) -> rusqlite::Result<()> + Send {
     let mut looked_at = 0;
-    move |_, pages| {
-        // A log that is shorter than it was began anew.
+    move |log, pages| {
+        // A log that is shorter than before was truncated.
         looked_at = pages.min(looked_at);
         if pages - looked_at >= LOOK_EVERY {
             looked_at = pages;
-            // While the thread is busy, one reminder is enough.
-            let _reminded_already = wake.try_send(());
+            // While the thread is busy, one pending wake-up is enough.
+            let _woken_already = wake.try_send(());
+            if pages >= TOO_MANY_PAGES {
+                let _thread_is_folding = log.checkpoint();
+            }
         }
         Ok(())
     }
@@ -80,15 +90,15 @@ fn fold(connection: &Connection) -> rusqlite::Result<()> {
         return Ok(());
     }
     let (in_log, folded) = checkpoint(connection, "PASSIVE")?;
-    // Under steady commits there is always one more behind what was folded, and the log would never begin anew. So
-    // once it is long the next commit waits for the few pages that are left, unless a reader still needs the log.
+    // Under steady commits there is always one page that isn't folded yet, and the log would never be truncated. So
+    // once it is long, the next commit waits for the few remaining pages, unless a reader still needs the log.
     if in_log >= MOST_PAGES && in_log - folded < EVERY_PAGES {
         checkpoint(connection, "TRUNCATE")?;
     }
     Ok(())
 }
 
-/// The pages in the log, and how many of them are in the database.
+/// The number of pages in the log, and how many of them are folded.
 fn checkpoint(connection: &Connection, how: &str) -> rusqlite::Result<(i64, i64)> {
     connection.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |row| {
         Ok((row.get(1)?, row.get(2)?))

@@ -1,4 +1,4 @@
-//! Looking at a journal from outside, and copying it: for `doctor` and `backup`. Works beside a running server.
+//! Checks and copies a journal, for `doctor` and `backup`. Works beside a running server.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -6,16 +6,15 @@ use std::path::{Path, PathBuf};
 
 use super::{FILE, JournalError, schema};
 
-/// What was found of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Examined {
-    /// With its log.
+    /// Including its log.
     pub bytes: u64,
-    /// `None` when it is sound.
+    /// `None` when it is intact.
     pub damage: Option<String>,
 }
 
-/// Looks at a SQLite file in a directory; `None` when there is none.
+/// Checks a SQLite file; `None` when it doesn't exist.
 pub fn examine(path: &Path) -> Option<Examined> {
     let size = |path: PathBuf| fs::metadata(path).map_or(0, |file| file.len());
     if !path.exists() {
@@ -26,14 +25,14 @@ pub fn examine(path: &Path) -> Option<Examined> {
         connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
     });
     let damage = match checked {
-        Ok(word) if word == "ok" => None,
+        Ok(result) if result == "ok" => None,
         Ok(damage) => Some(damage),
         Err(error) => Some(error.to_string()),
     };
     Some(Examined { bytes, damage })
 }
 
-/// Copies the journal of one directory into another, as it is at one moment.
+/// Copies the journal of one directory into another, as a consistent snapshot.
 pub fn copy(from: &Path, to: &Path) -> Result<(), JournalError> {
     let path = from.join(FILE);
     if !path.exists() {

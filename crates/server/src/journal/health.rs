@@ -1,13 +1,20 @@
-//! Whether the journal can write, and what to tell the user when it cannot.
+//! Whether the journal can write, and if not, why.
 
-/// The state of the disk under the journal.
+use std::path::PathBuf;
+
+/// The state of the disk under the journal. While it is not good, nothing is published, and the commit is tried again
+/// each second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Health {
-    /// Commits succeed.
     Good,
-    /// The last commit failed and is retried each second. Nothing is published until it succeeds.
+    /// The last commit failed.
     Full {
-        /// What the disk said.
         reason: String,
+    },
+    /// A file of the journal was removed or replaced.
+    Gone {
+        file: PathBuf,
+        /// The file that everything committed so far was saved to, or why that failed.
+        rescued: Result<PathBuf, String>,
     },
 }

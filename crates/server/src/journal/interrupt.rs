@@ -1,4 +1,4 @@
-//! Closing what nobody runs any more.
+//! Closes turns and permissions whose agent is gone.
 
 use std::time::SystemTime;
 
@@ -6,20 +6,23 @@ use liminal_contract::{ItemStatus, Outcome, OutcomeBy, Timestamp};
 use liminal_stream::Source;
 use rusqlite::{Transaction, params};
 
+use super::schema::SEQ;
 use super::write::{json, word};
 
-/// Nobody runs these any more, of one session or of all: a turn found running was interrupted, its words stay; a
-/// question without an answer is void, also one that its turn left open.
-pub fn close_what_is_open(
+/// Of one session or of all: a running turn ends as interrupted and keeps its text; an unanswered permission becomes
+/// void, even if its turn ended before.
+pub fn close_interrupted(
     transaction: &Transaction<'_>,
     session: Option<i64>,
 ) -> rusqlite::Result<()> {
     for (session, idx, body, text) in open_permissions(transaction, session)? {
-        let Ok(Source::Permission(mut ask)) = serde_json::from_str(&text) else { continue };
-        ask.outcome = Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft });
+        let Ok(Source::Permission(mut permission)) = serde_json::from_str(&text) else { continue };
+        // An answer that the journal has is the user's, even if the agent never confirmed it.
+        let void = Outcome { option_id: None, by: OutcomeBy::AgentLeft, message: None };
+        permission.outcome.get_or_insert(void);
         transaction.execute(
             "UPDATE body SET source = ?2 WHERE id = ?1",
-            params![body, json(&Source::Permission(ask))?],
+            params![body, json(&Source::Permission(permission))?],
         )?;
         transaction.execute(
             "UPDATE item SET status = ?3, seq = ?4 WHERE session = ?1 AND idx = ?2",
@@ -37,10 +40,10 @@ pub fn close_what_is_open(
     Ok(())
 }
 
-/// The number of one more change.
+/// The `seq` of the next change.
 fn next_seq(transaction: &Transaction<'_>, session: i64) -> rusqlite::Result<i64> {
     transaction
-        .prepare_cached("UPDATE session SET seq = seq + 1 WHERE id = ?1 RETURNING seq")?
+        .prepare_cached(&format!("SELECT {SEQ} + 1 FROM session WHERE id = ?1"))?
         .query_row([session], |row| row.get(0))
 }
 
@@ -57,7 +60,7 @@ fn open_turns(
         .collect()
 }
 
-/// Found by an index that holds only such: there may be a million others.
+/// Uses the index of open items: there may be a million others.
 fn open_permissions(
     transaction: &Transaction<'_>,
     session: Option<i64>,
@@ -65,7 +68,7 @@ fn open_permissions(
     transaction
         .prepare(
             "SELECT i.session, i.idx, i.body, b.source
-             FROM item i INDEXED BY item_open_ask JOIN body b ON b.id = i.body
+             FROM item i INDEXED BY item_open JOIN body b ON b.id = i.body
              WHERE i.kind = 'permission' AND i.status IN ('create', 'update')
                AND (?1 IS NULL OR i.session = ?1)
              ORDER BY i.session, i.idx",

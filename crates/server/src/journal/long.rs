@@ -1,37 +1,34 @@
-//! Reading what may be too long to hold: a whole transcript, the whole output of a call. It goes piece by piece, so
-//! that memory holds one piece, and no reading keeps an old view of the database, which would keep its log from being
-//! folded.
+//! Reads texts that may be too long for memory: a whole transcript, the whole output of a call. It reads piece by
+//! piece: only one is in memory, and no read holds an old view of the database, which would prevent folding its log.
 
 use std::ops::ControlFlow;
 
 use liminal_contract::{ItemId, SessionId, TurnId};
 use liminal_stream::{Source, SourcePart, ToolCall};
 
-use super::read::Reader;
+use super::read::{Reader, Side};
 use super::{Item, TurnRow};
 
-/// A text being written is handed on when it is this long.
+/// A piece ends when it is this long.
 const PIECE_BYTES: usize = 512 * 1024;
 
-/// A part of a transcript, written down.
+/// A piece of an exported transcript.
 pub struct Written {
-    /// The text.
     pub text: String,
-    /// Where to go on; `None` when this was the end.
+    /// The index to continue at; `None` at the end.
     pub next: Option<u64>,
 }
 
-/// One of the items that hold an output together.
+/// One of the items that together hold an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// The item.
     pub item: ItemId,
-    /// How long its output is.
+    /// The length of its output.
     pub bytes: u64,
 }
 
 impl Reader<'_> {
-    /// Writes down items from an index on, as many as make a piece.
+    /// Writes items from an index on, until the piece is full.
     pub fn write_from(
         &self,
         session: &SessionId,
@@ -40,7 +37,7 @@ impl Reader<'_> {
     ) -> rusqlite::Result<Written> {
         let mut written = Written { text: String::new(), next: None };
         let Some((id, _)) = self.find(session)? else { return Ok(written) };
-        self.each_from(session, id, from, |item| {
+        self.each(session, id, Side::From(from), |item| {
             let next = item.index + 1;
             write(&mut written.text, item);
             if written.text.len() < PIECE_BYTES {
@@ -58,7 +55,6 @@ impl Reader<'_> {
         self.turns_where("session = ?1", [id])
     }
 
-    /// The names of all turns of a session.
     pub fn turn_ids(&self, session: &SessionId) -> rusqlite::Result<Vec<TurnId>> {
         let Some((id, _)) = self.find(session)? else { return Ok(Vec::new()) };
         self.view
@@ -67,7 +63,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// The items that hold the output of a call from this one on: an output that is too long for one item goes on in
+    /// The items that hold the output of a call, from this one on: an output too long for one item continues in
     /// others. Empty when this is no call.
     pub fn output_pieces(
         &self,
@@ -101,7 +97,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a tool gave back, as text: what it says beside its output only where it has none.
+/// A tool's output as text; the text of its other parts when it has no output.
 fn output(call: ToolCall) -> String {
     match call.tool_output {
         Some(output) if !output.is_empty() => output,
@@ -109,17 +105,20 @@ fn output(call: ToolCall) -> String {
     }
 }
 
-/// The text of a part, where it has one.
+/// The text of a part, if it has any.
 pub fn plain(part: &SourcePart) -> Option<&str> {
     match part {
         SourcePart::Text { text }
         | SourcePart::Code { text, .. }
         | SourcePart::Terminal { text } => Some(text),
-        SourcePart::Diff { .. } | SourcePart::Hunks { .. } | SourcePart::Image { .. } => None,
+        SourcePart::Diff { .. }
+        | SourcePart::Hunks { .. }
+        | SourcePart::Fields { .. }
+        | SourcePart::Image { .. } => None,
     }
 }
 
-/// The id of the first item of an output, and which of its items this is: those after the first are numbered.
+/// The id of the output's first item, and the number of this one: those after the first are numbered.
 fn numbered(item: &ItemId) -> (&str, usize) {
     let id = item.as_str();
     id.rsplit_once('+')

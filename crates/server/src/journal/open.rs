@@ -1,4 +1,4 @@
-//! Opening the journal: set a damaged one aside, close what an earlier run left open.
+//! Opens the journal: sets a damaged one aside, and closes the turns an earlier run left open.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,24 +8,29 @@ use std::time::SystemTime;
 use liminal_contract::Timestamp;
 use rusqlite::{Connection, ErrorCode};
 
-use super::interrupt::close_what_is_open;
-use super::{FILE, Journal, Readers, schema};
+use super::interrupt::close_interrupted;
+use super::{FILE, Journal, Reader, Readers, schema};
 
-/// The journal could not be opened or read.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// A newer program wrote it.
-    #[error("{} was written by a newer version of this program (schema {found}). Start that one, or move the file away.", path.display())]
+    #[error(
+        "{} was written by a newer version of Liminal Builder (schema {found}). \
+         Start that version, or move the file away.",
+        path.display()
+    )]
     Newer {
-        /// The file.
         path: PathBuf,
-        /// Its schema.
+        /// Its schema version.
         found: i64,
     },
-    /// It could not be opened.
+    /// It must be migrated and could not be copied before.
+    #[error(
+        "{} was written by an older version and could not be copied before upgrading it: \
+         {reason}. Nothing was changed. Free some disk space, then start again", path.display()
+    )]
+    NoCopy { path: PathBuf, reason: String },
     #[error("The journal could not be opened: {0}")]
     Open(String),
-    /// It could not be read.
     #[error("The journal could not be read: {0}")]
     Read(String),
 }
@@ -36,52 +41,57 @@ impl From<rusqlite::Error> for JournalError {
     }
 }
 
-/// The journal, and what the user should know about its opening.
+/// The journal, and what happened when it was opened.
 pub struct Opened {
-    /// Ready.
     pub journal: Journal,
-    /// Where a damaged one was put.
+    /// Where a damaged journal was moved, or the log of a missing one.
     pub set_aside: Option<PathBuf>,
+    /// The file was missing or empty.
+    pub is_new: bool,
 }
 
-/// Opens `journal.db` in a directory.
 pub fn open(directory: &Path) -> Result<Opened, JournalError> {
     let path = directory.join(FILE);
+    let failed = |error| JournalError::Open(format!("{}: {error}", path.display()));
+    let is_new = restrict(&path).map_err(failed)? == 0;
+    // SQLite deletes the log of an empty database, so it is set aside first.
+    let log = fs::metadata(beside(&path, "-wal")).map_or(0, |log| log.len());
+    let orphaned = (is_new && log > 0).then(|| set_aside(&path)).transpose().map_err(failed)?;
     let (connection, set_aside) = match prepare(&path) {
-        Ok(connection) => (connection, None),
-        Err(Failure::Damaged(reason)) => {
+        Ok(connection) => (connection, orphaned),
+        Err(OpenFailure::Damaged(reason)) => {
             let aside = set_aside(&path).map_err(|error| {
                 JournalError::Open(format!(
                     "{} is damaged ({reason}) and could not be moved away: {error}",
                     path.display()
                 ))
             })?;
-            tracing::error!(%reason, aside = %aside.display(), "the journal was damaged and has been set aside");
+            let file = aside.display();
+            tracing::error!(%reason, %file, "the journal was damaged and has been set aside");
             let connection = prepare(&path).map_err(|failure| match failure {
-                Failure::Damaged(reason) => JournalError::Open(reason),
-                Failure::Other(error) => error,
+                OpenFailure::Damaged(reason) => JournalError::Open(reason),
+                OpenFailure::Other(error) => error,
             })?;
             (connection, Some(aside))
         }
-        Err(Failure::Other(error)) => return Err(error),
+        Err(OpenFailure::Other(error)) => return Err(error),
     };
     let readers = Readers { path, idle: Mutex::new(Some(Vec::new())) };
-    Ok(Opened { journal: Journal::start(connection, readers)?, set_aside })
+    Ok(Opened { journal: Journal::start(connection, readers)?, set_aside, is_new })
 }
 
-/// Why a journal could not be made ready.
 #[derive(Debug)]
-pub(super) enum Failure {
-    /// Something in the file.
+pub(super) enum OpenFailure {
+    /// The file is at fault.
     Damaged(String),
-    /// Something else.
     Other(JournalError),
 }
 
-impl From<rusqlite::Error> for Failure {
+impl From<rusqlite::Error> for OpenFailure {
     fn from(error: rusqlite::Error) -> Self {
-        // Where the machine is at fault, the file may be whole. All else is the file's: its tables, too, may say
-        // something that can't be, and its header that it must not be written (we have just seen that it can).
+        // If the machine is at fault, the file may be intact. Every other error is the file's fault: its tables may be
+        // inconsistent, its header may say that it is read-only (we have just seen that it isn't), or a row may claim
+        // to be larger than memory.
         match error.sqlite_error_code() {
             Some(
                 ErrorCode::SystemIoFailure
@@ -91,7 +101,6 @@ impl From<rusqlite::Error> for Failure {
                 | ErrorCode::DatabaseBusy
                 | ErrorCode::DatabaseLocked
                 | ErrorCode::FileLockingProtocolFailed
-                | ErrorCode::OutOfMemory
                 | ErrorCode::OperationInterrupted,
             ) => Self::Other(error.into()),
             _ => Self::Damaged(error.to_string()),
@@ -99,22 +108,34 @@ impl From<rusqlite::Error> for Failure {
     }
 }
 
-fn prepare(path: &Path) -> Result<Connection, Failure> {
+fn prepare(path: &Path) -> Result<Connection, OpenFailure> {
     restrict(path).map_err(|error| {
-        Failure::Other(JournalError::Open(format!("{}: {error}", path.display())))
+        OpenFailure::Other(JournalError::Open(format!("{}: {error}", path.display())))
     })?;
     let mut connection = schema::connect_writer(path)?;
     let transaction = connection.transaction()?;
-    close_what_is_open(&transaction, None)?;
+    close_interrupted(&transaction, None)?;
+    // Everything the server reads while it starts, so that damage is found while a new journal can still be created.
+    let reader = Reader::new(&transaction);
+    reader.listed()?;
+    reader.activity()?;
+    reader.ended_badly()?;
+    reader.unread()?;
     transaction.commit()?;
     Ok(connection)
 }
 
-/// Makes the file ours alone before SQLite, which would make it readable to others, does.
-fn restrict(path: &Path) -> std::io::Result<()> {
+/// Creates a file that only we can read; SQLite would make it readable to others. Returns its length.
+pub(super) fn restrict(path: &Path) -> std::io::Result<u64> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-    fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+    let file = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    Ok(file.metadata()?.len())
+}
+
+/// The path with a suffix added to its name.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    PathBuf::from(format!("{}{suffix}", path.display()))
 }
 
 fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
@@ -122,8 +143,7 @@ fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
     let aside = path.with_extension(format!("db.damaged-{stamp}"));
     fs::rename(path, &aside)?;
     for suffix in ["-wal", "-shm"] {
-        let with = |path: &Path| PathBuf::from(format!("{}{suffix}", path.display()));
-        match fs::rename(with(path), with(&aside)) {
+        match fs::rename(beside(path, suffix), beside(&aside, suffix)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }

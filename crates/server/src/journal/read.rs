@@ -1,15 +1,19 @@
-//! Reading: a session's row, its end, what changed since, what is above.
+//! Reads a session's row, its last page, the pages above and below, and the changes since a `seq`.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-use liminal_contract::{ItemId, SessionId, Timestamp, TurnId};
+use liminal_contract::{
+    ItemId, ItemStatus, SessionFacts, SessionId, Timestamp, TurnId, TurnOutcome,
+};
 use liminal_stream::{HistoryMark, Source, Upsert};
 use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 use serde::de::DeserializeOwned;
 
-use super::{Blocks, Item, Request, TurnRow};
+use super::listed::LAST_OUTCOME;
+use super::schema::SEQ;
+use super::{Blocks, Item, Request, TurnRow, facts};
 
 /// A page of history stops at this many items,
 const PAGE_ITEMS: usize = 200;
@@ -18,22 +22,22 @@ const PAGE_BYTES: usize = 512 * 1024;
 /// A browser further behind than this gets a snapshot.
 const MOST_SINCE: usize = 500;
 
-/// What the journal knows of a session itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionRow {
-    /// Of its transcript.
+    /// Identifies its transcript.
     pub stream: String,
-    /// Of its last change.
+    /// Its last change.
     pub seq: u64,
-    /// The place of the next item.
+    /// The index of the next item.
     pub next_index: u64,
     /// How far the agent's own history goes.
     pub mark: Option<HistoryMark>,
-    /// Whether its last turn failed.
-    pub failed: bool,
+    /// How its last turn ended; `None` also while it runs.
+    pub last_outcome: Option<TurnOutcome>,
+    pub facts: SessionFacts,
 }
 
-/// Items in order, as whoever asked sees them, and their turns.
+/// Items in order, each converted as the caller needs it, and their turns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<T> {
     /// The session, in the same view as the items.
@@ -42,28 +46,31 @@ pub struct Page<T> {
     pub items: Vec<T>,
     /// The turns of these items, and any other turn that changed.
     pub turns: Vec<TurnRow>,
-    /// There is more above.
+    /// There are more items above.
     pub older: bool,
-    /// There is more below.
+    /// There are more items below.
     pub newer: bool,
 }
 
-/// Reads in one view of the database.
+/// Reads from one consistent view of the database.
 pub struct Reader<'c> {
     pub(super) view: &'c Transaction<'c>,
 }
 
-const ITEM: &str = "SELECT i.idx, i.seq, i.item_id, i.turn_id, i.status, i.started_at, i.source_at,
+pub(super) const ITEM: &str =
+    "SELECT i.idx, i.seq, i.item_id, i.turn_id, i.status, i.started_at, i.source_at,
         i.emitted_at, i.failure, i.parent_call_id, i.request_id, b.source, b.blocks,
         b.render_version, b.id
     FROM item i JOIN body b ON b.id = i.body";
 
-/// Whether the last turn of a session failed.
-const FAILED: &str = "(SELECT outcome = 'failed' FROM turn WHERE session = session.id
-    ORDER BY seq DESC LIMIT 1)";
+/// Items above an index of a transcript, or from it on.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Side {
+    Above(u64),
+    From(u64),
+}
 
 impl<'c> Reader<'c> {
-    /// Reads through this transaction.
     pub fn new(view: &'c Transaction<'c>) -> Self {
         Self { view }
     }
@@ -73,30 +80,7 @@ impl<'c> Reader<'c> {
         Ok(self.find(session)?.map(|(_, row)| row))
     }
 
-    /// What the journal was told of titles and activity.
-    pub fn metas(&self) -> rusqlite::Result<Vec<(SessionId, Option<String>, Timestamp)>> {
-        let mut statement = self.view.prepare(
-            "SELECT session_id, title, last_active_at FROM session WHERE last_active_at IS NOT NULL",
-        )?;
-        let mut rows = statement.query([])?;
-        let mut metas = Vec::new();
-        while let Some(row) = rows.next()? {
-            if let Ok(session) = SessionId::parse(row.get_ref(0)?.as_str()?) {
-                metas.push((session, row.get(1)?, Timestamp::from_millis(row.get(2)?)));
-            }
-        }
-        Ok(metas)
-    }
-
-    /// The sessions whose last turn failed.
-    pub fn failed(&self) -> rusqlite::Result<Vec<SessionId>> {
-        let sql = format!("SELECT session_id FROM session WHERE {FAILED}");
-        let mut statement = self.view.prepare(&sql)?;
-        let ids = statement.query_map([], |row| row.get::<_, String>(0))?;
-        ids.filter_map(|id| id.map(|id| SessionId::parse(&id).ok()).transpose()).collect()
-    }
-
-    /// The last page. Each item is seen as it is read, so that no more than one is ever held whole.
+    /// The last page. `see` converts each item as it is read, so that at most one whole item is in memory.
     pub fn end<T>(
         &self,
         session: &SessionId,
@@ -118,11 +102,11 @@ impl<'c> Reader<'c> {
     ) -> rusqlite::Result<Option<Page<T>>> {
         let Some((id, row)) = self.find(session)? else { return Ok(None) };
         let mut run = Run::new(PAGE_ITEMS, PAGE_BYTES);
-        self.each_above(session, id, before, |item| run.push_front(item, &see))?;
+        self.each(session, id, Side::Above(before), |item| run.push_front(item, &see))?;
         Ok(Some(self.page(id, row, run)?))
     }
 
-    /// The page that begins just after an index.
+    /// The page that starts just after an index.
     pub fn page_after<T>(
         &self,
         session: &SessionId,
@@ -132,11 +116,11 @@ impl<'c> Reader<'c> {
         let Some((id, row)) = self.find(session)? else { return Ok(None) };
         let mut run = Run::new(PAGE_ITEMS, PAGE_BYTES);
         let from = after.saturating_add(1);
-        self.each_from(session, id, from, |item| run.push_back(item, &see))?;
+        self.each(session, id, Side::From(from), |item| run.push_back(item, &see))?;
         Ok(Some(self.page(id, row, run)?))
     }
 
-    /// The page with an item in it, a quarter of it above the item; the end when there is no such item.
+    /// The page around an item, a quarter of it above the item; the last page when there is no such item.
     pub fn around<T>(
         &self,
         session: &SessionId,
@@ -151,16 +135,16 @@ impl<'c> Reader<'c> {
             .optional()?;
         let Some(place) = place.map(i64::cast_unsigned) else { return self.end(session, see) };
         let mut run = Run::new(PAGE_ITEMS / 4, PAGE_BYTES / 4);
-        self.each_above(session, id, place, |item| run.push_front(item, &see))?;
-        run.go_on(PAGE_ITEMS, PAGE_BYTES);
-        self.each_from(session, id, place, |item| run.push_back(item, &see))?;
+        self.each(session, id, Side::Above(place), |item| run.push_front(item, &see))?;
+        run.extend(PAGE_ITEMS, PAGE_BYTES);
+        self.each(session, id, Side::From(place), |item| run.push_back(item, &see))?;
         let mut page = self.page(id, row, run)?;
-        // Whoever reads in the middle must still learn that the agent is at work.
+        // A browser in the middle must still learn that the agent is working.
         self.add_running_turn(session, &mut page.turns)?;
         Ok(Some(page))
     }
 
-    /// What changed after `seq`; `None` when that is too much to be worth it.
+    /// The changes after `seq`; `None` when there are so many that a snapshot is cheaper.
     pub fn since<T>(
         &self,
         session: &SessionId,
@@ -168,8 +152,15 @@ impl<'c> Reader<'c> {
         see: impl Fn(Item) -> T,
     ) -> rusqlite::Result<Option<Page<T>>> {
         let Some((id, row)) = self.find(session)? else { return Ok(None) };
+        // An item that only grew has its newest `seq` in its tail.
         let mut statement = self.view.prepare_cached(&format!(
-            "{ITEM} WHERE i.session = ?1 AND i.seq > ?2 ORDER BY i.seq LIMIT ?3"
+            "{ITEM} WHERE i.session = ?1 AND i.idx IN (
+                SELECT idx FROM item WHERE session = ?1 AND seq > ?2
+                UNION SELECT idx FROM item INDEXED BY item_open
+                WHERE session = ?1 AND status IN ('create', 'update')
+                  AND (SELECT max(seq) FROM tail WHERE body = item.body) > ?2
+                LIMIT ?3)
+             ORDER BY i.idx"
         ))?;
         let limit = (MOST_SINCE + 1).cast_signed() as i64;
         let mut rows = statement.query(params![id, seq.cast_signed(), limit])?;
@@ -179,15 +170,12 @@ impl<'c> Reader<'c> {
                 return Ok(None);
             }
         }
-        let mut items = Vec::from(run.items);
-        items.sort_by_key(|(index, _)| *index);
-        let items = items.into_iter().map(|(_, item)| item).collect();
+        let items = run.items.into_iter().map(|(_, item)| item).collect();
         let turns =
             self.turns_where("session = ?1 AND seq > ?2", params![id, seq.cast_signed()])?;
         Ok(Some(Page { session: row, items, turns, older: false, newer: false }))
     }
 
-    /// One item.
     pub fn item_named(&self, session: &SessionId, item: &ItemId) -> rusqlite::Result<Option<Item>> {
         let Some((id, _)) = self.find(session)? else { return Ok(None) };
         self.view
@@ -196,7 +184,7 @@ impl<'c> Reader<'c> {
             .optional()
     }
 
-    /// The send of that id, if one was accepted.
+    /// The accepted send with that id, if any.
     pub fn request(
         &self,
         session: &SessionId,
@@ -216,7 +204,7 @@ impl<'c> Reader<'c> {
         }))
     }
 
-    /// A picture: its type and its bytes.
+    /// An image: its type and its bytes.
     pub fn image(
         &self,
         session: &SessionId,
@@ -235,9 +223,9 @@ impl<'c> Reader<'c> {
     pub(super) fn find(&self, session: &SessionId) -> rusqlite::Result<Option<(i64, SessionRow)>> {
         self.view
             .prepare_cached(&format!(
-                "SELECT id, stream, seq, mark,
+                "SELECT id, stream, {SEQ}, mark,
                         (SELECT coalesce(max(idx) + 1, 0) FROM item WHERE session = session.id),
-                        {FAILED}
+                        {LAST_OUTCOME}
                      FROM session WHERE session_id = ?1"
             ))?
             .query_row([session.as_str()], |row| {
@@ -246,25 +234,29 @@ impl<'c> Reader<'c> {
                     seq: row.get::<_, i64>(2)?.cast_unsigned(),
                     mark: parsed(row, 3)?,
                     next_index: row.get::<_, i64>(4)?.cast_unsigned(),
-                    failed: row.get::<_, Option<bool>>(5)?.unwrap_or(false),
+                    last_outcome: maybe_word(row, 5)?,
+                    facts: facts::read(self.view, row.get(0)?)?,
                 };
                 Ok((row.get(0)?, session))
             })
             .optional()
     }
 
-    /// Items above an index, nearest first.
-    fn each_above(
+    /// Items on one side of an index, nearest first, read one by one.
+    pub(super) fn each(
         &self,
         session: &SessionId,
         id: i64,
-        before: u64,
+        which: Side,
         mut take: impl FnMut(Item) -> ControlFlow<()>,
     ) -> rusqlite::Result<()> {
-        let mut statement = self.view.prepare_cached(&format!(
-            "{ITEM} WHERE i.session = ?1 AND i.idx < ?2 ORDER BY i.idx DESC"
-        ))?;
-        let mut rows = statement.query(params![id, before.cast_signed()])?;
+        let (rows, index) = match which {
+            Side::Above(index) => ("i.idx < ?2 ORDER BY i.idx DESC", index),
+            Side::From(index) => ("i.idx >= ?2 ORDER BY i.idx", index),
+        };
+        let mut statement =
+            self.view.prepare_cached(&format!("{ITEM} WHERE i.session = ?1 AND {rows}"))?;
+        let mut rows = statement.query(params![id, index.cast_signed()])?;
         while let Some(row) = rows.next()? {
             if take(self.item(session, row)?).is_break() {
                 break;
@@ -287,39 +279,19 @@ impl<'c> Reader<'c> {
         Ok(Page { session, items, turns, older, newer })
     }
 
-    /// Turns in order.
+    /// Turns in the order they last changed, by `seq`: clocks may go back.
     pub(super) fn turns_where(
         &self,
         which: &str,
         than: impl rusqlite::Params,
     ) -> rusqlite::Result<Vec<TurnRow>> {
         self.view
-            .prepare_cached(&format!("SELECT * FROM turn WHERE {which} ORDER BY started_at, seq"))?
+            .prepare_cached(&format!("SELECT * FROM turn WHERE {which} ORDER BY seq"))?
             .query_map(than, turn)?
             .collect()
     }
 
-    /// Items as they stand in the transcript, read one by one, from an index on.
-    pub(super) fn each_from(
-        &self,
-        session: &SessionId,
-        id: i64,
-        from: u64,
-        mut take: impl FnMut(Item) -> ControlFlow<()>,
-    ) -> rusqlite::Result<()> {
-        let mut statement = self.view.prepare_cached(&format!(
-            "{ITEM} WHERE i.session = ?1 AND i.idx >= ?2 ORDER BY i.idx"
-        ))?;
-        let mut rows = statement.query(params![id, from.cast_signed()])?;
-        while let Some(row) = rows.next()? {
-            if take(self.item(session, row)?).is_break() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// A turn that runs and has no item yet is known to nobody who only sees items.
+    /// A running turn without items would be missing from the page otherwise.
     fn add_running_turn(
         &self,
         session: &SessionId,
@@ -338,39 +310,36 @@ impl<'c> Reader<'c> {
         Ok(())
     }
 
-    fn item(&self, session: &SessionId, row: &Row<'_>) -> rusqlite::Result<Item> {
+    pub(super) fn item(&self, session: &SessionId, row: &Row<'_>) -> rusqlite::Result<Item> {
         let mut source: Source = json(row, 11)?;
-        let body: i64 = row.get(14)?;
-        let mut tails =
-            self.view.prepare_cached("SELECT text FROM tail WHERE body = ?1 ORDER BY id")?;
-        let mut rows = tails.query([body])?;
-        while let Some(tail) = rows.next()? {
-            let text: String = tail.get(0)?;
-            match &mut source {
-                Source::Message { content, .. } | Source::Thinking { content, .. } => {
-                    content.push_str(&text);
-                }
-                Source::ToolCall(call) => {
-                    call.tool_output.get_or_insert_default().push_str(&text);
-                }
-                Source::Plan { .. } | Source::Permission(_) | Source::Notice(_) => {}
+        let (mut seq, mut status): (i64, ItemStatus) = (row.get(1)?, word(row, 4)?);
+        let (mut source_at, mut emitted_at): (i64, i64) = (row.get(6)?, row.get(7)?);
+        if !status.is_final() {
+            let mut tails = self.view.prepare_cached(
+                "SELECT text, seq, source_at, emitted_at FROM tail WHERE body = ?1 ORDER BY seq",
+            )?;
+            let mut rows = tails.query([row.get::<_, i64>(14)?])?;
+            while let Some(tail) = rows.next()? {
+                source.grow(tail.get_ref(0)?.as_str()?);
+                status = ItemStatus::Update;
+                (seq, source_at, emitted_at) = (tail.get(1)?, tail.get(2)?, tail.get(3)?);
             }
         }
         let html: Option<Vec<String>> = parsed(row, 12)?;
         let version: Option<u32> = row.get(13)?;
         Ok(Item {
             index: row.get::<_, i64>(0)?.cast_unsigned(),
-            seq: row.get::<_, i64>(1)?.cast_unsigned(),
+            seq: seq.cast_unsigned(),
             request_id: row.get(10)?,
             blocks: html.zip(version).map(|(html, version)| Blocks { version, html }),
             upsert: Upsert {
                 session_id: session.clone(),
                 item_id: ItemId::new(row.get::<_, String>(2)?),
                 turn_id: TurnId::new(row.get::<_, String>(3)?),
-                status: word(row, 4)?,
+                status,
                 started_at: Timestamp::from_millis(row.get(5)?),
-                source_timestamp: Timestamp::from_millis(row.get(6)?),
-                emitted_at: Timestamp::from_millis(row.get(7)?),
+                source_timestamp: Timestamp::from_millis(source_at),
+                emitted_at: Timestamp::from_millis(emitted_at),
                 failure: parsed(row, 8)?,
                 parent_call_id: row.get(9)?,
                 source,
@@ -379,11 +348,11 @@ impl<'c> Reader<'c> {
     }
 }
 
-/// Items that stand next to each other, up to a measure.
+/// Consecutive items, up to a limit of items and bytes.
 struct Run<T> {
-    /// With their places.
+    /// With their indexes.
     items: VecDeque<(u64, T)>,
-    /// Theirs, each once, in order.
+    /// Their turns, each once, in order.
     turns: VecDeque<TurnId>,
     bytes: usize,
     most_items: usize,
@@ -396,8 +365,8 @@ impl<T> Run<T> {
         Self { items, turns, bytes: 0, most_items, most_bytes }
     }
 
-    /// Takes so many in all, and so many bytes more.
-    fn go_on(&mut self, most_items: usize, more_bytes: usize) {
+    /// Raises the limits: items in total, bytes in addition.
+    fn extend(&mut self, most_items: usize, more_bytes: usize) {
         (self.most_items, self.most_bytes) = (most_items, self.bytes + more_bytes);
     }
 
@@ -428,19 +397,20 @@ impl<T> Run<T> {
     }
 }
 
-/// About how much an item weighs in a frame.
+/// The approximate size of an item in a frame, in bytes.
 fn weight(item: &Item) -> usize {
     let source = match &item.upsert.source {
         Source::Message { content, .. } | Source::Thinking { content, .. } => content.len(),
         Source::ToolCall(call) => {
             call.tool_output.as_ref().map_or(0, |output| output.len().min(64 * 1024))
         }
+        Source::Interlude(interlude) => interlude.text().len(),
         Source::Plan { .. } | Source::Permission(_) | Source::Notice(_) => 256,
     };
     source + item.blocks.as_ref().map_or(source, |blocks| blocks.html.iter().map(String::len).sum())
 }
 
-fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
+pub(super) fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
     Ok(TurnRow {
         turn_id: TurnId::new(row.get::<_, String>(1)?),
         seq: row.get::<_, i64>(2)?.cast_unsigned(),
@@ -457,7 +427,7 @@ fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
     })
 }
 
-fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     let text = row.get_ref(column)?.as_str()?;
     serde_json::from_str(text).map_err(|error| damaged(column, error))
 }
@@ -474,7 +444,7 @@ fn maybe_word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Re
     text.map(|text| from_word(&text, column)).transpose()
 }
 
-fn word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+pub(super) fn word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     from_word(&row.get::<_, String>(column)?, column)
 }
 

@@ -1,65 +1,59 @@
-//! What the journal keeps: items with their source, and turns.
+//! The journal's records: items with their source, and turns.
+
+use std::sync::Arc;
 
 use liminal_contract::{
-    Details, ErrorCode, ItemId, ItemStatus, Timestamp, TurnId, TurnOrigin, TurnOutcome, Usage,
+    Details, ErrorCode, FactsChange, ItemId, Timestamp, TurnId, TurnOrigin, TurnOutcome, Usage,
 };
-use liminal_stream::{HistoryMark, Upsert};
+use liminal_stream::{Growth, HistoryMark, Upsert};
+use serde::{Deserialize, Serialize};
 
-/// One item as it is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// Its whole state in source form.
+    /// Its whole state, not rendered.
     pub upsert: Upsert,
-    /// Its place in the transcript.
+    /// Its position in the transcript.
     pub index: u64,
-    /// Of its last change.
+    /// Its last change.
     pub seq: u64,
-    /// Of the send it came with.
+    /// The id of the send that created it.
     pub request_id: Option<String>,
-    /// Its rendered blocks, where they were kept.
+    /// Its rendered blocks, if they were kept.
     pub blocks: Option<Blocks>,
 }
 
 /// Rendered blocks: a cache, valid only for the renderer that made them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocks {
-    /// Which renderer.
     pub version: u32,
     /// Safe HTML, one per top-level block.
     pub html: Vec<String>,
 }
 
-/// What an item was rendered to after it was written.
+/// The blocks of an item that was rendered after it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
-    /// Which.
     pub item: ItemId,
-    /// Of its change that was rendered.
+    /// The change that was rendered.
     pub seq: u64,
-    /// How it looks.
     pub blocks: Blocks,
 }
 
-/// One turn as it is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnRow {
-    /// The turn.
     pub turn_id: TurnId,
-    /// Of its last change.
+    /// Its last change.
     pub seq: u64,
-    /// Who began it.
     pub origin: TurnOrigin,
-    /// When.
     pub started_at: Timestamp,
     /// Absent while it runs.
     pub ended_at: Option<Timestamp>,
     /// Absent while it runs.
     pub outcome: Option<TurnOutcome>,
-    /// The agent's word for why it stopped.
+    /// In the agent's own words.
     pub stop_reason: Option<String>,
     /// The model that answered.
     pub model_id: Option<String>,
-    /// What it cost.
     pub usage: Option<Usage>,
     /// Of a failed turn.
     pub error_code: Option<ErrorCode>,
@@ -69,61 +63,88 @@ pub struct TurnRow {
     pub details: Option<Details>,
 }
 
-/// A send that was accepted, so that the same one is not sent twice.
+/// The state of a session's files at one moment, as a git tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckpointRow {
+    /// Empty for [`Moment::Looked`].
+    pub turn_id: TurnId,
+    pub moment: Moment,
+    pub tree: String,
+    /// The agent may have worked already.
+    pub is_late: bool,
+    /// Paths that are not in the tree.
+    pub left_out: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Moment {
+    /// Before a turn.
+    Before,
+    /// After a turn.
+    After,
+    /// When the user last looked at the changes.
+    Looked,
+}
+
+/// An accepted send, kept so that it is not sent twice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// The turn it began.
+    /// The turn it started.
     pub turn_id: TurnId,
-    /// What it said.
     pub content: String,
 }
 
 /// One change of a session.
 #[derive(Debug, Clone)]
 pub enum Change {
-    /// The whole state of an item, new or rewritten. A final one is folded.
+    /// The whole state of an item, new or changed. Its tails are folded into it.
     Item(Box<Item>),
-    /// An item's text grew at its end, and nothing else of it changed.
+    /// Text was appended to an item; nothing else of it changed.
     Grew {
-        /// Which.
-        item: ItemId,
-        /// Of this change.
+        growth: Arc<Growth>,
         seq: u64,
-        /// Where it is in its life.
-        status: ItemStatus,
-        /// When the agent said it.
-        source_timestamp: Timestamp,
-        /// When we passed it on.
-        emitted_at: Timestamp,
-        /// What was added.
-        text: String,
     },
     /// The whole state of a turn.
     Turn(Box<TurnRow>),
     /// How far the agent's own history goes.
     Mark(HistoryMark),
-    /// The session's derived title and its last activity, which `sessions.json` may not have yet.
-    Meta {
-        /// The title.
-        title: Option<String>,
-        /// Changes on send and on turn end.
-        last_active_at: Timestamp,
-    },
-    /// From here on a new transcript: browsers forget what they have. What was there stays readable.
+    /// The session was active. `sessions.json` gets this when the program stops.
+    Active(Timestamp),
+    /// The facts that changed.
+    Facts(Box<FactsChange>),
+    Checkpoint(Box<CheckpointRow>),
+    /// A new transcript starts: browsers drop the one they have. The old one stays readable.
     Stream(String),
-    /// A picture an item shows.
+    /// An image in an item.
     Image {
         /// Its name in the item's URL.
         name: String,
         /// `image/png` and the like.
         mime_type: String,
-        /// The bytes.
         data: Vec<u8>,
     },
 }
 
+impl Change {
+    /// The `seq` that an item or turn has after this change.
+    pub(super) fn seq(&self) -> Option<u64> {
+        match self {
+            Self::Item(item) => Some(item.seq),
+            Self::Grew { seq, .. } => Some(*seq),
+            Self::Turn(turn) => Some(turn.seq),
+            Self::Mark(_)
+            | Self::Active(_)
+            | Self::Facts(_)
+            | Self::Checkpoint(_)
+            | Self::Stream(_)
+            | Self::Image { .. } => None,
+        }
+    }
+}
+
 impl TurnRow {
-    /// A turn that just began.
+    /// A turn that just started.
     pub fn started(turn_id: TurnId, seq: u64, origin: TurnOrigin, at: Timestamp) -> Self {
         Self {
             turn_id,
@@ -141,7 +162,6 @@ impl TurnRow {
         }
     }
 
-    /// The turn is over.
     pub fn end(&mut self, at: Timestamp, outcome: TurnOutcome) {
         self.ended_at = Some(at);
         self.outcome = Some(outcome);

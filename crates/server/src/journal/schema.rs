@@ -4,15 +4,15 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::JournalError;
-use super::open::Failure;
+use super::open::OpenFailure;
+use super::{JournalError, former};
 
 /// The version this program writes.
-pub const VERSION: i64 = 2;
+pub const VERSION: i64 = 3;
 
-/// Each entry brings a database from the version of its place to the next. Never edit one that was released.
-const MIGRATIONS: [&str; 2] = [
-    // Small mutable rows (`item`) apart from the big ones (`body`), so that a growing item rewrites little.
+/// Entry `n` migrates a database from version `n` to the next. Never edit one that was released.
+pub(super) const MIGRATIONS: [&str; 3] = [
+    // Small mutable rows (`item`) are separate from the big ones (`body`), so that a growing item rewrites little.
     "CREATE TABLE session (
         id INTEGER PRIMARY KEY,
         session_id TEXT NOT NULL UNIQUE,
@@ -79,21 +79,84 @@ const MIGRATIONS: [&str; 2] = [
         data BLOB NOT NULL,
         PRIMARY KEY (session, name)
     );",
-    // Questions without an answer are void after a restart, in whatever turn they were asked.
+    // Unanswered permissions are void after a restart, in whatever turn they were asked.
     "CREATE INDEX item_open_ask ON item (session)
         WHERE kind = 'permission' AND status IN ('create', 'update');",
+    // A growing item adds one row to `tail` and changes nothing else: that row has the item's newest `seq` and times.
+    // `listed` holds the changes that `sessions.json` lacks; `fact` one JSON value per key of `SessionFacts`;
+    // `attachment` the files that a session's messages refer to; `checkpoint` the trees of a session's files; `looked`
+    // the `seq` of the last turn that the user has seen.
+    "ALTER TABLE tail RENAME TO former_tail;
+    CREATE TABLE tail (
+        body INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        source_at INTEGER NOT NULL,
+        emitted_at INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        PRIMARY KEY (body, seq)
+    ) WITHOUT ROWID;
+    INSERT INTO tail
+        SELECT i.body, i.seq + 1 - row_number() OVER (PARTITION BY i.body ORDER BY f.id DESC),
+               i.source_at, i.emitted_at, f.text
+        FROM item i JOIN former_tail f ON f.body = i.body;
+    DROP TABLE former_tail;
+    DROP INDEX item_open_ask;
+    CREATE INDEX item_open ON item (session) WHERE status IN ('create', 'update');
+    CREATE TABLE listed (
+        session_id TEXT PRIMARY KEY,
+        version INTEGER NOT NULL,
+        record TEXT
+    ) WITHOUT ROWID;
+    CREATE TABLE fact (
+        session INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        value TEXT NOT NULL,
+        PRIMARY KEY (session, name)
+    ) WITHOUT ROWID;
+    CREATE TABLE checkpoint (
+        session INTEGER NOT NULL,
+        turn_id TEXT NOT NULL,
+        moment TEXT NOT NULL,
+        tree TEXT NOT NULL,
+        late INTEGER NOT NULL,
+        left_out TEXT NOT NULL,
+        PRIMARY KEY (session, turn_id, moment)
+    ) WITHOUT ROWID;
+    CREATE TABLE attachment (
+        session INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        PRIMARY KEY (session, name)
+    ) WITHOUT ROWID;
+    ALTER TABLE session ADD COLUMN looked INTEGER NOT NULL DEFAULT 0;
+    UPDATE session SET looked =
+        coalesce((SELECT max(seq) FROM turn WHERE session = session.id), 0);",
 ];
 
+/// The `seq` of a session's last change. The session's own row counts only changes that belong to no item and no turn,
+/// so that a growing item touches only its tail.
+pub const SEQ: &str = "max(session.seq,
+    coalesce((SELECT max(seq) FROM item WHERE session = session.id), 0),
+    coalesce((SELECT max(seq) FROM turn WHERE session = session.id), 0),
+    coalesce((SELECT max((SELECT max(seq) FROM tail WHERE body = open.body))
+              FROM item open INDEXED BY item_open
+              WHERE open.session = session.id AND open.status IN ('create', 'update')), 0))";
+
 /// The writing connection, migrated to [`VERSION`].
-pub fn connect_writer(path: &Path) -> Result<Connection, Failure> {
+pub fn connect_writer(path: &Path) -> Result<Connection, OpenFailure> {
     let mut connection = Connection::open(path)?;
     let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if found > VERSION {
-        return Err(Failure::Other(JournalError::Newer { path: path.to_owned(), found }));
+        return Err(OpenFailure::Other(JournalError::Newer { path: path.to_owned(), found }));
+    }
+    if (1..VERSION).contains(&found) {
+        // Closed first: that folds the log into the file, and copying an open file would release its locks.
+        drop(connection);
+        former::keep(path, found)?;
+        connection = Connection::open(path)?;
     }
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    // A checkpoint inside a commit would make somebody's word wait; another connection does it.
+    // A checkpoint inside a commit would delay it; another connection does it.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "secure_delete", true)?;
     connection.pragma_update(None, "cache_size", -1024)?;

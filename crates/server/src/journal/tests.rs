@@ -1,4 +1,6 @@
+mod facts;
 mod hostile;
+mod storage;
 
 use std::convert::identity;
 use std::sync::mpsc::channel;
@@ -7,7 +9,7 @@ use liminal_contract::{
     AskKind, AskOption, ItemId, ItemStatus, MessageOrigin, Outcome, OutcomeBy, SessionId,
     Timestamp, TurnId, TurnOrigin, TurnOutcome,
 };
-use liminal_stream::{Ask, Source, ToolCall, Upsert};
+use liminal_stream::{Growth, Permission, Source, ToolCall, Upsert};
 
 use super::*;
 
@@ -32,7 +34,7 @@ fn message(index: u64, seq: u64, content: &str, status: ItemStatus) -> Item {
             status,
             failure: None,
             parent_call_id: None,
-            source: Source::Message { content: content.into(), origin: MessageOrigin::Agent },
+            source: Source::message(content, MessageOrigin::Agent),
         },
         index,
         seq,
@@ -59,14 +61,15 @@ fn turn(seq: u64, outcome: Option<TurnOutcome>) -> TurnRow {
 }
 
 fn grew(seq: u64, text: &str) -> Change {
-    Change::Grew {
-        item: ItemId::block(&TurnId::new("t"), 0, 0),
-        seq,
-        status: ItemStatus::Update,
+    let turn_id = TurnId::new("t");
+    let growth = Growth {
+        item_id: ItemId::block(&turn_id, 0, 0),
+        turn_id,
         source_timestamp: at(3),
         emitted_at: at(4),
         text: text.into(),
-    }
+    };
+    Change::Grew { growth: growth.into(), seq }
 }
 
 fn commit(journal: &Journal, seq: u64, changes: Vec<Change>) {
@@ -123,10 +126,10 @@ fn what_was_rendered_is_kept_only_for_the_item_that_was_read() {
         let Item { upsert, seq, .. } = complete(item);
         Rendered { item: upsert.item_id, seq, blocks: blocks.clone() }
     });
-    // The second is told anew after someone read it.
+    // The second item changes after it was read.
     commit(&journal, 3, vec![Change::Item(Box::new(complete((1, 3))))]);
     journal.keep(&session(), rendered.to_vec());
-    // Nor does a session come back that was deleted meanwhile.
+    // Nor does a session come back that was deleted in the meantime.
     let gone = SessionId::parse("demo:gone").unwrap();
     journal.keep(&gone, rendered.to_vec());
     commit(&journal, 4, Vec::new());
@@ -202,14 +205,14 @@ fn a_long_history_comes_in_pages_from_its_end_and_a_cursor_brings_what_changed()
 #[test]
 fn a_turn_found_running_is_closed_as_interrupted_with_its_words_and_its_questions_void() {
     let home = tempfile::tempdir().unwrap();
-    let ask = Ask {
+    let ask = Permission {
         title: "Run it?".into(),
         options: vec![AskOption {
             option_id: "y".into(),
             name: "Yes".into(),
             kind: AskKind::AllowOnce,
         }],
-        ..Ask::default()
+        ..Permission::default()
     };
     {
         let journal = Journal::open(home.path()).unwrap().journal;
@@ -229,7 +232,10 @@ fn a_turn_found_running_is_closed_as_interrupted_with_its_words_and_its_question
     let journal = Journal::open(home.path()).unwrap().journal;
     let page = read(&journal, |reader| reader.end(&session(), identity)).unwrap();
     assert_eq!(contents(&page)[0], "half a word");
-    let void = Ask { outcome: Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft }), ..ask };
+    let void = Permission {
+        outcome: Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft, message: None }),
+        ..ask
+    };
     assert_eq!(page.items[1].upsert.source, Source::Permission(void));
     assert_eq!(page.turns[0].outcome, Some(TurnOutcome::Interrupted));
     assert_eq!((page.turns[0].seq, page.session.seq), (5, 5));
@@ -316,7 +322,7 @@ fn the_log_stays_short_under_steady_commits_and_after_a_long_reader() {
             return;
         }
     }
-    panic!("the log stayed at {} bytes when its reader had left", log());
+    panic!("the log stayed at {} bytes after its reader was gone", log());
 }
 
 #[test]
@@ -340,7 +346,7 @@ fn a_deleted_session_leaves_nothing_of_its_words_in_the_file() {
     }
 }
 
-/// A database as each released version of the schema wrote it opens with all its words. A new version adds a file:
+/// A database written by any released version of the schema opens with all its text. A new version adds a file:
 /// `UPDATE_FIXTURES=1 cargo test -p liminal a_journal_of_every_version` writes the one of the current version.
 #[test]
 fn a_journal_of_every_version_opens_with_its_words() {

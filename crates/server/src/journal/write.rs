@@ -6,66 +6,71 @@ use std::thread;
 use std::time::Duration;
 
 use liminal_contract::SessionId;
-use liminal_stream::{Source, Upsert};
+use liminal_stream::{Interlude, Source, Upsert};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 use tokio::sync::watch;
 
 use super::checkpoint::Checkpoints;
-use super::interrupt::close_what_is_open;
-use super::{Change, Committed, Health, Item, Rendered, TurnRow};
+use super::interrupt::close_interrupted;
+use super::presence::Presence;
+use super::{
+    Change, Committed, Health, Item, Listed, Rendered, TurnRow, attached, checkpoints, facts,
+    former, listed,
+};
 
-/// What the writer is asked to do.
+/// A request to the writer.
 pub enum Order {
-    /// Write these.
     Commit(Batch),
-    /// Close what runs in a session.
+    /// End a session's running turn.
     Interrupt {
-        /// Which.
         session: SessionId,
-        /// What to do then.
         committed: Committed,
     },
-    /// Keep what was rendered.
-    Keep {
-        /// Of which session.
+    /// The user looked at a session.
+    Look {
         session: SessionId,
-        /// What.
+        committed: Committed,
+    },
+    /// Keep a change of the session list.
+    List {
+        listed: Listed,
+        committed: Committed,
+    },
+    /// `sessions.json` has the list up to this version.
+    Unlist {
+        version: u64,
+    },
+    /// Keep rendered blocks.
+    Keep {
+        session: SessionId,
         rendered: Vec<Rendered>,
     },
-    /// Close the database: nothing more is expected.
+    /// Close the database. Later requests are dropped.
     Close {
-        /// What to do then.
         closed: Committed,
     },
-    /// Remove a session.
     Delete {
-        /// Which.
         session: SessionId,
-        /// What to do then.
         committed: Committed,
     },
 }
 
-/// Changes of one session that belong together.
+/// Changes of one session that are committed together.
 pub struct Batch {
-    /// Which.
     pub session: SessionId,
-    /// The session's last afterwards.
+    /// The session's last `seq` after these changes.
     pub seq: u64,
-    /// In order.
     pub changes: Vec<Change>,
-    /// What to do then.
     pub committed: Committed,
 }
 
-/// Is told of a session that something was committed for.
+/// Called with every session that had a commit.
 pub type Listener = Box<dyn Fn(&SessionId) + Send>;
 
-/// All who are told.
 pub type Listeners = Arc<Mutex<Vec<Listener>>>;
 
-/// More than this in one transaction would make the first of them wait for the last.
+/// More than this in one transaction would make the first request wait too long for the last.
 const MOST_ORDERS: usize = 512;
 
 /// How long to wait before a failed commit is tried again.
@@ -75,23 +80,24 @@ const RETRY: Duration = Duration::from_secs(1);
 pub struct Writer {
     connection: Connection,
     health: watch::Sender<Health>,
-    /// Below the connection, which must be closed first.
+    /// Declared after the connection, which must be dropped first.
     checkpoints: Checkpoints,
     listeners: Listeners,
+    presence: Presence,
 }
 
 impl Writer {
-    /// Takes the connection over.
     pub fn new(
         connection: Connection,
         health: watch::Sender<Health>,
         checkpoints: Checkpoints,
         listeners: Listeners,
+        presence: Presence,
     ) -> Self {
-        Self { connection, health, checkpoints, listeners }
+        Self { connection, health, checkpoints, listeners, presence }
     }
 
-    /// Commits until the journal is closed or every handle of it is gone.
+    /// Commits until the journal is closed or its last handle is dropped.
     pub fn run(mut self, orders: &Receiver<Order>) {
         while let Ok(first) = orders.recv() {
             let mut lot = vec![first];
@@ -101,9 +107,9 @@ impl Writer {
                     Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
                 }
             }
-            while let Err(error) = self.commit(&lot) {
-                tracing::error!(%error, "the journal cannot write; trying again in a second");
-                self.health.send_replace(Health::Full { reason: error.to_string() });
+            while let Err(health) = self.try_commit(&lot) {
+                tracing::error!(?health, "the journal cannot write; trying again in a second");
+                self.health.send_replace(health);
                 thread::sleep(RETRY);
             }
             self.health.send_if_modified(|health| {
@@ -116,48 +122,60 @@ impl Writer {
                 match order {
                     Order::Commit(Batch { session, committed, .. })
                     | Order::Interrupt { session, committed } => {
+                        // First, so that a search knows everything that was sent to a browser.
+                        self.notify_listeners(&session);
                         committed();
-                        self.tell(&session);
                     }
-                    Order::Keep { .. } => {}
+                    Order::List { committed, .. } | Order::Look { committed, .. } => committed(),
+                    Order::Keep { .. } | Order::Unlist { .. } => {}
                     Order::Close { closed } => closing.push(closed),
                     Order::Delete { committed, .. } => {
-                        // What was deleted is still in the log until that is folded and cut.
+                        // Deleted text stays in the log until that is folded and truncated.
                         self.fold();
                         committed();
                     }
                 }
             }
             if !closing.is_empty() {
-                // Whoever closes a database last folds its log into it and removes the log.
+                // Closing the last connection folds the log into the database and removes it.
                 drop(self.connection);
                 drop(self.checkpoints);
+                former::remove_all(self.presence.database());
                 closing.into_iter().for_each(|closed| closed());
                 return;
             }
         }
     }
 
-    /// A log that can't be folded now is folded later, at the next start at the latest; nothing of it is lost.
+    /// A log that can't be folded now is folded later, at the latest on the next start; nothing is lost.
     fn fold(&self) {
         let folded = self
             .connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
         match folded {
             Ok(false) => {}
-            Ok(true) => tracing::warn!("someone reads the journal, so its log is not folded yet"),
+            Ok(true) => tracing::warn!("the journal is being read, so its log is not folded yet"),
             Err(error) => tracing::warn!(%error, "the journal's log could not be folded"),
         }
     }
 
-    fn tell(&self, session: &SessionId) {
+    fn notify_listeners(&self, session: &SessionId) {
         let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.iter().for_each(|listener| listener(session));
     }
 
-    /// All or nothing, so that a failed lot can be tried again as it is.
+    /// Commits, unless a file is missing. Fails with the journal's new health.
+    fn try_commit(&mut self, lot: &[Order]) -> Result<(), Health> {
+        if let Some(file) = self.presence.missing() {
+            return Err(Health::Gone { file, rescued: self.presence.rescue(&self.connection) });
+        }
+        self.commit(lot).map_err(|error| Health::Full { reason: error.to_string() })
+    }
+
+    /// All or nothing, so that a failed lot can be retried unchanged.
     fn commit(&mut self, lot: &[Order]) -> rusqlite::Result<()> {
-        // The lock is taken first: who has begun to read does not wait for the checkpoint's, but fails.
+        // Takes the write lock first: a transaction that has already read would fail instead of waiting for a
+        // checkpoint.
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for order in lot {
@@ -165,8 +183,11 @@ impl Writer {
                 Order::Commit(batch) => write_batch(&transaction, batch)?,
                 Order::Interrupt { session, .. } => {
                     let session = session_row(&transaction, session)?;
-                    close_what_is_open(&transaction, Some(session))?;
+                    close_interrupted(&transaction, Some(session))?;
                 }
+                Order::Look { session, .. } => listed::look(&transaction, session)?,
+                Order::List { listed, .. } => listed::write(&transaction, listed)?,
+                Order::Unlist { version } => listed::forget(&transaction, *version)?,
                 Order::Keep { session, rendered } => keep(&transaction, session, rendered)?,
                 Order::Close { .. } => {}
                 Order::Delete { session, .. } => delete_session(&transaction, session)?,
@@ -180,27 +201,26 @@ fn write_batch(transaction: &Transaction<'_>, batch: &Batch) -> rusqlite::Result
     let session = session_row(transaction, &batch.session)?;
     for change in &batch.changes {
         match change {
-            Change::Item(item) => write_item(transaction, session, item)?,
-            Change::Grew { item, seq, status, source_timestamp, emitted_at, text } => {
+            Change::Item(item) => {
+                write_item(transaction, session, item)?;
+                attached::write(transaction, session, &item.upsert.source)?;
+            }
+            Change::Grew { growth, seq } => {
                 let body: i64 = transaction
-                    .prepare_cached(
-                        "UPDATE item SET seq = ?3, status = ?4, source_at = ?5, emitted_at = ?6
-                         WHERE session = ?1 AND item_id = ?2 RETURNING body",
-                    )?
-                    .query_row(
-                        params![
-                            session,
-                            item.as_str(),
-                            seq.cast_signed(),
-                            word(status)?,
-                            source_timestamp.as_millis(),
-                            emitted_at.as_millis()
-                        ],
-                        |row| row.get(0),
-                    )?;
+                    .prepare_cached("SELECT body FROM item WHERE session = ?1 AND item_id = ?2")?
+                    .query_row(params![session, growth.item_id.as_str()], |row| row.get(0))?;
                 transaction
-                    .prepare_cached("INSERT INTO tail (body, text) VALUES (?1, ?2)")?
-                    .execute(params![body, text])?;
+                    .prepare_cached(
+                        "INSERT INTO tail (body, seq, source_at, emitted_at, text)
+                         VALUES (?1, ?2, ?3, ?4, ?5)",
+                    )?
+                    .execute(params![
+                        body,
+                        seq.cast_signed(),
+                        growth.source_timestamp.as_millis(),
+                        growth.emitted_at.as_millis(),
+                        growth.text
+                    ])?;
             }
             Change::Turn(turn) => write_turn(transaction, session, turn)?,
             Change::Mark(mark) => {
@@ -208,13 +228,13 @@ fn write_batch(transaction: &Transaction<'_>, batch: &Batch) -> rusqlite::Result
                     .prepare_cached("UPDATE session SET mark = ?2 WHERE id = ?1")?
                     .execute(params![session, json(mark)?])?;
             }
-            Change::Meta { title, last_active_at } => {
+            Change::Active(at) => {
                 transaction
-                    .prepare_cached(
-                        "UPDATE session SET title = coalesce(?2, title), last_active_at = ?3 WHERE id = ?1",
-                    )?
-                    .execute(params![session, title, last_active_at.as_millis()])?;
+                    .prepare_cached("UPDATE session SET last_active_at = ?2 WHERE id = ?1")?
+                    .execute(params![session, at.as_millis()])?;
             }
+            Change::Facts(facts) => facts::write(transaction, session, facts)?,
+            Change::Checkpoint(row) => checkpoints::write(transaction, session, row)?,
             Change::Stream(stream) => {
                 transaction
                     .prepare_cached("UPDATE session SET stream = ?2 WHERE id = ?1")?
@@ -230,13 +250,15 @@ fn write_batch(transaction: &Transaction<'_>, batch: &Batch) -> rusqlite::Result
             }
         }
     }
-    transaction
-        .prepare_cached("UPDATE session SET seq = max(seq, ?2) WHERE id = ?1")?
-        .execute(params![session, batch.seq.cast_signed()])?;
+    if batch.changes.iter().filter_map(Change::seq).max() < Some(batch.seq) {
+        transaction
+            .prepare_cached("UPDATE session SET seq = max(seq, ?2) WHERE id = ?1")?
+            .execute(params![session, batch.seq.cast_signed()])?;
+    }
     Ok(())
 }
 
-/// Only of items that are still what was rendered.
+/// Skips items that changed since they were rendered.
 fn keep(
     transaction: &Transaction<'_>,
     session: &SessionId,
@@ -259,7 +281,7 @@ fn keep(
     Ok(())
 }
 
-/// The row of a session, made at its first change.
+/// The row of a session, created with its first change.
 fn session_row(transaction: &Transaction<'_>, session: &SessionId) -> rusqlite::Result<i64> {
     let found = transaction
         .prepare_cached("SELECT id FROM session WHERE session_id = ?1")?
@@ -282,7 +304,7 @@ fn write_item(transaction: &Transaction<'_>, session: i64, item: &Item) -> rusql
         None => (None, None),
     };
     let source = json(&upsert.source)?;
-    // By its name: what an agent tells a second time, in another run of ours, keeps its first place.
+    // Found by id: an item that an agent repeats after a restart keeps its index.
     let known: Option<(i64, i64)> = transaction
         .prepare_cached("SELECT idx, body FROM item WHERE session = ?1 AND item_id = ?2")?
         .query_row(params![session, upsert.item_id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -376,6 +398,9 @@ fn delete_session(transaction: &Transaction<'_>, session: &SessionId) -> rusqlit
         "DELETE FROM item WHERE session = ?1",
         "DELETE FROM turn WHERE session = ?1",
         "DELETE FROM image WHERE session = ?1",
+        "DELETE FROM fact WHERE session = ?1",
+        "DELETE FROM attachment WHERE session = ?1",
+        "DELETE FROM checkpoint WHERE session = ?1",
         "DELETE FROM session WHERE id = ?1",
     ] {
         transaction.execute(sql, [id])?;
@@ -392,6 +417,9 @@ fn kind(upsert: &Upsert) -> &'static str {
         Source::Plan { .. } => "plan",
         Source::Permission(_) => "permission",
         Source::Notice(_) => "notice",
+        Source::Interlude(Interlude::CommandOutput { .. }) => "command_output",
+        Source::Interlude(Interlude::Compaction(_)) => "compaction",
+        Source::Interlude(Interlude::Cleared {}) => "cleared",
     }
 }
 

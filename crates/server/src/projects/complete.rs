@@ -1,14 +1,14 @@
-//! Directories that continue what the user is typing.
+//! Completes the directory path that the user is typing.
 
 use std::fs;
 
 use super::path::expand_home;
 
-/// More would not be read by anyone.
+/// Nobody reads more suggestions than this.
 const MOST: usize = 50;
 
-/// The directories whose path begins with `prefix`, spelled as it is (`~` stays `~`), in alphabetical order. Hidden
-/// ones only when the dot was typed. Touches the disk, so it may take its time.
+/// The directories whose path starts with `prefix`, spelled the same way (`~` stays `~`), in alphabetical order. Hidden
+/// ones only when the dot was typed. Reads the disk, so it may block.
 pub fn completions(prefix: &str) -> Vec<String> {
     let prefix = if matches!(prefix, "" | "~") { "~/" } else { prefix };
     let Some(slash) = prefix.rfind('/') else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! From what the user typed to the one spelling of a directory.
+//! Turns a typed path into the canonical path of a directory.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -7,23 +7,22 @@ use std::{env, fs, io};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectPath(String);
 
-/// What was typed is not such a directory.
+/// Why the typed path can't be a project.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct RefusedPath {
     /// As it was typed.
     pub path: String,
-    /// A sentence.
+    /// A full sentence.
     pub reason: String,
 }
 
 impl ProjectPath {
-    /// Follows what was typed to its directory. Touches the disk, so it may take its time.
+    /// Reads the disk, so it may block.
     pub fn resolve(typed: &str) -> Result<Self, RefusedPath> {
         resolve(typed).map_err(|reason| RefusedPath { path: typed.to_owned(), reason })
     }
 
-    /// The canonical path.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -34,7 +33,7 @@ impl ProjectPath {
     }
 }
 
-/// What a leading `~` stands for.
+/// Replaces a leading `~`; `None` for another user's home.
 pub(super) fn expand_home(typed: &str) -> Option<PathBuf> {
     let rest = match typed.strip_prefix('~') {
         None => return Some(PathBuf::from(typed)),
@@ -49,9 +48,9 @@ fn resolve(typed: &str) -> Result<ProjectPath, String> {
     if typed.is_empty() {
         return Err("Type the path of a directory.".into());
     }
-    let path = expand_home(typed).ok_or("Only ~/ is understood, not another user's home.")?;
+    let path = expand_home(typed).ok_or("Only ~/ is supported, not another user's home.")?;
     if !path.is_absolute() {
-        return Err("Give the whole path, beginning with / or ~/.".into());
+        return Err("Enter the full path, starting with / or ~/.".into());
     }
     let canonical = fs::canonicalize(&path).map_err(|error| reason(&error))?;
     if canonical == Path::new("/") {
@@ -60,23 +59,25 @@ fn resolve(typed: &str) -> Result<ProjectPath, String> {
     if !canonical.is_dir() {
         return Err("It is a file; choose a directory.".into());
     }
-    // What can't be listed can't be worked in.
+    // A directory that can't be listed is of no use to an agent.
     fs::read_dir(&canonical).map_err(|error| reason(&error))?;
     match canonical.into_os_string().into_string() {
         Ok(path) => Ok(ProjectPath(path)),
-        Err(_) => Err("Its name is not UTF-8, which agents can't be told.".into()),
+        Err(_) => {
+            Err("The path isn't valid UTF-8. Rename the directory, or choose another.".into())
+        }
     }
 }
 
 fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => {
-            "There is no such directory. Check the spelling, or make it.".into()
+            "There is no such directory. Check the spelling, or create it.".into()
         }
         io::ErrorKind::PermissionDenied => {
-            "You have no permission to read it. Choose another, or give yourself the right.".into()
+            "You don't have permission to read it. Choose another directory, or change its permissions.".into()
         }
-        io::ErrorKind::NotADirectory => "A part of the path is a file. Check the spelling.".into(),
-        _ => format!("The system says: {error}. Choose another directory."),
+        io::ErrorKind::NotADirectory => "Part of the path is a file. Check the spelling.".into(),
+        _ => format!("It can't be opened: {error}. Choose another directory."),
     }
 }

@@ -1,4 +1,4 @@
-//! The indexing thread: follows the journal session by session, with a cursor kept beside what it indexed.
+//! The indexing thread: follows the journal session by session, with a cursor stored in the index.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -10,62 +10,68 @@ use std::time::{Duration, Instant};
 use liminal_contract::SessionId;
 use liminal_stream::Source;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, params};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::gathered::Gathered;
 use super::text;
+use crate::attachments::Attachments;
+use crate::journal::SEQ;
 
-/// Raised whenever what is indexed, or how, changes: an older index is made anew.
+/// Raised whenever the indexed text or its format changes: an older index is rebuilt.
 const VERSION: i64 = 2;
 
-/// So many items go into the index in one transaction.
+/// The number of items indexed in one transaction.
 const LOT: i64 = 500;
 
-/// An item with its words; those that it grew by stand apart.
+/// How long to wait after a failure, and at most after several in a row.
+const PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// An item with its text; its tails are a separate column.
 const ITEM: &str = "SELECT i.item_id, i.idx, i.started_at, i.kind, b.source,
-        (SELECT group_concat(text, '') FROM (SELECT text FROM tail WHERE body = b.id ORDER BY id)),
+        (SELECT group_concat(text, '') FROM (SELECT text FROM tail WHERE body = b.id ORDER BY seq)),
         i.seq
     FROM item i JOIN body b ON b.id = i.body";
 
-/// What the thread is told.
+/// Messages to the thread.
 pub enum News {
-    /// Sessions begin to be gathered that have something new in the journal.
+    /// The first changed session was gathered.
     Changed,
-    /// A session is gone, and so must its words be.
+    /// A session was deleted, and its text must go too.
     Deleted(SessionId, oneshot::Sender<()>),
-    /// Someone who asked at that time found the index damaged.
+    /// A search that started at that time found the index damaged.
     Damaged(Instant),
-    /// The program ends.
+    /// The server is stopping.
     Closing(oneshot::Sender<()>),
 }
 
-/// Whether an error says that the file is not, or no longer, a sound index.
+/// Whether an error means that the file is damaged or no index at all.
 pub fn is_damage(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
     matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
 }
 
-/// Opens the index; one that is missing, damaged or older is made anew.
+/// Opens the index; a missing, damaged or older one is rebuilt.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     match prepare(path) {
         Ok(Some(connection)) => Ok(connection),
-        Ok(None) | Err(_) => open_anew(path),
+        Ok(None) | Err(_) => open_new(path),
     }
 }
 
-/// Throws the index away and begins another.
-fn open_anew(path: &Path) -> rusqlite::Result<Connection> {
+/// Deletes the index and creates an empty one.
+fn open_new(path: &Path) -> rusqlite::Result<Connection> {
     for suffix in ["", "-wal", "-shm"] {
-        // A file that is not there needs no removing; one that can't be removed fails below, with a reason.
+        // A missing file is fine; if one can't be removed, opening fails below with a reason.
         let _not_there = fs::remove_file(format!("{}{suffix}", path.display()));
     }
     prepare(path)?.ok_or(rusqlite::Error::InvalidQuery)
 }
 
-/// `None` when the index is another version's.
+/// `None` when another version wrote the index.
 fn prepare(path: &Path) -> rusqlite::Result<Option<Connection>> {
     use std::os::unix::fs::OpenOptionsExt;
-    // Ours alone before SQLite would make it readable to others. If this fails, so does what follows, with a reason.
+    // Created here because SQLite would make it readable to others. If this fails, opening fails below with a reason.
     let _reported_below = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path);
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -88,7 +94,7 @@ fn prepare(path: &Path) -> rusqlite::Result<Option<Connection>> {
     } else if version != VERSION {
         return Ok(None);
     }
-    // Touches the index itself, so that a damaged one shows now and not at the first question.
+    // Reads the index itself, so that damage shows now and not at the first search.
     connection.query_row("SELECT count(*) FROM words WHERE words MATCH '\"a\"'", [], |_| Ok(()))?;
     Ok(Some(connection))
 }
@@ -96,10 +102,11 @@ fn prepare(path: &Path) -> rusqlite::Result<Option<Connection>> {
 /// Owns the writing connection of the index.
 pub struct Indexer {
     path: PathBuf,
-    /// When the index was opened or made anew.
+    /// When the index was opened or rebuilt.
     made: Instant,
     connection: Connection,
     journal: Connection,
+    attachments: Attachments,
 }
 
 /// Whether a session has more to index.
@@ -110,25 +117,37 @@ enum More {
 }
 
 impl Indexer {
-    /// Feeds the index of one path from the journal at another.
     pub fn new(path: PathBuf, journal: &Path) -> rusqlite::Result<Self> {
         let connection = open(&path)?;
+        let attachments = Attachments::open(journal.parent().unwrap_or(journal));
         let journal = Connection::open_with_flags(journal, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        Ok(Self { path, made: Instant::now(), connection, journal })
+        Ok(Self { path, made: Instant::now(), connection, journal, attachments })
     }
 
-    /// Catches up, then follows until nobody has news any more. Works lot by lot and listens in between, so that no
-    /// deletion waits for a long catching up.
-    pub fn run(mut self, news: &Receiver<News>, changed: &Mutex<Gathered>) {
-        let mut behind = self.sessions();
+    /// Catches up, then follows until the channel is closed. Works lot by lot and takes messages in between, so that no
+    /// deletion has to wait long. `indexed` is the number of rounds that are fully indexed.
+    pub fn run(
+        mut self,
+        news: &Receiver<News>,
+        changed: &Mutex<Gathered>,
+        indexed: &watch::Sender<u64>,
+    ) {
         let changed = || changed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut behind = self.sessions();
+        let mut pause = Duration::ZERO;
         loop {
             let now = Instant::now();
-            // What is said now comes before what was said long ago.
-            changed().take(now).into_iter().for_each(|session| behind.push_front(session));
-            let due = changed().due();
+            // New changes come before old ones.
+            let (taken, due, rounds) = {
+                let mut changed = changed();
+                (changed.take(now), changed.due(), changed.rounds())
+            };
+            taken.into_iter().for_each(|session| behind.push_front(session));
+            if behind.is_empty() {
+                indexed.send_if_modified(|indexed| std::mem::replace(indexed, rounds) != rounds);
+            }
             let wait = match due {
-                _ if !behind.is_empty() => Duration::ZERO,
+                _ if !behind.is_empty() => pause,
                 Some(due) => due.saturating_duration_since(now),
                 None => Duration::MAX,
             };
@@ -138,14 +157,18 @@ impl Indexer {
                     changed().remove(&session);
                     behind.retain(|other| *other != session);
                     if let Err(error) = self.forget(&session) {
-                        tracing::error!(%session, %error, "a deleted session goes with the whole index");
-                        behind = self.begin_anew();
+                        tracing::error!(%session, %error, "can't remove a session; rebuilding the index");
+                        changed().begin_round();
+                        behind = self.rebuild();
                     }
                     let _asker_left = done.send(());
                 }
-                // Several may have asked the same one.
+                // Several searches may report the same damage.
                 Ok(News::Damaged(asked)) if asked < self.made => {}
-                Ok(News::Damaged(_)) => behind = self.begin_anew(),
+                Ok(News::Damaged(_)) => {
+                    changed().begin_round();
+                    behind = self.rebuild();
+                }
                 Ok(News::Closing(done)) => {
                     drop(self);
                     let _asker_left = done.send(());
@@ -154,11 +177,21 @@ impl Indexer {
                 Err(RecvTimeoutError::Timeout) => {
                     let Some(session) = behind.pop_front() else { continue };
                     match self.index_lot(&session) {
-                        Ok(More::Yes) => behind.push_front(session),
-                        Ok(More::No) => {}
-                        Err(error) if is_damage(&error) => behind = self.begin_anew(),
+                        Ok(more) => {
+                            pause = Duration::ZERO;
+                            if more == More::Yes {
+                                behind.push_front(session);
+                            }
+                        }
+                        Err(error) if is_damage(&error) => {
+                            changed().begin_round();
+                            behind = self.rebuild();
+                        }
                         Err(error) => {
                             tracing::warn!(%session, %error, "a session could not be indexed yet");
+                            // Until it is, the index counts as behind.
+                            behind.push_back(session);
+                            pause = (pause * 2).clamp(PAUSE, LONGEST_PAUSE);
                         }
                     }
                 }
@@ -167,30 +200,30 @@ impl Indexer {
         }
     }
 
-    /// The index is of no use: another takes its place. What is to be indexed then.
-    fn begin_anew(&mut self) -> VecDeque<SessionId> {
-        tracing::warn!("the search index is damaged and is made anew");
-        let anew = Connection::open_in_memory().and_then(|nothing| {
-            self.connection = nothing;
-            open_anew(&self.path)
+    /// Replaces a damaged index. Returns the sessions to index.
+    fn rebuild(&mut self) -> VecDeque<SessionId> {
+        tracing::warn!("the search index is damaged and is being rebuilt");
+        let new = Connection::open_in_memory().and_then(|placeholder| {
+            self.connection = placeholder;
+            open_new(&self.path)
         });
-        match anew {
+        match new {
             Ok(connection) => {
                 self.connection = connection;
                 self.made = Instant::now();
                 self.sessions()
             }
             Err(error) => {
-                tracing::error!(%error, "the search index can't be made anew before the next start");
+                tracing::error!(%error, "the search index can't be rebuilt before the next start");
                 VecDeque::new()
             }
         }
     }
 
-    /// Every session, those last that were active last, because what is indexed later counts as newer.
+    /// Every session, the last active last: items indexed later count as newer.
     fn sessions(&self) -> VecDeque<SessionId> {
         self.try_sessions().unwrap_or_else(|error| {
-            tracing::warn!(%error, "the search index can't catch up; what is missing is added as sessions change");
+            tracing::warn!(%error, "the search index can't catch up; sessions are added as they change");
             VecDeque::new()
         })
     }
@@ -202,7 +235,7 @@ impl Indexer {
         ids.filter_map(|id| id.map(|id| SessionId::parse(&id).ok()).transpose()).collect()
     }
 
-    /// Indexes what a session has beyond its cursor, up to a lot.
+    /// Indexes a session's items beyond its cursor, one lot at most.
     fn index_lot(&mut self, session: &SessionId) -> rusqlite::Result<More> {
         let (done, swept): (i64, i64) = self
             .connection
@@ -213,13 +246,14 @@ impl Indexer {
             )
             .optional()?
             .unwrap_or_default();
-        // One view of the journal, so that nothing falls between the questions.
+        // One view of the journal, so that no change falls between the queries.
         let view = self.journal.unchecked_transaction()?;
         let known = view
-            .prepare_cached("SELECT id, seq FROM session WHERE session_id = ?1")?
+            .prepare_cached(&format!("SELECT id, {SEQ} FROM session WHERE session_id = ?1"))?
             .query_row([session.as_str()], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
             .optional()?;
         let Some((id, newest)) = known else { return Ok(More::No) };
+        let attachments = &self.attachments;
         let transaction = self.connection.transaction()?;
         let (mut count, mut last, mut forgets) = (0, done, false);
         let mut index = |row: &Row<'_>| {
@@ -227,14 +261,14 @@ impl Indexer {
             let Ok(source) = serde_json::from_str::<Source>(row.get_ref(4)?.as_str()?) else {
                 return Ok(());
             };
-            let mut words = text::of(&source);
+            let mut words = text::of(&source, attachments);
             if let Some(tail) = row.get::<_, Option<String>>(5)? {
                 words.push_str(&text::spaced(&tail));
             }
             put(&transaction, session, doc, &words, &mut forgets)
         };
-        // An item is indexed when it has ended; one that ends later has a later seq then. In the order of an index, so
-        // that a lot costs what it holds.
+        // An item is indexed when it is complete; one that completes later then has a later `seq`. The order is that
+        // of an SQL index, so that the cost depends only on the size of the lot.
         let mut ended = view.prepare_cached(&format!(
             "{ITEM} WHERE i.session = ?1 AND i.seq > ?2 AND i.status IN ('complete', 'error')
              ORDER BY i.seq LIMIT ?3"
@@ -246,8 +280,8 @@ impl Indexer {
             index(row)?;
         }
         let (more, upto) = if count < LOT { (More::No, newest) } else { (More::Yes, last) };
-        // Nor does anything more come of what a turn left open when it ended. Looking for it takes all items of the
-        // session, so it is done once all else is indexed, and only where a turn ended since the last time.
+        // Items that a turn left open when it ended don't change any more either. Finding them reads all items of the
+        // session, so it is done last, and only if a turn ended since the last time.
         let is_due = more == More::No
             && view
                 .prepare_cached(
@@ -292,17 +326,17 @@ impl Indexer {
     }
 }
 
-/// How the index forgets words.
+/// When deleted words are erased from the index.
 #[derive(PartialEq)]
 enum Forgetting {
-    /// Where they stand, at the commit.
+    /// At the commit, in place.
     AtOnce,
-    /// Some time later.
+    /// When FTS5 merges its segments.
     Lazily,
 }
 
-/// Sets how what a transaction deletes is forgotten. Always at once would be simpler, but FTS5 then takes many words
-/// that are only added for deleted ones and looks for them everywhere.
+/// Sets when deleted words are erased. Always at once would be simpler, but FTS5 then takes many added words for
+/// deleted ones and searches the whole index for them.
 fn set_forgetting(connection: &Connection, how: Forgetting) -> rusqlite::Result<()> {
     connection
         .prepare_cached("INSERT INTO words (words, rank) VALUES ('secure-delete', ?1)")?
@@ -310,7 +344,7 @@ fn set_forgetting(connection: &Connection, how: Forgetting) -> rusqlite::Result<
     Ok(())
 }
 
-/// Puts an item into the index. `forgets` becomes true when that takes the place of other words.
+/// Puts an item into the index. `forgets` becomes true when that replaces older text.
 fn put(
     transaction: &Transaction<'_>,
     session: &SessionId,

@@ -1,40 +1,35 @@
 //! The best of the newest matches.
 //!
 //! FTS5's own ranking weighs a word by how many items have it, which means reading all of them: with a million items a
-//! common word took nearly a second. Here the newest matches are taken in the order of the index, which costs what they
-//! are, and ranked by how often they have what was looked for in how few words.
+//! common word took nearly a second. Here only the newest matches are read, in index order, and ranked by how often
+//! they contain the query and how short they are.
 
 use liminal_contract::{ItemId, SessionId, Timestamp};
 use rusqlite::{Connection, Row, params};
 
-/// So many of the newest matches are ranked among themselves.
+/// How many of the newest matches are ranked.
 pub const NEWEST: usize = 500;
 
-/// Marks around what was looked for; neither can be typed, and both are dropped from what is indexed.
+/// Marks around a match; they can't be typed, and are removed from indexed text.
 pub const BEGIN: char = '\u{1}';
-/// The other one.
 pub const END: char = '\u{2}';
 
-/// A longer text is not read for its rank, so that the newest matches together cost little whatever they hold.
+/// A longer text is not read for ranking, so that ranking stays cheap whatever the matches contain.
 const LONG: i64 = 4 * 1024;
 
-/// A snippet has so many words, some of them before the first match.
+/// The words in a snippet, and how many of them come before the first match.
 const WORDS: usize = 24;
 const BEFORE: usize = 8;
 
 /// An item that matches.
 pub struct Found {
-    /// Where.
     pub session: SessionId,
-    /// Which.
     pub item: ItemId,
-    /// Its place.
     pub index: u64,
-    /// When it began.
+    /// When it started.
     pub at: Timestamp,
-    /// Its type.
     pub kind: String,
-    /// A piece of it, with marks.
+    /// An excerpt, with marks.
     pub snippet: String,
 }
 
@@ -45,7 +40,7 @@ struct Candidate {
     marked: Option<String>,
 }
 
-/// The best matches and one more, if there is one.
+/// The best matches, and one more than the limit if there is one.
 pub fn best(connection: &Connection, wanted: &str, limit: usize) -> rusqlite::Result<Vec<Found>> {
     let mut newest = connection
         .prepare_cached(
@@ -59,7 +54,7 @@ pub fn best(connection: &Connection, wanted: &str, limit: usize) -> rusqlite::Re
         })?
         .collect::<rusqlite::Result<Vec<_>>>()?;
     let usual = newest.iter().map(|found| found.size).sum::<i64>() as f64 / newest.len() as f64;
-    // Among equals the newest stays first.
+    // The sort is stable: among equals the newest stays first.
     newest.sort_by(|a, b| b.score(usual).total_cmp(&a.score(usual)));
     let mut found = Vec::new();
     for candidate in newest.into_iter().take(limit + 1) {
@@ -69,14 +64,14 @@ pub fn best(connection: &Connection, wanted: &str, limit: usize) -> rusqlite::Re
 }
 
 impl Candidate {
-    /// Twice the words is not twice as good, and a match in a short text is worth more than one in a long one.
+    /// Twice as many matches are not twice as good, and a match in a short text is worth more than in a long one.
     fn score(&self, usual: f64) -> f64 {
         let marks =
             self.marked.as_ref().map_or(1, |text| text.matches(BEGIN).count().max(1)) as f64;
         marks / (marks + 1.2 * (0.25 + 0.75 * self.size as f64 / usual))
     }
 
-    /// What is shown of it; `None` when its session has no name that we would give one.
+    /// `None` when its session id is not valid.
     fn read(self, connection: &Connection, wanted: &str) -> rusqlite::Result<Option<Found>> {
         let snippet = match &self.marked {
             Some(marked) => piece(marked),

@@ -1,12 +1,11 @@
-//! From what someone typed to what the index is asked. Everything typed is only text: words, "phrases", and the last
-//! word as the beginning of one.
+//! Turns the typed text into an FTS5 query. It is plain text: words, "phrases", and the last word as a prefix.
 
 use super::text;
 
-/// Whoever pastes a page means its beginning.
+/// Of a pasted page only the beginning is used.
 const LONGEST: usize = 500;
 
-/// The index's question; `None` when nothing was asked.
+/// The FTS5 query; `None` when there is nothing to search for.
 pub fn parse(typed: &str) -> Option<String> {
     let typed = &typed[..typed.floor_char_boundary(LONGEST)];
     let mut terms = Vec::new();
@@ -16,23 +15,23 @@ pub fn parse(typed: &str) -> Option<String> {
         } else {
             terms.extend(piece.split_whitespace().filter_map(
                 |word| match word.strip_suffix('*') {
-                    Some(word) if !is_a_beginning(word) => term(word, Whole::Yes),
+                    Some(word) if !is_prefix(word) => term(word, Whole::Yes),
                     Some(beginning) => term(beginning, Whole::No),
                     None => term(word, Whole::Yes),
                 },
             ));
         }
     }
-    // Someone who is still typing means what the last word may become.
-    let still_typing = is_a_beginning(typed);
+    // The user may still be typing the last word.
+    let still_typing = is_prefix(typed);
     if let Some(last) = terms.last_mut().filter(|last| still_typing && !last.ends_with('*')) {
         last.push_str(" *");
     }
     (!terms.is_empty()).then(|| terms.join(" "))
 }
 
-/// Whether the last word is long enough to stand for all that begin so. Half of everything begins with some letter.
-fn is_a_beginning(typed: &str) -> bool {
+/// Whether the last word is long enough to be a prefix: a single letter would match far too much.
+fn is_prefix(typed: &str) -> bool {
     typed.chars().rev().take_while(|c| c.is_alphanumeric()).take(2).count() == 2
 }
 

@@ -21,7 +21,7 @@ impl Desk {
     async fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         let journal = Journal::open(home.path()).unwrap().journal;
-        let sessions = Arc::new(SessionsFile::open(home.path()));
+        let sessions = Arc::new(SessionsFile::open(home.path(), &journal));
         for id in ["demo:one", "demo:two"] {
             let record = SessionRecord {
                 id: SessionId::parse(id).unwrap(),
@@ -34,6 +34,8 @@ impl Desk {
                 agent_ref: None,
                 policy: None,
                 title_by: None,
+                worktree: None,
+                counts: None,
                 other: serde_json::Map::new(),
             };
             sessions.put(record).await.unwrap();
@@ -49,7 +51,7 @@ impl Desk {
         self.say_at(session, index, 2 * index + 2, source, status);
     }
 
-    /// Says, for the first time or again, what stands at an index.
+    /// Writes or replaces the item at an index.
     fn say_at(&self, session: &str, index: u64, seq: u64, source: Source, status: ItemStatus) {
         let (done, wait) = channel();
         let session = SessionId::parse(session).unwrap();
@@ -89,22 +91,22 @@ impl Desk {
 }
 
 fn message(content: &str) -> Source {
-    Source::Message { content: content.into(), origin: MessageOrigin::Agent }
+    Source::message(content, MessageOrigin::Agent)
 }
 
 async fn found(search: &Search, query: &str) -> Vec<Hit> {
-    match search.find(query.into(), None).await.unwrap() {
+    match search.find(query.into(), None).await.unwrap().0 {
         ServerMessage::SearchResults { hits, .. } => hits,
         other => panic!("{other:?}"),
     }
 }
 
-/// Asks until the index has caught up, also with one that is just being made anew.
+/// Searches until the index has caught up, even if it is being rebuilt.
 async fn finds(search: &Search, query: &str) -> Vec<Hit> {
     let patience = Instant::now() + Duration::from_secs(30);
     while Instant::now() < patience {
         match search.find(query.into(), None).await {
-            Ok(ServerMessage::SearchResults { hits, .. }) if !hits.is_empty() => return hits,
+            Ok((ServerMessage::SearchResults { hits, .. }, _)) if !hits.is_empty() => return hits,
             Ok(_) => {}
             Err(failure) => assert_eq!(failure.code, ErrorCode::StoreCorrupt),
         }
@@ -156,7 +158,7 @@ async fn what_is_said_later_is_found_and_what_is_deleted_is_not() {
     let search = desk.search();
     desk.say("demo:one", 0, message("a needle"), ItemStatus::Complete);
     assert_eq!(finds(&search, "needle ").await.len(), 1);
-    // It is said again in other words; nor may the first ones stay when it is deleted.
+    // The item changes; its first text must not survive the deletion either.
     desk.say_at("demo:one", 0, 4, message("a pin"), ItemStatus::Complete);
     assert_eq!(finds(&search, "pin ").await.len(), 1);
     assert!(found(&search, "needle ").await.is_empty());
@@ -171,6 +173,28 @@ async fn what_is_said_later_is_found_and_what_is_deleted_is_not() {
             assert!(!is_there, "{word} is in {file}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_question_that_found_the_index_behind_is_answered_whole_when_it_has_caught_up() {
+    let desk = Desk::new().await;
+    let search = desk.search();
+    desk.say("demo:one", 0, message("a needle"), ItemStatus::Complete);
+    finds(&search, "needle ").await;
+    let writer = Connection::open(desk.home.path().join("search.db")).unwrap();
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    desk.say("demo:one", 1, message("another needle"), ItemStatus::Complete);
+    let (first, catching_up) = search.find("needle ".into(), None).await.unwrap();
+    let ServerMessage::SearchResults { hits, behind: true, .. } = first else {
+        panic!("{first:?}")
+    };
+    assert_eq!(hits.len(), 1);
+    writer.execute_batch("ROLLBACK").unwrap();
+    assert!(catching_up.unwrap().done().await);
+    let last = search.find_again("needle ".into(), None).await.unwrap();
+    let ServerMessage::SearchResults { hits, behind: false, .. } = last else { panic!("{last:?}") };
+    assert_eq!(hits.len(), 2);
+    assert!(search.find("needle ".into(), None).await.unwrap().1.is_none());
 }
 
 #[tokio::test]
@@ -211,11 +235,11 @@ async fn a_missing_index_is_made_anew_and_a_session_of_many_lots_is_found_to_its
     let needle = finds(&search, "needle ").await;
     assert_eq!((needle.len(), needle[0].index), (1, 1_099));
     let ServerMessage::SearchResults { hits, more, .. } =
-        search.find("straw ".into(), Some(40)).await.unwrap()
+        search.find("straw ".into(), Some(40)).await.unwrap().0
     else {
         panic!("not results")
     };
-    // Of many matches those count that are newest.
+    // Of many matches only the newest count.
     assert_eq!((hits.len(), more), (40, true));
     assert!(hits.iter().all(|hit| hit.index >= 1_099 - 500), "{hits:?}");
 }

@@ -1,12 +1,15 @@
-//! What of an item can be found, and how scripts without spaces are made into words.
+//! The searchable text of an item, and how scripts without spaces are split into words.
 
+use liminal_contract::{Attachment, AttachmentKind};
 use liminal_stream::{Source, SourcePart};
 
-/// Of a very long item only the beginning is indexed.
+use crate::attachments::Attachments;
+
+/// Only this much of a very long item is indexed.
 const LONGEST: usize = 256 * 1024;
 
-/// Everything of an item that someone may look for.
-pub fn of(source: &Source) -> String {
+/// All searchable text of an item.
+pub fn of(source: &Source, attachments: &Attachments) -> String {
     let mut text = String::new();
     let mut add = |piece: &str| {
         if !piece.is_empty() && text.len() < LONGEST {
@@ -15,7 +18,14 @@ pub fn of(source: &Source) -> String {
         }
     };
     match source {
-        Source::Message { content, .. } | Source::Thinking { content, .. } => add(content),
+        Source::Message { content, attachments: attached, .. } => {
+            add(content);
+            for attachment in attached {
+                add(&attachment.name);
+                add(&attached_text(attachment, attachments).unwrap_or_default());
+            }
+        }
+        Source::Thinking { content, .. } => add(content),
         Source::ToolCall(call) => {
             add(&call.title);
             if call.title != call.tool_name {
@@ -33,6 +43,7 @@ pub fn of(source: &Source) -> String {
         Source::Plan { entries } => entries.iter().for_each(|entry| add(&entry.text)),
         Source::Permission(ask) => add(&ask.title),
         Source::Notice(notice) => add(&notice.text),
+        Source::Interlude(interlude) => add(interlude.text()),
     }
     let mut end = text.len().min(LONGEST);
     while !text.is_char_boundary(end) {
@@ -42,6 +53,13 @@ pub fn of(source: &Source) -> String {
     spaced(&text)
 }
 
+/// Of a paste, or of lines.
+fn attached_text(attachment: &Attachment, attachments: &Attachments) -> Option<String> {
+    let has_text = matches!(attachment.kind, AttachmentKind::Paste | AttachmentKind::Lines);
+    let bytes = attachments.read(attachment.id.as_deref().filter(|_| has_text)?).ok()??;
+    String::from_utf8(bytes).ok()
+}
+
 fn of_part(part: &SourcePart) -> &str {
     match part {
         SourcePart::Text { text }
@@ -49,11 +67,11 @@ fn of_part(part: &SourcePart) -> &str {
         | SourcePart::Terminal { text } => text,
         SourcePart::Diff { new, .. } => new.as_deref().unwrap_or_default(),
         SourcePart::Hunks { path, .. } => path,
-        SourcePart::Image { .. } => "",
+        SourcePart::Fields { .. } | SourcePart::Image { .. } => "",
     }
 }
 
-/// Puts a space around every character of a script that is written without them, so that each is a word, and drops
+/// Puts spaces around every character of a script that is written without them, so that each is a word, and removes
 /// control characters.
 pub fn spaced(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -75,7 +93,7 @@ pub fn spaced(text: &str) -> String {
     out
 }
 
-/// Takes those spaces out again.
+/// Removes those spaces again.
 pub fn unspaced(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let near = |at: Option<usize>| {
@@ -91,14 +109,14 @@ pub fn unspaced(text: &str) -> String {
         .collect()
 }
 
-/// Markdown as a reader remembers it: without the signs of headings, emphasis and code.
+/// Markdown without the syntax of headings, emphasis and code.
 pub fn unadorned(markdown: &str) -> String {
     let is_heading = |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte == b'#');
     let words: Vec<&str> = markdown.split(' ').filter(|word| !is_heading(word)).collect();
     words.join(" ").replace("**", "").replace('`', "")
 }
 
-/// Han, kana, and the scripts of South-East Asia that do not part words.
+/// Han, kana, and the scripts of South-East Asia that don't separate words.
 fn is_unspaced_script(c: char) -> bool {
     matches!(c,
         '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}'

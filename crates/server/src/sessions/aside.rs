@@ -1,12 +1,12 @@
-//! Work that takes long enough to be noticed, such as colouring a lot of code, in the middle of a session's step.
+//! Slow work, such as highlighting a lot of code, in the middle of a session's step.
 //!
-//! The session itself has to wait for it, so that what it says stays in order; nobody else does.
+//! The session itself has to wait for it, so that its output stays in order; no other task does.
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// Does the work. When it `is_heavy`, the other tasks of this thread go on elsewhere meanwhile.
+/// Does the work. If it `is_heavy`, the other tasks of this thread move to another one in the meantime.
 pub fn aside<T>(is_heavy: bool, work: impl FnOnce() -> T) -> T {
-    // A runtime of one thread has no elsewhere.
+    // A single-threaded runtime has no other thread.
     let can_move = || {
         Handle::try_current().is_ok_and(|now| now.runtime_flavor() == RuntimeFlavor::MultiThread)
     };
@@ -26,7 +26,7 @@ mod tests {
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
         let seen = runtime.block_on(runtime.spawn(async {
             let (go, gone) = sync_channel(1);
-            // It waits behind us on the only thread there is.
+            // It waits for us on the only thread.
             tokio::spawn(async move { go.send(()) });
             aside(true, || gone.recv_timeout(Duration::from_secs(60)).is_ok())
         }));

@@ -1,11 +1,13 @@
-//! A session to take away: its transcript as Markdown or JSON, written down page by page as it is taken.
+//! Downloads of a session: its transcript as Markdown or JSON, produced page by page as the client reads it.
+
+mod archive;
+mod zip;
 
 use std::fmt::Write;
 
-use axum::body::Bytes;
 use futures_util::stream::{self, Stream};
-use liminal_contract::{MessageOrigin, PlanStatus, SessionId};
-use liminal_stream::{Source, SourcePart};
+use liminal_contract::{Attachment, AttachmentKind, MessageOrigin, PlanStatus, SessionId};
+use liminal_stream::{Compaction, Field, Interlude, Source, SourcePart};
 use serde::Serialize;
 
 use super::service::SessionService;
@@ -13,30 +15,38 @@ use super::view;
 use crate::failure::Failure;
 use crate::journal::{Item, Journal, JournalError, plain};
 
-/// How a transcript is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// To be read.
+    /// For people.
     Markdown,
-    /// The contract's own items and turns.
+    /// The contract's items and turns.
     Json,
 }
 
-/// What of a transcript is written next.
+impl Format {
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Markdown => "md",
+            Self::Json => "json",
+        }
+    }
+}
+
+/// The part to write next.
 enum Next {
     /// The entries from this index on.
     Entries(u64),
-    /// What stands behind them.
+    /// The turns, and the end of the document.
     Turns,
 }
 
 impl SessionService {
-    /// The whole transcript, written as it is taken.
+    /// The whole transcript, produced as the stream is read.
     pub fn export(
         &self,
         session: &SessionId,
         format: Format,
-    ) -> Result<impl Stream<Item = Result<Bytes, JournalError>> + Send + 'static, Failure> {
+    ) -> Result<impl Stream<Item = Result<String, JournalError>> + Send + 'static, Failure> {
         let title = self.record(session)?.title;
         let export = Export {
             journal: self.around().journal.clone(),
@@ -47,7 +57,7 @@ impl SessionService {
         Ok(stream::try_unfold((export, Some(Next::Entries(0))), |(export, next)| async move {
             let Some(next) = next else { return Ok(None) };
             let (text, next) = export.write(next).await?;
-            Ok(Some((Bytes::from(text), (export, next))))
+            Ok(Some((text, (export, next))))
         }))
     }
 }
@@ -60,7 +70,7 @@ struct Export {
 }
 
 impl Export {
-    /// A piece of it, and what comes next.
+    /// One part, and what comes next.
     async fn write(&self, next: Next) -> Result<(String, Option<Next>), JournalError> {
         let (session, format) = (self.session.clone(), self.format);
         let from = match next {
@@ -84,11 +94,11 @@ impl Export {
             })
             .await?;
         let text = if from == 0 { self.head() + &written.text } else { written.text };
-        let behind = match format {
+        let after_entries = match format {
             Format::Markdown => None,
             Format::Json => Some(Next::Turns),
         };
-        Ok((text, written.next.map(Next::Entries).or(behind)))
+        Ok((text, written.next.map(Next::Entries).or(after_entries)))
     }
 
     fn head(&self) -> String {
@@ -108,15 +118,16 @@ fn json_entry(out: &mut String, item: Item) {
     out.push_str(&json(&view::whole(item)));
 }
 
-/// The contract's types have nothing that JSON could not say.
+/// Every type of the contract can be written as JSON, so the fallback is never used.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 
 fn entry(out: &mut String, source: &Source) -> std::fmt::Result {
     match source {
-        Source::Message { content, origin: MessageOrigin::User } => {
-            write!(out, "\n## You\n\n{}\n", content.trim())
+        Source::Message { content, origin: MessageOrigin::User, attachments } => {
+            write!(out, "\n## You\n\n{}\n", content.trim())?;
+            attachments.iter().try_for_each(|attachment| attached(out, attachment))
         }
         Source::Message { content, .. } => write!(out, "\n{}\n", content.trim()),
         Source::Thinking { content, .. } => {
@@ -130,11 +141,20 @@ fn entry(out: &mut String, source: &Source) -> std::fmt::Result {
             for part in &call.parts {
                 match part {
                     SourcePart::Diff { path, old, new } => {
-                        let diff = liminal_render::diff(path, old.as_deref(), new.as_deref());
+                        let diff = liminal_render::diff(
+                            path,
+                            old.as_deref(),
+                            new.as_deref(),
+                            liminal_render::Extent::Beginning,
+                        );
                         fenced(out, "diff", &diff.text)?;
                     }
                     SourcePart::Hunks { path, hunks } => {
-                        let diff = liminal_render::hunks(path, &view::hunk_inputs(hunks));
+                        let diff = liminal_render::hunks(
+                            path,
+                            &view::hunk_inputs(hunks),
+                            liminal_render::Extent::Beginning,
+                        );
                         fenced(out, "diff", &diff.text)?;
                     }
                     SourcePart::Terminal { text } => {
@@ -143,6 +163,12 @@ fn entry(out: &mut String, source: &Source) -> std::fmt::Result {
                     SourcePart::Text { text } => write!(out, "\n{}\n", text.trim())?,
                     SourcePart::Code { text, language } => {
                         fenced(out, language.as_deref().unwrap_or_default(), text)?;
+                    }
+                    SourcePart::Fields { fields } => {
+                        for Field { name, value } in fields {
+                            write!(out, "\n{name}:\n")?;
+                            fenced(out, "", value)?;
+                        }
                     }
                     SourcePart::Image { .. } => write!(out, "\n*(a picture)*\n")?,
                 }
@@ -168,6 +194,29 @@ fn entry(out: &mut String, source: &Source) -> std::fmt::Result {
             write!(out, "\n*Asked: {} — {answer}*\n", ask.title)
         }
         Source::Notice(notice) => write!(out, "\n*{}*\n", notice.text),
+        Source::Interlude(Interlude::CommandOutput { command, text }) => {
+            write!(out, "\n**Output of {command}**\n\n{}\n", text.trim())
+        }
+        Source::Interlude(Interlude::Compaction(Compaction { summary, .. })) => {
+            write!(out, "\n*The agent summarised the conversation so far.*\n")?;
+            summary
+                .iter()
+                .flat_map(|text| text.trim().lines())
+                .try_for_each(|line| writeln!(out, "> {line}"))
+        }
+        Source::Interlude(Interlude::Cleared {}) => {
+            write!(out, "\n*The conversation was cleared: the agent can't see anything above.*\n")
+        }
+    }
+}
+
+/// A picture is shown, text is linked, a file is named.
+fn attached(out: &mut String, attachment: &Attachment) -> std::fmt::Result {
+    let name = attachment.name.replace(['[', ']', '\\'], " ");
+    match (&attachment.id, attachment.kind) {
+        (Some(id), AttachmentKind::Image) => write!(out, "\n![{name}](attachments/{id})\n"),
+        (Some(id), _) => write!(out, "\n[{name}](attachments/{id})\n"),
+        (None, _) => write!(out, "\n*({name})*\n"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! How what can go wrong with a session is told to the user.
+//! Errors of sessions, as the user gets them.
 
 use liminal_agents::ProviderError;
 use liminal_contract::{ErrorCode, SessionId};
@@ -19,12 +19,11 @@ impl From<ProviderError> for Failure {
 impl From<JournalError> for Failure {
     fn from(error: JournalError) -> Self {
         let what_to_do =
-            "Try again; if it stays so, `liminal doctor` says whether the file is damaged.";
+            "Try again; if it keeps failing, `liminal doctor` shows whether the file is damaged.";
         Self::new(ErrorCode::StoreCorrupt, format!("{error}. {what_to_do}"))
     }
 }
 
-/// No session of that id.
 pub fn not_found(session: &SessionId) -> Failure {
     Failure::new(
         ErrorCode::SessionNotFound,
@@ -33,14 +32,14 @@ pub fn not_found(session: &SessionId) -> Failure {
     .about(session.clone())
 }
 
-/// The same `requestId` came with other words.
+/// The same `requestId` arrived with a different message.
 pub fn other_content(session: &SessionId) -> Failure {
-    Failure::invalid("`requestId` was used before with other content; send with a new one")
+    Failure::invalid("this `requestId` was used before with other content; send with a new one")
         .about(session.clone())
 }
 
-/// The task of a session ended under a request. It is made anew by the next one.
+/// The session's task ended during a request. The next request starts it again.
 pub fn task_ended(session: &SessionId) -> Failure {
-    let message = "Unexpected server error in this session. Nothing said was lost; try again.";
+    let message = "Unexpected server error in this session. No messages were lost; try again.";
     Failure::new(ErrorCode::InternalError, message).about(session.clone())
 }

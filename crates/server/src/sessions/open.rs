@@ -1,4 +1,4 @@
-//! Reading a session for a browser: the end of it, what changed since, or the run that holds an item.
+//! Reads a session for a browser: its end, the changes since a cursor, or the part around an item.
 
 use std::cell::RefCell;
 
@@ -9,24 +9,21 @@ use liminal_contract::{
 use super::view;
 use crate::journal::{Item, Journal, JournalError, Page, Reader};
 
-/// What a browser wants to read.
 #[derive(Debug, Clone)]
 pub struct Wanted {
-    /// How far it was seen before.
+    /// The last change the browser has.
     pub since: Option<Cursor>,
     /// Open at this item instead of the end.
     pub around: Option<ItemId>,
 }
 
-/// A history frame and the `seq` it was read at.
 pub struct History {
-    /// Ready to send.
     pub frame: Frame,
-    /// What is older is in it.
+    /// Where the session was when it was read: the frame contains everything up to it.
     pub seq: u64,
 }
 
-/// Reads and renders in one view of the journal, away from the runtime.
+/// Reads and renders from one snapshot of the journal, off the runtime.
 pub async fn read(
     journal: &Journal,
     session: SessionId,
@@ -86,7 +83,7 @@ pub async fn newer(
     .await
 }
 
-/// Reads items as a browser gets them. What nobody has rendered before is, and is kept for the next time.
+/// Reads items in the form browsers get. Items that were never rendered are, and the result is kept.
 async fn seen<T: Send + 'static>(
     journal: &Journal,
     session: SessionId,
@@ -113,10 +110,10 @@ fn history(
     policy: Policy,
     request_id: Option<String>,
 ) -> History {
-    let (stream, seq) = match &page {
-        Some(page) => (page.session.stream.clone(), page.session.seq),
-        // Nothing was ever written: there is no stream to come back to, so the next opening is a snapshot.
-        None => (String::new(), 0),
+    let (stream, seq, facts) = match &page {
+        Some(page) => (page.session.stream.clone(), page.session.seq, page.session.facts.clone()),
+        // Nothing was ever written, so there is no stream to resume and the next opening is a snapshot.
+        None => Default::default(),
     };
     let (entries, turns, older, newer) =
         page.map_or_else(Default::default, |page| (page.items, page.turns, page.older, page.newer));
@@ -130,6 +127,7 @@ fn history(
         older,
         newer: newer.then_some(true),
         policy,
+        facts,
     };
     History { frame: Frame { request_id, message }, seq }
 }

@@ -1,9 +1,8 @@
-//! What of a session is too long for a frame: whole outputs of tools, and pictures.
+//! The parts of a session that are too long for a frame: whole tool outputs, and pictures.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use axum::body::Bytes;
 use futures_util::stream::{self, Stream};
 use liminal_contract::{ErrorCode, ItemId, SessionId};
 
@@ -12,18 +11,18 @@ use crate::failure::Failure;
 use crate::journal::{Journal, JournalError, Piece};
 
 impl SessionService {
-    /// The whole output of a tool call: of this item, and of those that it goes on in.
+    /// The whole output of a tool call: of this item, and of the items that continue it.
     pub async fn output(&self, session: &SessionId, item: ItemId) -> Result<Output, Failure> {
         self.record(session)?;
         let (journal, id) = (self.around().journal.clone(), session.clone());
         let pieces = journal.read(move |reader| reader.output_pieces(&id, &item)).await?;
         if pieces.is_empty() {
-            return Err(nothing_there(session));
+            return Err(no_such_item(session));
         }
         Ok(Output { journal, session: session.clone(), pieces })
     }
 
-    /// A picture: its type and its bytes.
+    /// A picture's MIME type and bytes.
     pub async fn image(
         &self,
         session: &SessionId,
@@ -32,18 +31,16 @@ impl SessionService {
         self.record(session)?;
         let id = session.clone();
         let found = self.around().journal.read(move |reader| reader.image(&id, &name)).await?;
-        found.ok_or_else(|| nothing_there(session))
+        found.ok_or_else(|| no_such_item(session))
     }
 }
 
-/// The session is there; what was asked for is not in it.
-fn nothing_there(session: &SessionId) -> Failure {
-    let message =
-        "This is not in the session, or no longer. Open the session again to see what is.";
+fn no_such_item(session: &SessionId) -> Failure {
+    let message = "That item no longer exists. Open the session again to see the current ones.";
     Failure::new(ErrorCode::SessionNotFound, message).about(session.clone())
 }
 
-/// An output of any length, read as it is taken.
+/// An output of any length, read piece by piece.
 pub struct Output {
     journal: Journal,
     session: SessionId,
@@ -51,16 +48,16 @@ pub struct Output {
 }
 
 impl Output {
-    /// How long it is.
+    /// Its length.
     pub fn bytes(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.bytes).sum()
     }
 
-    /// These bytes of it. One piece is in memory at a time, and the next is read when this one was taken.
+    /// The given range. One piece is in memory at a time; the next is read once this one was consumed.
     pub fn read(
         self,
         bytes: Range<u64>,
-    ) -> impl Stream<Item = Result<Bytes, JournalError>> + Send + 'static {
+    ) -> impl Stream<Item = Result<Vec<u8>, JournalError>> + Send + 'static {
         let mut at = 0;
         let mut wanted = VecDeque::new();
         for piece in self.pieces {
@@ -76,11 +73,12 @@ impl Output {
             let Some((item, part)) = wanted.pop_front() else { return Ok(None) };
             let id = session.clone();
             let text = journal.read(move |reader| reader.output(&id, &item)).await?;
-            let text = Bytes::from(text);
-            // It may have been rewritten meanwhile; then the answer is cut short, which the asker notices.
-            let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(text.len());
-            let taken = text.slice(place(part.start)..place(part.end));
-            Ok(Some((taken, (journal, session, wanted))))
+            let mut text = Vec::from(text);
+            // If it was rewritten in the meantime the answer is too short, which the client notices.
+            let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+            text.truncate(place(part.end));
+            text.drain(..place(part.start).min(text.len()));
+            Ok(Some((text, (journal, session, wanted))))
         })
     }
 }

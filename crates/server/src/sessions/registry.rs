@@ -1,81 +1,76 @@
-//! Which sessions have a task: it is kept while a turn, a permission, a process or a browser needs it, and made again for
-//! the next who asks.
+//! The sessions that have a task. A task is kept while a turn, a permission, a process or a browser needs it, and
+//! started again by the next request.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use liminal_agents::{CliProvider, Metered};
+use liminal_agents::CliProvider;
 use liminal_contract::{
-    AttachedState, ServerMessage, SessionId, SessionListItem, SessionState, Timestamp,
+    AttachedState, ServerMessage, SessionId, SessionListItem, SessionState, Timestamp, TurnOutcome,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use super::failures::task_ended;
 use super::service::SessionService;
-use super::session::{Ask, Open, Reply, Session};
-use super::task::SessionTask;
+use super::session::{Open, Reply, Session, at_rest};
+use super::task::{Made, SessionRequest, SessionTask};
+use super::unread::Unread;
 use crate::failure::Failure;
 use crate::journal::SessionRow;
 use crate::store::SessionRecord;
 
-/// The running tasks, and what must be known of sessions without one.
+/// The running tasks, and which of the other sessions failed or were interrupted.
 pub struct Registry {
     running: HashMap<SessionId, Session>,
-    /// Those at rest whose last turn failed.
-    failed: HashSet<SessionId>,
+    /// The states of sessions without a task; a session that is missing here is idle.
+    at_rest: HashMap<SessionId, SessionState>,
+    unread: Unread,
 }
 
 impl Registry {
-    /// Nothing runs yet; these failed last.
-    pub fn new(failed: Vec<SessionId>) -> Self {
-        Self { running: HashMap::new(), failed: failed.into_iter().collect() }
+    /// Of sessions whose last turn did not end well, `ended` says how it ended.
+    pub fn new(ended: Vec<(SessionId, TurnOutcome)>, unread: Unread) -> Self {
+        let state = |(session, outcome)| (session, at_rest(Some(outcome)));
+        Self { running: HashMap::new(), at_rest: ended.into_iter().map(state).collect(), unread }
     }
 
-    /// The handle of a session's task.
     pub fn running(&self, session: &SessionId) -> Option<&Session> {
         self.running.get(session).filter(|running| !running.is_over())
     }
 
-    /// Every handle.
     pub fn all(&self) -> Vec<Session> {
         self.running.values().cloned().collect()
     }
 
-    /// A task was started.
     pub fn add(&mut self, session: Session) {
-        self.failed.remove(session.id());
+        self.at_rest.remove(session.id());
         self.running.insert(session.id().clone(), session);
     }
 
-    /// The session is gone, or its task is.
+    /// The session or its task no longer exists.
     pub fn remove(&mut self, session: &SessionId) -> Option<Session> {
-        self.failed.remove(session);
+        self.at_rest.remove(session);
         self.running.remove(session).filter(|running| !running.is_over())
     }
 
-    /// How a session is tied to its agent.
     pub fn attached(&self, session: &SessionId) -> Option<AttachedState> {
         self.running(session)?.situation().attached
     }
 
-    /// A session as lists show it.
     pub fn row(&self, mut record: SessionRecord) -> SessionListItem {
-        let mut state = if self.failed.contains(&record.id) {
-            SessionState::Failed
-        } else {
-            SessionState::Idle
-        };
+        let mut state = self.at_rest.get(&record.id).copied().unwrap_or(SessionState::Idle);
         if let Some(session) = self.running.get(&record.id) {
             let situation = session.situation();
             state = situation.state;
-            // What the task knows and the file does not have yet.
+            // The task may know newer values than the file.
             record.last_active_at = record.last_active_at.max(situation.last_active_at);
             if situation.title.0 > record.title_by {
                 record.title = situation.title.1;
             }
         }
         SessionListItem {
+            unread: self.unread.has(&record.id),
             id: record.id,
             project_id: record.project_id,
             title: record.title,
@@ -84,44 +79,86 @@ impl Registry {
             cli_type: record.cli_type,
             archived: record.archived,
             state,
+            worktree: record.worktree,
+            counts: record.counts,
         }
     }
 
-    /// A task came to rest. Another may be running already.
+    /// A task came to rest. Its successor may be running already.
     fn rested(&mut self, session: &SessionId) {
         if let Some(over) = self.running.get(session).filter(|running| running.is_over()) {
-            if over.situation().state == SessionState::Failed {
-                self.failed.insert(session.clone());
-            }
+            self.at_rest.insert(session.clone(), over.situation().state);
             self.running.remove(session);
         }
     }
 }
 
+/// A request that a session's task has.
+pub struct Handed<T> {
+    session: SessionId,
+    answer: oneshot::Receiver<Result<T, Failure>>,
+}
+
+impl<T> Handed<T> {
+    /// One that needs no task.
+    pub fn answered(session: &SessionId, answer: Result<T, Failure>) -> Self {
+        let (reply, receiver) = oneshot::channel();
+        let _receiver_is_here = reply.send(answer);
+        Self { session: session.clone(), answer: receiver }
+    }
+
+    pub async fn answer(self) -> Result<T, Failure> {
+        self.answer.await.unwrap_or_else(|_task_panicked| Err(task_ended(&self.session)))
+    }
+}
+
 /// Asks a running task and waits for its answer.
-pub async fn ask<T>(session: &Session, ask: impl FnOnce(Reply<T>) -> Ask) -> Result<T, Failure> {
+pub async fn ask<T>(
+    session: &Session,
+    ask: impl FnOnce(Reply<T>) -> SessionRequest,
+) -> Result<T, Failure> {
     let (reply, answer) = oneshot::channel();
     let _at_rest = session.ask(ask(reply));
     answer.await.unwrap_or_else(|_task_panicked| Err(task_ended(session.id())))
 }
 
 impl SessionService {
-    /// Asks a session's task, which is started when there is none, and waits for its answer.
-    pub(super) async fn ask<T>(
+    /// Asks a session's task, which is started if necessary, and waits for its answer. Messages go through
+    /// [`send`](Self::send), which recognises repeated ones.
+    pub async fn ask<T>(
         self: &Arc<Self>,
         id: &SessionId,
-        ask: impl FnOnce(Reply<T>) -> Ask,
+        ask: impl FnOnce(Reply<T>) -> SessionRequest,
     ) -> Result<T, Failure> {
+        self.hand(id, ask).await?.answer().await
+    }
+
+    /// The same, up to the moment when the task has the request: it carries them out in that order.
+    pub async fn hand<T>(
+        self: &Arc<Self>,
+        id: &SessionId,
+        ask: impl FnOnce(Reply<T>) -> SessionRequest,
+    ) -> Result<Handed<T>, Failure> {
         let (reply, answer) = oneshot::channel();
         let mut ask = ask(reply);
-        // A task that comes to rest in this very moment gives the ask back.
+        // A task that is just coming to rest gives the request back.
         while let Err(back) = self.session(id).await?.ask(ask) {
             ask = back;
         }
-        answer.await.unwrap_or_else(|_task_panicked| Err(task_ended(id)))
+        Ok(Handed { session: id.clone(), answer })
     }
 
-    /// A handle to a session, whose task is started when it is not running.
+    /// Starts the task of a session that has something to do by itself.
+    pub(super) fn wake(self: &Arc<Self>, id: SessionId) {
+        let service = Arc::clone(self);
+        tokio::spawn(async move {
+            if let Err(failure) = service.session(&id).await {
+                tracing::warn!(session = %id, failure.message, "a session can't continue by itself");
+            }
+        });
+    }
+
+    /// A handle to a session, whose task is started if necessary.
     async fn session(self: &Arc<Self>, id: &SessionId) -> Result<Session, Failure> {
         let mut registry = self.registry.lock().await;
         if let Some(session) = registry.running(id) {
@@ -136,13 +173,13 @@ impl SessionService {
         Ok(session)
     }
 
-    /// Starts a session's task and, should it panic, one in its place.
+    /// Starts a session's task, and another one if it panics.
     pub(super) fn run(
         self: &Arc<Self>,
         record: SessionRecord,
         row: Option<SessionRow>,
         provider: Arc<dyn CliProvider>,
-        made: Option<mpsc::UnboundedReceiver<Metered>>,
+        made: Option<Made<'_>>,
     ) -> Session {
         let id = record.id.clone();
         let (session, task) =
@@ -152,7 +189,7 @@ impl SessionService {
             match task.await {
                 Ok(too_late) => service.rested(&id, too_late).await,
                 Err(panic) if panic.is_panic() => {
-                    tracing::error!(session = %id, "a session's task panicked; it is made anew");
+                    tracing::error!(session = %id, "a session's task panicked; it is restarted");
                     service.rebuild(&id, &provider).await;
                 }
                 Err(_the_runtime_ends) => {}
@@ -161,11 +198,11 @@ impl SessionService {
         session
     }
 
-    /// A task came to rest; what was asked in that moment is for the next one.
-    async fn rested(self: &Arc<Self>, id: &SessionId, asks: Vec<Ask>) {
+    /// A task came to rest; requests that arrived at that moment go to the next one.
+    async fn rested(self: &Arc<Self>, id: &SessionId, asks: Vec<SessionRequest>) {
         self.registry.lock().await.rested(id);
         for mut ask in asks {
-            // When the session is gone too, dropping the ask tells who asked.
+            // If the session no longer exists either, dropping the request sends an error.
             while let Ok(session) = self.session(id).await {
                 match session.ask(ask) {
                     Ok(()) => break,
@@ -175,25 +212,31 @@ impl SessionService {
         }
     }
 
-    /// A task panicked: its agent is let go, its turn closed, and whoever follows gets the session from the journal.
+    /// A task panicked: its agent is ended, its turn closed, and its followers get the session from the journal.
     async fn rebuild(self: &Arc<Self>, id: &SessionId, provider: &Arc<dyn CliProvider>) {
         self.registry.lock().await.remove(id);
         if let Err(error) = provider.kill_session(id).await {
-            tracing::warn!(session = %id, %error, "the agent of a panicked session could not be let go");
+            tracing::warn!(session = %id, %error, "could not end the agent of a panicked session");
         }
         self.interrupted(id).await;
         let Ok(record) = self.record(id) else { return };
+        let asked = id.clone();
+        let row = self.around.journal.read(move |reader| reader.session(&asked)).await;
+        let state = at_rest(row.ok().flatten().and_then(|row| row.last_outcome));
+        self.registry.lock().await.at_rest.insert(id.clone(), state);
+        self.around.unread.extend([id.clone()]);
         self.around.hub.broadcast(ServerMessage::SessionState {
+            unread: true,
             session_id: id.clone(),
             project_id: record.project_id,
-            state: SessionState::Idle,
+            state,
             last_active_at: Timestamp::from(SystemTime::now()),
         });
         for outbox in self.around.hub.outboxes() {
             let Some(follow) = outbox.follows(id) else { continue };
             let how = Open { outbox, since: None, around: None, follow, request_id: None };
             if let Err(failure) = self.open(id, how).await {
-                tracing::warn!(message = failure.message, "a rebuilt session could not be shown");
+                tracing::warn!(message = failure.message, "could not show a rebuilt session");
             }
         }
     }

@@ -1,4 +1,6 @@
-//! What the socket and HTTP call. Keeps one handle per session in use.
+//! The sessions' interface for the socket and HTTP.
+
+mod adopting;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,95 +8,130 @@ use std::time::{Duration, SystemTime};
 
 use liminal_agents::{NewSession, ProviderRegistry};
 use liminal_contract::{
-    Answer, AttachedSession, AttachedState, CliType, ItemId, Policy, ProjectId, ServerMessage,
-    SessionId, SessionListItem, SessionStatus, Timestamp, TurnId,
+    AttachedSession, AttachedState, AttachmentRef, CliType, ErrorCode, Policy, ProjectId,
+    ServerMessage, SessionId, SessionListItem, SessionStatus, Timestamp, WhenBusy,
 };
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard, oneshot};
+use tokio::time::{Instant, timeout, timeout_at};
 use uuid::Uuid;
 
+use super::attaching;
 use super::failures::{not_found, other_content};
 use super::open;
-use super::registry::{Registry, ask};
-use super::session::{Ask, Open};
+use super::pace::AtWork;
+use super::registry::{Handed, Registry, ask};
+use super::session::{Open, Sent, Session};
+use super::task::SessionRequest;
 use super::title::NEW_SESSION;
+use super::unread::Unread;
+use crate::attachments::Attachments;
+use crate::changes::Changes;
 use crate::failure::Failure;
+use crate::feed::{Follow, Hub, Outbox};
 use crate::journal::{Committed, Journal};
 use crate::projects::Projects;
 use crate::search::Search;
-use crate::store::{SessionRecord, SessionsFile, TitleBy};
-use crate::ws::Hub;
+use crate::store::{
+    Choice, ChoicesFile, RefsFile, SessionRecord, SessionsFile, TitleBy, TrustFile,
+};
+use crate::workspaces::{Wanted, Workspaces};
 
-/// How long the journal may take with the last words when we stop.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long to wait for the last commits before ending the agents, which takes two seconds at most. The journal writes
+/// the rest during that time.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// What sessions live among.
+/// The limit for a whole stop, whatever agents and disks do.
+const STOP: Duration = Duration::from_millis(2800);
+
+/// The part of it reserved for closing the journal.
+const CLOSING: Duration = Duration::from_millis(200);
+
+/// The largest whole number that a browser counts exactly.
+const HIGHEST_INDEX: u64 = (1 << 53) - 1;
+
+/// Whether agents are left after a stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentsLeft {
+    None,
+    /// Guards are still ending agents; they don't need us for that.
+    StillEnding,
+}
+
+/// The parts of the program that sessions use.
 pub struct Surroundings {
-    /// Every word.
     pub journal: Journal,
-    /// Finding any of them.
+    pub attachments: Arc<Attachments>,
+    pub changes: Arc<Changes>,
+    pub workspaces: Workspaces,
+    pub trust: Arc<TrustFile>,
     pub search: Search,
-    /// Every connected browser.
     pub hub: Arc<Hub>,
-    /// The user's projects.
     pub projects: Arc<Projects>,
-    /// The list of sessions.
     pub sessions: Arc<SessionsFile>,
-    /// The agents.
+    pub choices: ChoicesFile,
+    pub refs: RefsFile,
     pub registry: ProviderRegistry,
-    /// For sessions that were not given one.
+    /// For sessions without their own.
     pub policy: Policy,
-    /// How long an agent may be silent before the user is told.
+    /// How long an agent may be silent before the user gets a notice.
     pub patience: Duration,
-    /// How often a session that does nothing looks whether anybody still needs it.
+    /// How often an idle session checks whether it is still needed.
     pub idle: Duration,
+    /// Sessions at work, which share the machine.
+    pub at_work: AtWork,
+    /// Sessions that ended a turn the user has not looked at.
+    pub unread: Unread,
 }
 
 impl Surroundings {
-    /// Where a project is, for reading: nowhere when it was removed, which keeps its sessions.
+    /// A project's directory, for reading. Empty for a removed project, whose sessions are kept.
     pub fn project_dir(&self, project: &ProjectId) -> PathBuf {
         self.projects.get(project).map(|project| PathBuf::from(project.path)).unwrap_or_default()
     }
+
+    /// Where a session works.
+    pub fn directory(&self, record: &SessionRecord) -> PathBuf {
+        match &record.worktree {
+            Some(worktree) => PathBuf::from(&worktree.path),
+            None => self.project_dir(&record.project_id),
+        }
+    }
 }
 
-/// A message of the user's.
+/// A message from the user.
 pub struct Send {
-    /// To whom.
     pub session: SessionId,
     /// Markdown.
     pub content: String,
+    pub attachments: Vec<AttachmentRef>,
     /// Only a UUID is deduplicated.
     pub request_id: Option<String>,
+    pub when_busy: WhenBusy,
+    /// The browser it comes from, which follows the session from now on.
+    pub sender: Option<Arc<Outbox>>,
 }
 
-/// All sessions.
 pub struct SessionService {
     pub(super) around: Arc<Surroundings>,
     pub(super) registry: Mutex<Registry>,
+    changing: Mutex<()>,
 }
 
 impl SessionService {
-    /// Takes up what an earlier run left: titles and times that `sessions.json` does not have yet.
     pub async fn start(around: Surroundings) -> Result<Arc<Self>, Failure> {
-        let failed = around.journal.read(|reader| reader.failed()).await?;
-        let registry = Mutex::new(Registry::new(failed));
-        let service = Arc::new(Self { around: Arc::new(around), registry });
-        let told = service.around.journal.read(|reader| reader.metas()).await?;
-        for (session, title, last_active_at) in told {
-            service.around.sessions.update_later(session, move |record| {
-                record.last_active_at = record.last_active_at.max(last_active_at);
-                if let Some(title) = title
-                    && record.title == NEW_SESSION
-                    && record.title_by.is_none()
-                {
-                    record.title = title;
-                    record.title_by = Some(TitleBy::Derived);
-                }
-            });
+        let ended = around.journal.read(|reader| reader.ended_badly()).await?;
+        let continuing = around.journal.read(|reader| reader.continuing()).await?;
+        around.unread.extend(around.journal.read(|reader| reader.unread()).await?);
+        let registry = Mutex::new(Registry::new(ended, around.unread.clone()));
+        let service =
+            Arc::new(Self { around: Arc::new(around), registry, changing: Mutex::default() });
+        for session in continuing {
+            service.wake(session);
         }
+        tokio::spawn(attaching::sweep(Arc::downgrade(&service)));
         Ok(service)
     }
 
-    /// What sessions live among.
     pub fn around(&self) -> &Surroundings {
         &self.around
     }
@@ -106,25 +143,42 @@ impl SessionService {
         archived: bool,
     ) -> Result<Vec<SessionListItem>, Failure> {
         self.around.projects.get(project)?;
-        let mut records = self.around.sessions.all()?;
-        records.retain(|record| record.project_id == *project && record.archived == archived);
+        let mut records = self.around.sessions.of(project)?;
+        records.retain(|record| record.archived == archived);
         let registry = self.registry.lock().await;
         let mut rows: Vec<_> = records.into_iter().map(|record| registry.row(record)).collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.last_active_at));
         Ok(rows)
     }
 
-    /// Makes a session. When it fails, neither entry nor process is left.
+    /// Creates a session, which `creator` follows. If that fails, neither an entry nor a process is left.
     pub async fn create(
         self: &Arc<Self>,
         project: &ProjectId,
         cli_type: &CliType,
         policy: Option<Policy>,
+        worktree: Option<Wanted>,
+        creator: Option<&Arc<Outbox>>,
     ) -> Result<SessionListItem, Failure> {
         let provider = self.around.registry.resolve(cli_type)?;
         let project = self.around.projects.workable(project).await?;
-        let new = NewSession { project_dir: PathBuf::from(&project.path), session_id: None };
-        let made = provider.create_session(new).await?;
+        let project_dir = PathBuf::from(&project.path);
+        let chosen = self.around.choices.last(&project_dir, cli_type);
+        let worktree = match worktree {
+            Some(wanted) => Some(self.make_worktree(&project, wanted).await?),
+            None => None,
+        };
+        let directory = worktree.as_ref().map_or(project_dir, |made| PathBuf::from(&made.path));
+        let new = NewSession { project_dir: directory, session_id: None, chosen };
+        let made = match provider.create_session(new).await {
+            Ok(made) => made,
+            Err(error) => {
+                if let Some(worktree) = &worktree {
+                    self.around.workspaces.discard(&project, worktree).await;
+                }
+                return Err(error.into());
+            }
+        };
         let now = Timestamp::from(SystemTime::now());
         let id = made.session_id;
         let record = SessionRecord {
@@ -138,49 +192,53 @@ impl SessionService {
             created_at: now,
             policy,
             title_by: None,
+            worktree,
+            counts: None,
             other: serde_json::Map::new(),
         };
         if let Err(error) = self.around.sessions.put(record.clone()).await {
             if let Err(error) = provider.kill_session(&id).await {
-                tracing::warn!(session = %id, %error, "a session that could not be listed could not be ended");
+                tracing::warn!(session = %id, %error, "could not end a session that could not be listed");
             }
             return Err(error.into());
         }
-        // An empty commit: from now on the journal knows this session, and opening it asks no agent.
+        // An empty commit: from now on the journal knows this session, and opening it needs no agent.
         self.around.journal.commit(&id, 0, Vec::new(), Box::new(|| {}));
         let mut registry = self.registry.lock().await;
-        let session = self.run(record.clone(), None, provider, Some(made.output));
+        let session = self.run(record.clone(), None, provider, Some((made.output, creator)));
         registry.add(session);
         Ok(registry.row(record))
     }
 
-    /// Follows a session; its history goes to the outbox.
+    /// Follows a session. Its history goes to the outbox.
     pub async fn open(self: &Arc<Self>, session: &SessionId, how: Open) -> Result<(), Failure> {
-        self.ask(session, |reply| Ask::Open(how, reply)).await
-    }
-
-    /// Makes a session's transcript ready and gives it to all who follow.
-    pub async fn load(self: &Arc<Self>, session: &SessionId) -> Result<(), Failure> {
-        self.ask(session, Ask::Load).await
+        self.ask(session, |reply| SessionRequest::Open(how, reply)).await
     }
 
     /// The entries above an index.
     pub async fn older(&self, session: &SessionId, before: u64) -> Result<ServerMessage, Failure> {
         self.record(session)?;
+        check_index("before", before, session)?;
         Ok(open::older(&self.around.journal, session.clone(), before).await?)
     }
 
     /// The entries below an index.
     pub async fn newer(&self, session: &SessionId, after: u64) -> Result<ServerMessage, Failure> {
         self.record(session)?;
+        check_index("after", after, session)?;
         Ok(open::newer(&self.around.journal, session.clone(), after).await?)
     }
 
-    /// Says something to the agent. The same UUID `requestId` again is answered again and not sent again.
-    pub async fn send(self: &Arc<Self>, send: Send) -> Result<TurnId, Failure> {
-        let record = self.record(&send.session)?;
-        if send.content.trim().is_empty() {
-            let what = "`content` is blank; write something to send";
+    /// Sends a message to the agent. A repeated UUID `requestId` gets the same answer and is not sent again.
+    pub async fn send(self: &Arc<Self>, send: Send) -> Result<Sent, Failure> {
+        self.hand_message(send).await?.answer().await
+    }
+
+    /// The same, up to the moment when the session's task has the message.
+    pub async fn hand_message(self: &Arc<Self>, send: Send) -> Result<Handed<Sent>, Failure> {
+        self.record(&send.session)?;
+        if send.content.trim().is_empty() && send.attachments.is_empty() {
+            let what = "`content` is empty; write something to send";
             return Err(Failure::invalid(what).about(send.session));
         }
         if let Some(request_id) = send.request_id.clone().filter(|id| Uuid::try_parse(id).is_ok()) {
@@ -188,38 +246,53 @@ impl SessionService {
             let before =
                 self.around.journal.read(move |reader| reader.request(&id, &request_id)).await?;
             if let Some(before) = before {
-                return if before.content == send.content {
-                    Ok(before.turn_id)
+                let is_same = before.content == send.content;
+                let sent = if is_same {
+                    Ok(Sent::Began(before.turn_id))
                 } else {
                     Err(other_content(&send.session))
                 };
+                return Ok(Handed::answered(&send.session, sent));
             }
         }
-        let Send { session, content, request_id } = send;
-        let project = self.around.projects.workable(&record.project_id).await;
-        project.map_err(|error| Failure::from(error).about(session.clone()))?;
-        self.ask(&session, |reply| Ask::Send { content, request_id, reply }).await
+        let Send { session, content, attachments, request_id, when_busy, sender } = send;
+        let sender = sender.filter(|sender| sender.follows(&session).is_none());
+        let (store, workspace) = (self.around.attachments.clone(), self.directory(&session).await?);
+        let kept = move || attaching::keep(&store, &workspace, content, attachments);
+        let kept = tokio::task::spawn_blocking(kept).await;
+        let kept = kept.map_err(|_panicked| Failure::unexpected())?;
+        let prompt = kept.map_err(|failure| failure.about(session.clone()))?;
+        // From now on, so that a close can end it.
+        let expects = |sender: &Arc<Outbox>| sender.expect(&session, Follow::Whole);
+        sender.iter().for_each(expects);
+        let send = |reply| SessionRequest::Send { prompt, request_id, when_busy, sender, reply };
+        self.hand(&session, send).await
     }
 
-    /// Stops the running turn; nothing when there is none.
-    pub async fn cancel(self: &Arc<Self>, session: &SessionId) -> Result<(), Failure> {
-        self.ask(session, Ask::Cancel).await
+    /// Held from a change until every browser is told, so that all end with the state that is kept.
+    pub async fn changing(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().await
     }
 
-    /// Answers a permission.
-    pub async fn answer(
-        self: &Arc<Self>,
-        session: &SessionId,
-        item: ItemId,
-        answer: Answer,
-    ) -> Result<(), Failure> {
-        self.ask(session, |reply| Ask::Answer { item, answer, reply }).await
+    /// The user sees the session as it is now.
+    pub async fn looked(&self, session: &SessionId) -> Result<(), Failure> {
+        self.record(session)?;
+        self.around.unread.remove(session);
+        self.written(|journal, committed| journal.look(session, committed)).await;
+        Ok(())
     }
 
-    /// Hides a session. A running turn ends by itself.
+    /// Hides a session. A running turn continues to its end, but a planned message is not sent.
     pub async fn archive(&self, session: &SessionId) -> Result<(), Failure> {
         self.update(session, |record| record.archived = true).await?;
-        Ok(())
+        let running = self.registry.lock().await.running(session).cloned();
+        match running {
+            Some(running) => {
+                ask(&running, |reply| SessionRequest::ContinueAt { at: None, reply }).await
+            }
+            // A task with a plan that it can carry out runs.
+            None => Ok(()),
+        }
     }
 
     /// Shows an archived session again.
@@ -228,7 +301,7 @@ impl SessionService {
         Ok(self.registry.lock().await.row(record))
     }
 
-    /// Gives a session a title that nothing else replaces.
+    /// Sets a title that neither the agent nor a first message replaces.
     pub async fn rename(&self, session: &SessionId, title: String) -> Result<(), Failure> {
         self.update(session, |record| {
             record.title = title;
@@ -238,38 +311,64 @@ impl SessionService {
         Ok(())
     }
 
-    /// Changes what happens when the agent asks.
+    /// `confirmed: Some(false)` refuses **Approve everything** where the user has not confirmed it before.
     pub async fn set_policy(
         self: &Arc<Self>,
         session: &SessionId,
         policy: Policy,
+        confirmed: Option<bool>,
     ) -> Result<(), Failure> {
+        if policy == Policy::Auto {
+            let record = self.record(session)?;
+            let project = self.around.project_dir(&record.project_id);
+            let (choices, agent) = (&self.around.choices, &record.cli_type);
+            if confirmed != Some(false) {
+                choices.confirm(&project, agent, &Choice::ApproveEverything).await;
+            } else if !choices.is_confirmed(&project, agent, &Choice::ApproveEverything) {
+                let message =
+                    "Confirm Approve everything first: the agent then acts without asking.";
+                let failure = Failure::new(ErrorCode::OptionUnconfirmed, message);
+                return Err(failure.about(session.clone()));
+            }
+        }
         self.update(session, move |record| record.policy = Some(policy)).await?;
         if let Some(running) = self.registry.lock().await.running(session) {
-            let _at_rest_and_reads_it_when_it_wakes = running.ask(Ask::Policy(policy));
+            let _at_rest_and_reads_it_when_it_wakes = running.ask(SessionRequest::Policy(policy));
         }
         Ok(())
     }
 
-    /// Removes a session and its transcript for good. A running turn is stopped first; the agent's own file stays.
+    /// Deletes a session and its transcript permanently. A running turn is stopped first; the agent's own file stays.
     pub async fn delete(self: &Arc<Self>, session: &SessionId) -> Result<(), Failure> {
         let record = self.record(session)?;
         if let Some(running) = self.registry.lock().await.remove(session) {
-            ask(&running, Ask::Kill).await?;
+            ask(&running, SessionRequest::Kill).await?;
         } else if let Ok(provider) = self.around.registry.resolve(&record.cli_type)
             && provider.is_alive(session)
         {
             provider.kill_session(session).await?;
         }
+        self.around.refs.add(session.clone());
+        let id = session.clone();
+        let attached = self.around.journal.read(move |reader| reader.attachments_of(&id)).await?;
         self.around.sessions.remove(session.clone()).await?;
+        self.around.unread.remove(session);
         self.written(|journal, committed| journal.delete(session, committed)).await;
         self.around.search.forget(session).await;
+        self.around.forget_attachments(attached).await;
+        self.around.changes.forget(session).await;
         Ok(())
     }
 
-    /// Ends the session with its agent. It stays in the sidebar.
-    pub async fn kill(self: &Arc<Self>, session: &SessionId) -> Result<(), Failure> {
-        self.ask(session, Ask::Kill).await
+    /// Ends the turns and the agents of a removed project's sessions: nobody would see them, or answer their questions.
+    pub async fn end_in(&self, project: &ProjectId) -> Result<(), Failure> {
+        let records = self.around.sessions.of(project)?;
+        let running: Vec<Session> = {
+            let registry = self.registry.lock().await;
+            records.iter().filter_map(|record| registry.running(&record.id).cloned()).collect()
+        };
+        let ending = running.iter().map(|session| ask(session, SessionRequest::Kill));
+        futures_util::future::try_join_all(ending).await.map(drop)
     }
 
     /// Starts a disconnected agent again.
@@ -281,7 +380,7 @@ impl SessionService {
         Ok(self.around.registry.resolve(cli_type)?.reconnect(session).await?)
     }
 
-    /// Whether the agent behind a session lives, and how the two are tied.
+    /// Whether the agent's process is alive, and how the session is attached to it.
     pub async fn status(&self, session: &SessionId) -> Result<SessionStatus, Failure> {
         let record = self.record(session)?;
         let is_alive = self.is_alive(&record);
@@ -298,8 +397,7 @@ impl SessionService {
     pub async fn attached(&self, project: &ProjectId) -> Result<Vec<AttachedSession>, Failure> {
         self.around.projects.get(project)?;
         let registry = self.registry.lock().await;
-        let mut records = self.around.sessions.all()?;
-        records.retain(|record| record.project_id == *project);
+        let records = self.around.sessions.of(project)?;
         Ok(records
             .into_iter()
             .filter_map(|record| {
@@ -317,33 +415,46 @@ impl SessionService {
             .collect())
     }
 
-    /// Puts everything on disk, closes what runs as interrupted, and ends every agent. A disk that takes nothing does
-    /// not keep us: what it did not take is closed at the next start.
-    pub async fn stop(&self) {
+    /// Commits everything, closes running turns as interrupted, and ends every agent. Neither an agent nor a full disk
+    /// can block it: turns that could not be closed are closed at the next start.
+    pub async fn stop(&self) -> AgentsLeft {
+        let until = Instant::now() + STOP;
         let at_rest = async {
-            for session in self.registry.lock().await.all() {
-                if let Err(failure) = ask(&session, Ask::Rest).await {
-                    tracing::warn!(message = failure.message, "a session could not be put to rest");
+            let sessions = self.registry.lock().await.all();
+            // All get the request before we wait for the first: none may take the end of its agent for a crash.
+            let resting: Vec<_> = sessions
+                .iter()
+                .map(|session| {
+                    let (reply, rested) = oneshot::channel();
+                    let _at_rest_already = session.ask(SessionRequest::Rest(reply));
+                    (session.id(), rested)
+                })
+                .collect();
+            for (session, rested) in resting {
+                if let Ok(Err(failure)) = rested.await {
+                    tracing::warn!(message = failure.message, "could not bring a session to rest");
                 }
-                self.interrupted(session.id()).await;
+                self.interrupted(session).await;
             }
         };
-        let _disk_is_full = tokio::time::timeout(LAST_WORDS, at_rest).await;
-        self.around.registry.shutdown().await;
-        // The index first: it reads the journal, and only who closes a database last folds its log into it.
+        let _disk_is_full = timeout(LAST_WORDS, at_rest).await;
+        let ended = timeout_at(until - CLOSING, self.around.registry.shutdown()).await;
+        // The index first, because it reads the journal: only the last to close a database merges its log into it.
         let closed = async {
+            self.around.sessions.write().await;
             self.around.search.close().await;
             self.written(Journal::close).await;
         };
-        let _disk_is_full = tokio::time::timeout(LAST_WORDS, closed).await;
+        let _disk_is_full = timeout_at(until, closed).await;
+        if ended.is_ok() { AgentsLeft::None } else { AgentsLeft::StillEnding }
     }
 
-    /// Closes what runs in a session, in the journal.
+    /// Closes a session's running turn in the journal.
     pub(super) async fn interrupted(&self, id: &SessionId) {
         self.written(|journal, committed| journal.interrupt(id, committed)).await;
     }
 
-    /// Waits until the journal has done something.
+    /// Waits until the journal has carried out a request.
     async fn written(&self, ask: impl FnOnce(&Journal, Committed)) {
         let (done, wait) = tokio::sync::oneshot::channel();
         let committed = Box::new(move || {
@@ -372,4 +483,13 @@ impl SessionService {
         let updated = self.around.sessions.update(session.clone(), change).await?;
         updated.ok_or_else(|| not_found(session))
     }
+}
+
+/// Refuses a number that no browser can count to.
+fn check_index(field: &str, index: u64, session: &SessionId) -> Result<(), Failure> {
+    if index <= HIGHEST_INDEX {
+        return Ok(());
+    }
+    let what = format!("`{field}` must be the index of an item, at most {HIGHEST_INDEX}");
+    Err(Failure::invalid(what).about(session.clone()))
 }

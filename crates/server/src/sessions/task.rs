@@ -1,291 +1,293 @@
-//! The owner of one conversation.
+//! The owner of one session: passes events to the values that decide, and does what they return.
 //!
-//! Every step of the loop is synchronous; what takes time (commits, starting an agent, sending) runs elsewhere and
-//! comes back as [`Done`]. A change is applied in memory, handed to the journal, and told to browsers only when the
-//! journal has it: memory may be ahead, nothing a browser gets ever is.
+//! `TurnState` knows the state of the turn, `Queue` the messages that wait for theirs, `Tie` the agent, `Recorder` the
+//! changes on their way to disk and the followers, `Facts` everything beside the conversation. Every step of the loop
+//! is synchronous; slow work (commits, starting an agent, sending) runs in other tasks and comes back as [`Done`].
 
 mod agent;
+mod answers;
 mod apply;
 mod ask;
+mod checkpoints;
+mod continuing;
+mod ending;
+mod history;
+mod options;
+mod queue;
+mod steering;
 
-use std::collections::{HashMap, VecDeque};
+use std::mem;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
-use liminal_agents::{Charge, CliProvider, Metered, ProviderError, ProviderSession};
+use liminal_agents::{CliProvider, Metered, ProviderError, ProviderSession};
 use liminal_contract::{
-    AttachedState, ItemId, OutcomeBy, Policy, ServerMessage, SessionId, SessionState, Timestamp,
-    TurnId,
+    Answer, AttachedState, ItemId, OutcomeBy, Prompt, ServerMessage, SessionState, TurnId, WhenBusy,
 };
-use liminal_stream::{Now, Pacing, UpsertProcessor};
-use tokio::sync::{mpsc, watch};
+use liminal_stream::{Pacing, UpsertProcessor};
+use tokio::sync::{mpsc, oneshot, watch};
 
+use super::clock::Clock;
+use super::facts::Facts;
+use super::pace::{self, Pace};
+use super::queue::{Hold, Queue};
+use super::recorder::{Recorder, Step};
 use super::service::Surroundings;
-use super::session::{Ask, Open, Reply, Session, Situation};
+use super::session::{Open, Reply, Sent, Session, Situation, at_rest};
 use super::silence::Silence;
+use super::tie::Tie;
 use super::transcript::Transcript;
-use super::turn::Turn;
-use crate::journal::{Change, SessionRow, TurnRow};
+use super::turn::TurnState;
+pub use ask::SessionRequest;
+use checkpoints::{CheckpointsUnderWay, Taken};
+pub use options::OptionChange;
+use options::OptionsUnderWay;
+
+use crate::failure::Failure;
+use crate::feed::{Follow, Outbox};
+use crate::journal::SessionRow;
 use crate::store::SessionRecord;
-use crate::ws::outbox::{Outbox, Told};
 
-/// At most one update per item in this time reaches a browser; faster than anyone reads.
-const PACE: Duration = Duration::from_millis(33);
-
-/// Owns one session.
 pub struct SessionTask {
-    id: SessionId,
-    record: SessionRecord,
     around: Arc<Surroundings>,
     provider: Arc<dyn CliProvider>,
-    asks: mpsc::UnboundedReceiver<Ask>,
+    requests: mpsc::UnboundedReceiver<SessionRequest>,
     done: mpsc::UnboundedReceiver<Done>,
-    /// For what runs elsewhere to come back.
+    /// Given to other tasks, for their results.
     back: mpsc::UnboundedSender<Done>,
     situation: watch::Sender<Situation>,
-
-    attachment: Attachment,
-    /// Whether the journal has this session, so that it can be opened without its agent.
-    seen: bool,
-    policy: Policy,
-    turn: Turn,
-    /// What the user said that the agent does not have yet.
-    prompt: Option<Prompt>,
-    turns: HashMap<TurnId, TurnRow>,
-    transcript: Transcript,
+    clock: Clock,
+    pace: Pace,
     processor: UpsertProcessor,
-    silence: Silence,
-    silence_note: Option<liminal_stream::Upsert>,
-    failed: bool,
-    reading: Reading,
-    /// The history began a new stream.
-    replaced: bool,
-    mark: Option<liminal_stream::HistoryMark>,
-
-    /// Waiting for the journal.
-    uncommitted: VecDeque<Uncommitted>,
-    /// Of outputs that led to no change yet.
-    charges: Vec<Charge>,
-    /// Sends of this task's life with a hash of their words, so that one repeated before its commit is known too.
-    requests: HashMap<String, (TurnId, u64)>,
-    /// Permissions that an answer is under way for.
-    answering: Vec<ItemId>,
-    followers: Vec<Arc<Outbox>>,
-    openings: u64,
-    /// What waits for the agent's own history to be in the journal.
-    waiting_to_open: Vec<(Open, Reply<()>)>,
-    waiting_to_load: Vec<Reply<()>>,
-    waiting_to_send: Vec<Said>,
-    resting: Vec<Reply<()>>,
-    notes: usize,
-    began: Instant,
-    /// When to look whether anybody still needs this task.
-    look_around_at: Duration,
+    silence: Silence<liminal_stream::Upsert>,
+    turn: TurnState,
+    queue: Queue<oneshot::Sender<TurnId>>,
+    tie: Tie<mpsc::UnboundedReceiver<Metered>, WaitingRequest>,
+    recorder: Recorder<Then>,
+    facts: Facts,
+    options: OptionsUnderWay,
+    /// Permissions to refuse once the agent has the message that was sent instead.
+    refusing: Vec<ItemId>,
+    checkpoints: CheckpointsUnderWay,
+    /// Who waits until the session is attached.
+    loading: Vec<Reply<()>>,
 }
 
-/// The session's tie to its agent.
-enum Attachment {
-    /// None; the next message makes one.
-    None,
-    /// Being made.
-    Making(Reason),
-    /// What the agent says arrives here.
-    Made(mpsc::UnboundedReceiver<Metered>),
+/// Of a session that was just created: the agent's output, and the browser that created it.
+pub type Made<'a> = (mpsc::UnboundedReceiver<Metered>, Option<&'a Arc<Outbox>>);
+
+/// A request that waits until the agent's own history is in the journal.
+enum WaitingRequest {
+    Open(Open, Reply<()>),
+    Read(Reply<()>),
+    Load(Reply<()>),
+    Send(UserMessage),
 }
 
-/// What an attachment is made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reason {
-    /// To send a message.
-    Message,
-    /// To read a history the journal does not have (all).
-    History,
-    /// To send a message to an agent that has forgotten the session.
-    Anew,
-}
-
-/// A history of the agent's own, on its way into the journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reading {
-    /// There is none: what the agent says is news.
-    No,
-    /// It was asked for, and what comes now is of it.
-    UnderWay,
-    /// All of it was told; it is there when this is on disk.
-    Told(u64),
-}
-
-/// A message as it was sent.
-struct Said {
-    content: String,
+struct UserMessage {
+    prompt: Prompt,
     request_id: Option<String>,
-    reply: Reply<TurnId>,
+    when_busy: WhenBusy,
+    sender: Option<Arc<Outbox>>,
+    reply: Reply<Sent>,
 }
 
-struct Prompt {
-    turn: TurnId,
-    content: String,
-    /// It may be given to the agent.
-    is_on_disk: bool,
+/// Someone who is told that a message's turn began.
+enum Asker {
+    Sender(Reply<Sent>),
+    /// The message was queued.
+    Waiter(oneshot::Sender<TurnId>),
 }
 
-/// A change that is on its way to disk, and what to do when it is there.
-struct Uncommitted {
-    seq: u64,
-    told: Vec<(u64, Told)>,
-    then: Option<Then>,
-    _charges: Vec<Charge>,
-}
-
+/// What to do after a commit.
 enum Then {
-    /// The message is on disk: say so, and give it to the agent.
-    Deliver { reply: Reply<TurnId>, turn: TurnId },
+    /// The message is on disk: tell the askers, and send it to the agent.
+    Deliver {
+        askers: Vec<Asker>,
+        turn: TurnId,
+    },
+    /// The message is marked as handed over: give it to the agent.
+    Steer(String),
+    /// The answer to a permission is on disk: give it to the agent.
+    Answer(GivenAnswer),
+    Call(Box<dyn FnOnce() + Send>),
 }
 
-/// Something that ran elsewhere is done.
+struct GivenAnswer {
+    item: ItemId,
+    answer: Answer,
+    by: OutcomeBy,
+    reply: Option<Reply<()>>,
+}
+
+/// The result of another task.
 enum Done {
-    /// Everything up to this is on disk.
+    /// Everything up to this `seq` is on disk.
     Committed(u64),
-    /// The agent took the session up, or not.
     Attached(Result<ProviderSession, ProviderError>),
-    /// The agent has the message, or not.
-    Sent { turn: TurnId, result: Result<(), ProviderError> },
-    /// The agent was told to stop, or not.
-    Stopped { turn: TurnId, result: Result<(), ProviderError>, reply: Option<Reply<()>> },
-    /// The agent has the answer, or not.
-    Answered { item: ItemId, result: Result<(), ProviderError>, reply: Option<Reply<()>> },
-    /// The session with the agent is over.
-    Killed { result: Result<(), ProviderError>, reply: Reply<()> },
+    Sent {
+        turn: TurnId,
+        result: Result<(), ProviderError>,
+    },
+    Steered {
+        message: String,
+        result: Result<(), ProviderError>,
+    },
+    Stopped {
+        turn: TurnId,
+        result: Result<(), ProviderError>,
+        reply: Option<Reply<()>>,
+    },
+    Answered {
+        item: ItemId,
+        result: Result<(), ProviderError>,
+        reply: Option<Reply<()>>,
+    },
+    OptionSet {
+        result: Result<(), Failure>,
+        reply: Option<Reply<()>>,
+    },
+    Killed {
+        result: Result<(), ProviderError>,
+        reply: Reply<()>,
+    },
+    /// The checkpoint before this turn takes too long to wait for.
+    CheckpointLate(TurnId),
+    Checkpointed(Taken),
 }
 
 impl SessionTask {
-    /// Starts the task of a session that was made or is opened. `output` is where a session just made speaks.
+    /// Starts the task of a new or existing session.
     pub fn start(
         record: SessionRecord,
         row: Option<SessionRow>,
         provider: Arc<dyn CliProvider>,
         around: Arc<Surroundings>,
-        made: Option<mpsc::UnboundedReceiver<Metered>>,
-    ) -> (Session, tokio::task::JoinHandle<Vec<Ask>>) {
-        let (ask_sender, asks) = mpsc::unbounded_channel();
+        made: Option<Made<'_>>,
+    ) -> (Session, tokio::task::JoinHandle<Vec<SessionRequest>>) {
+        let (request_sender, requests) = mpsc::unbounded_channel();
         let (back, done) = mpsc::unbounded_channel();
-        let failed = row.as_ref().is_some_and(|row| row.failed);
-        let (situation, watched) = watch::channel(Situation {
-            state: if failed { SessionState::Failed } else { SessionState::Idle },
-            attached: made.as_ref().map(|_| AttachedState::Open),
-            last_active_at: record.last_active_at,
-            title: (record.title_by, record.title.clone()),
-        });
-        let session = Session::new(record.id.clone(), ask_sender, watched);
+        let id = record.id.clone();
         let (seq, next_index) = row.as_ref().map_or((0, 0), |row| (row.seq, row.next_index));
+        let transcript = Transcript::new(seq, next_index, &around.directory(&record));
+        let is_in_journal = row.is_some() || made.is_some();
+        let mut recorder = Recorder::new(id.clone(), transcript, is_in_journal);
+        if let Some((_, Some(creator))) = made {
+            creator.expect(&id, Follow::Whole);
+            recorder.follow(creator, Follow::Whole);
+        }
+        let made = made.map(|(output, _)| output);
+        let mut facts = Facts::new(record, row, around.policy);
+        let queue = Queue::new(mem::take(&mut facts.shared.queue));
+        let (situation, watched) = watch::channel(Situation {
+            state: at_rest(facts.last_outcome),
+            attached: made.as_ref().map(|_| AttachedState::Open),
+            last_active_at: facts.record.last_active_at,
+            title: (facts.record.title_by, facts.record.title.clone()),
+        });
         let task = Self {
-            processor: UpsertProcessor::new(record.id.clone(), Pacing::paced(PACE)),
-            silence: Silence::new(around.patience),
-            silence_note: None,
-            policy: record.policy.unwrap_or(around.policy),
-            seen: row.is_some() || made.is_some(),
-            mark: row.and_then(|row| row.mark),
-            attachment: made.map_or(Attachment::None, Attachment::Made),
-            transcript: Transcript::new(seq, next_index, &around.project_dir(&record.project_id)),
-            id: record.id.clone(),
-            record,
             provider,
-            asks,
+            requests,
             done,
             back,
             situation,
-            turn: Turn::Idle,
-            prompt: None,
-            turns: HashMap::new(),
-            failed,
-            reading: Reading::No,
-            replaced: false,
-            uncommitted: VecDeque::new(),
-            charges: Vec::new(),
-            requests: HashMap::new(),
-            answering: Vec::new(),
-            followers: Vec::new(),
-            openings: 0,
-            waiting_to_open: Vec::new(),
-            waiting_to_load: Vec::new(),
-            waiting_to_send: Vec::new(),
-            resting: Vec::new(),
-            notes: 0,
-            began: Instant::now(),
-            look_around_at: around.idle,
+            clock: Clock::new(around.idle),
+            pace: Pace::new(&around.at_work),
+            processor: UpsertProcessor::new(id.clone(), Pacing::paced(pace::SHORTEST)),
+            silence: Silence::new(around.patience),
+            turn: TurnState::Idle,
+            queue,
+            tie: Tie::new(made),
+            recorder,
+            facts,
+            options: OptionsUnderWay::default(),
+            refusing: Vec::new(),
+            checkpoints: CheckpointsUnderWay::default(),
+            loading: Vec::new(),
             around,
         };
-        (session, tokio::spawn(task.run()))
+        (Session::new(id, request_sender, watched), tokio::spawn(task.run()))
     }
 
-    /// Runs until nobody needs the session. Returns the asks that came in the moment of coming to rest: they are for
+    /// Runs until the session is no longer needed. Returns the requests that arrived while it came to rest: they go to
     /// the next task.
-    async fn run(mut self) -> Vec<Ask> {
+    async fn run(mut self) -> Vec<SessionRequest> {
+        if self.queue.hold(Hold::Restarted) {
+            self.commit_queue(|| {});
+        }
         loop {
             let deadline = self.next_deadline();
             tokio::select! {
-                output = next_output(&mut self.attachment) => match output {
+                output = next_output(&mut self.tie) => match output {
                     Some(output) => self.apply(output),
                     None => self.detach(),
                 },
-                // Once every handle is gone there is nothing more to wait for, but what was asked before is answered.
-                ask = self.asks.recv(), if !self.has_no_more_asks() => if let Some(ask) = ask {
-                    self.answer(ask);
-                },
+                // Once every handle is dropped nothing more can arrive, but earlier requests are still answered.
+                request = self.requests.recv(), if !self.has_no_more_requests() => {
+                    if let Some(request) = request {
+                        self.answer(request);
+                    }
+                }
                 Some(done) = self.done.recv() => self.finish(done),
-                () = sleep_until(self.began, deadline) => {
-                    if self.began.elapsed() >= self.look_around_at && self.is_unneeded() {
+                () = self.clock.sleep_until(deadline) => {
+                    if self.clock.is_time_to_check() && self.is_unneeded() {
                         return self.rest();
                     }
                     self.flush();
+                    self.continue_if_due();
                 }
             }
-            self.look_around_at = self.began.elapsed() + self.around.idle;
-            self.tell_situation();
-            if self.has_no_more_asks() && self.uncommitted.is_empty() {
-                // The session was deleted, and all who followed know how it ended.
+            self.start_next();
+            self.clock.step();
+            self.update_situation();
+            if self.has_no_more_requests() && self.recorder.is_all_committed() {
+                // The session was deleted, and every follower got its last change.
                 return Vec::new();
             }
         }
     }
 
-    fn has_no_more_asks(&self) -> bool {
-        self.asks.is_closed() && self.asks.is_empty()
+    fn has_no_more_requests(&self) -> bool {
+        self.requests.is_closed() && self.requests.is_empty()
     }
 
-    fn next_deadline(&self) -> Option<Duration> {
-        let pending = [self.processor.next_deadline(), self.silence.deadline()];
-        pending.into_iter().flatten().chain([self.look_around_at]).min()
+    fn next_deadline(&self) -> Duration {
+        let pending = [
+            self.processor.next_deadline(),
+            self.silence.deadline(),
+            self.continues_at().map(|at| self.clock.when(at)),
+        ];
+        pending.into_iter().flatten().fold(self.clock.next_check(), Duration::min)
     }
 
-    /// Whether nothing would be missed if there were no task: it is made anew by the next who asks.
+    /// Whether the task can end without a loss: the next request starts it again.
     fn is_unneeded(&mut self) -> bool {
-        self.followers.retain(|follower| follower.follows(&self.id).is_some());
-        let has_agent = match self.attachment {
-            Attachment::None => false,
-            Attachment::Making(_) => true,
-            Attachment::Made(_) => self.provider.is_alive(&self.id),
+        self.recorder.drop_departed_followers();
+        let has_agent = match self.tie.attached() {
+            None => false,
+            Some(AttachedState::Open) => self.provider.is_alive(self.facts.id()),
+            Some(AttachedState::Loading | AttachedState::Dead) => true,
         };
-        let nobody_waits = self.answering.is_empty()
-            && self.waiting_to_open.is_empty()
-            && self.waiting_to_load.is_empty()
-            && self.waiting_to_send.is_empty();
         self.turn.is_idle()
             && !has_agent
-            && nobody_waits
-            && self.followers.is_empty()
-            && self.uncommitted.is_empty()
-            && !self.transcript.has_open_ask()
+            && !self.tie.is_waited_for()
+            && self.options.are_set()
+            && self.checkpoints.are_taken()
+            && !self.recorder.transcript().is_answering()
+            && !self.recorder.has_followers()
+            && self.recorder.is_all_committed()
+            && !self.recorder.transcript().has_open_ask()
+            && self.continues_at().is_none()
     }
 
-    /// Takes no more asks. What comes too late for this task comes back to who sent it.
-    fn rest(mut self) -> Vec<Ask> {
-        self.asks.close();
-        std::iter::from_fn(|| self.asks.try_recv().ok()).collect()
+    /// Accepts no more requests, and returns those that were not answered.
+    fn rest(mut self) -> Vec<SessionRequest> {
+        self.requests.close();
+        std::iter::from_fn(|| self.requests.try_recv().ok()).collect()
     }
 
     fn flush(&mut self) {
-        let now = self.now();
+        let now = self.clock.now();
         let emissions = self.processor.flush(now);
         self.emit(emissions, now.wall);
         if self.silence.is_due(now.mono) {
@@ -298,136 +300,108 @@ impl SessionTask {
             Done::Committed(seq) => self.publish(seq),
             Done::Attached(result) => self.attached(result),
             Done::Sent { turn, result } => self.sent(&turn, result),
+            Done::Steered { message, result } => self.steered(&message, result),
             Done::Stopped { turn, result, reply } => self.stopped(&turn, result, reply),
-            Done::Answered { item, result, reply } => self.answered(&item, result, reply),
-            Done::Killed { result, reply } => {
-                if let Attachment::Made(mut output) =
-                    std::mem::replace(&mut self.attachment, Attachment::None)
-                {
-                    // How its turn ended was said before.
-                    std::iter::from_fn(|| output.try_recv().ok()).for_each(|said| self.apply(said));
-                }
-                if let Some(turn) = self.turn.id().cloned() {
-                    self.end_turn_as_cancelled(&turn);
-                }
-                self.detach();
-                self.void_asks(OutcomeBy::AgentLeft, |_, _| true);
-                let _asker_left = reply.send(result.map_err(|error| self.failure(&error)));
-            }
+            Done::Answered { item, result, reply } => self.answered(item, result, reply),
+            Done::OptionSet { result, reply } => self.option_set(result, reply),
+            Done::Killed { result, reply } => self.killed(result, reply),
+            Done::CheckpointLate(turn) => self.go_on_without_checkpoint(&turn),
+            Done::Checkpointed(taken) => self.checkpointed(taken),
         }
     }
 
-    /// Hands changes to the journal. What they tell waits for it.
-    fn commit(&mut self, changes: Vec<Change>, told: Vec<(u64, Told)>, then: Option<Then>) {
-        let seq = self.transcript.seq();
-        self.seen = true;
-        let charges = std::mem::take(&mut self.charges);
-        self.uncommitted.push_back(Uncommitted { seq, told, then, _charges: charges });
-        let back = self.back.clone();
-        self.around.journal.commit(
-            &self.id,
-            seq,
-            changes,
-            Box::new(move || {
-                let _task_ended = back.send(Done::Committed(seq));
-            }),
-        );
+    /// Hands a step to the journal. Its updates are sent after the commit.
+    fn commit(&mut self, step: Step, then: impl IntoIterator<Item = Then>) {
+        let batch = self.recorder.commit(step, then);
+        let (seq, back) = (batch.seq, self.back.clone());
+        let committed = Box::new(move || {
+            let _task_ended = back.send(Done::Committed(seq));
+        });
+        self.around.journal.commit(self.facts.id(), seq, batch.changes, committed);
     }
 
-    /// Everything up to `seq` is on disk: tell it.
+    /// Everything up to `seq` is on disk.
     fn publish(&mut self, seq: u64) {
-        while self.uncommitted.front().is_some_and(|change| change.seq <= seq) {
-            let Some(change) = self.uncommitted.pop_front() else { break };
-            for (seq, told) in &change.told {
-                for follower in &self.followers {
-                    follower.tell(&self.id, *seq, told);
-                }
-            }
-            match change.then {
-                Some(Then::Deliver { reply, turn }) => {
-                    let _asker_left = reply.send(Ok(turn));
-                    if let Some(prompt) = &mut self.prompt {
-                        prompt.is_on_disk = true;
-                    }
+        for then in self.recorder.committed(seq) {
+            match then {
+                Then::Deliver { askers, turn } => {
+                    askers.into_iter().for_each(|asker| asker.began(turn.clone()));
+                    self.turn.saved(&turn);
                     self.deliver_prompt();
                 }
-                None => {}
+                Then::Steer(message) => {
+                    self.queue.hand_saved(&message);
+                    self.give_handed();
+                }
+                Then::Answer(given) => self.give_answer(given),
+                Then::Call(call) => call(),
             }
         }
-        self.followers.retain(|follower| follower.follows(&self.id).is_some());
-        if matches!(self.reading, Reading::Told(last) if last <= seq) {
-            self.reading = Reading::No;
-            // First everyone, then who asked: a later opening takes the place of an earlier one, and only the asker's
-            // carries the id of the request.
-            if std::mem::take(&mut self.replaced) {
-                self.show_to_followers();
-            }
-            self.show_waiting(&Ok(()));
-        }
-        if self.uncommitted.is_empty() {
-            for reply in self.resting.drain(..) {
-                let _asker_left = reply.send(Ok(()));
-            }
+        if let Some((fit, waiting)) = self.tie.committed(seq) {
+            self.show_history(fit, waiting);
         }
     }
 
-    /// Tells everyone when what the session is doing changed.
-    fn tell_situation(&mut self) {
+    /// Publishes the session's state, and tells every browser if it changed.
+    fn update_situation(&mut self) {
         let state = match &self.turn {
-            _ if self.transcript.has_open_ask() => SessionState::Waiting,
-            Turn::Starting { .. } => SessionState::Starting,
-            Turn::Running { .. } | Turn::Cancelling { .. } => SessionState::Running,
-            Turn::Idle if self.failed => SessionState::Failed,
-            Turn::Idle => SessionState::Idle,
+            _ if self.recorder.transcript().has_open_ask() => SessionState::Waiting,
+            TurnState::Starting { .. } | TurnState::StopAsked { .. } => SessionState::Starting,
+            TurnState::Running { .. } | TurnState::Cancelling { .. } => SessionState::Running,
+            TurnState::Idle => at_rest(self.facts.last_outcome),
         };
-        let attached = match &self.attachment {
-            Attachment::None => None,
-            Attachment::Making(_) => Some(AttachedState::Loading),
-            Attachment::Made(_) => Some(AttachedState::Open),
+        match state {
+            SessionState::Running => self.pace.begin_work(),
+            SessionState::Starting
+            | SessionState::Waiting
+            | SessionState::Failed
+            | SessionState::Interrupted
+            | SessionState::Idle => self.pace.end_work(),
+        }
+        let record = &self.facts.record;
+        let now = Situation {
+            state,
+            attached: self.tie.attached(),
+            last_active_at: record.last_active_at,
+            title: (record.title_by, record.title.clone()),
         };
-        let last_active_at = self.record.last_active_at;
         let before = self.situation.borrow().state;
         self.situation.send_if_modified(|situation| {
-            let title = (self.record.title_by, self.record.title.as_str());
-            let same = (situation.state, situation.attached, situation.last_active_at)
-                == (state, attached, last_active_at)
-                && (situation.title.0, situation.title.1.as_str()) == title;
-            if !same {
-                let title = (title.0, title.1.to_owned());
-                *situation = Situation { state, attached, last_active_at, title };
-            }
-            !same
+            let is_new = *situation != now;
+            *situation = now;
+            is_new
         });
         if before != state {
-            self.tell_state(state);
+            self.around.hub.broadcast(ServerMessage::SessionState {
+                unread: self.around.unread.has(&record.id),
+                session_id: record.id.clone(),
+                project_id: record.project_id.clone(),
+                state,
+                last_active_at: record.last_active_at,
+            });
         }
     }
+}
 
-    fn tell_state(&self, state: SessionState) {
-        self.around.hub.broadcast(ServerMessage::SessionState {
-            session_id: self.id.clone(),
-            project_id: self.record.project_id.clone(),
-            state,
-            last_active_at: self.record.last_active_at,
-        });
-    }
-
-    fn now(&self) -> Now {
-        Now { mono: self.began.elapsed(), wall: Timestamp::from(SystemTime::now()) }
+impl Asker {
+    fn began(self, turn: TurnId) {
+        match self {
+            Self::Sender(reply) => {
+                let _asker_left = reply.send(Ok(Sent::Began(turn)));
+            }
+            Self::Waiter(waiter) => {
+                let _asker_left = waiter.send(turn);
+            }
+        }
     }
 }
 
-/// What the agent says next; waits for ever while there is none.
-async fn next_output(attachment: &mut Attachment) -> Option<Metered> {
-    match attachment {
-        Attachment::Made(output) => output.recv().await,
-        Attachment::None | Attachment::Making(_) => std::future::pending().await,
-    }
-}
-
-async fn sleep_until(began: Instant, deadline: Option<Duration>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until((began + deadline).into()).await,
+/// The agent's next output; waits forever while there is no agent.
+async fn next_output(
+    tie: &mut Tie<mpsc::UnboundedReceiver<Metered>, WaitingRequest>,
+) -> Option<Metered> {
+    match tie.output() {
+        Some(output) => output.recv().await,
         None => std::future::pending().await,
     }
 }

@@ -1,3 +1,4 @@
+mod answering;
 mod model;
 mod reading;
 
@@ -6,44 +7,57 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use liminal_agents::{
-    CliProvider, LoadSession, Metered, NewSession, Output, ProviderError, ProviderRegistry,
-    ProviderSession,
+    AgentPrompt, CliProvider, LoadSession, Metered, NewSession, Output, ProviderError,
+    ProviderRegistry, ProviderSession,
 };
 use liminal_contract::{
     Answer, Body, CliType, ErrorCode, Frame, ItemId, ItemStatus, MessageOrigin, OutcomeBy, Policy,
-    ServerMessage, SessionId, TurnId, TurnOrigin, TurnOutcome,
+    ServerMessage, SessionId, TurnId, TurnOrigin, TurnOutcome, WhenBusy,
 };
 use liminal_stream::{HistoryMark, NewItem, Payload, ResponseStatus, SessionFact, StreamEvent};
 use tokio::sync::mpsc;
 
 use super::*;
+use crate::attachments::Attachments;
+use crate::changes::Changes;
+use crate::feed::Hub;
+use crate::feed::{Follow, Outbox};
 use crate::journal::Journal;
 use crate::projects::{ProjectPath, Projects};
 use crate::search::Search;
-use crate::store::SessionsFile;
-use crate::ws::Hub;
-use crate::ws::outbox::{Follow, Outbox};
+use crate::store::{ChoicesFile, RefsFile, SessionsFile, TrustFile};
+use crate::workspaces::Workspaces;
 use std::sync::{Arc, Mutex};
 
-/// An agent in this process, whose words the test speaks.
+/// An agent in this process whose output the test decides.
 struct Puppet {
     cli_type: CliType,
     says: Mutex<Option<mpsc::UnboundedSender<Metered>>>,
-    /// Whether being asked after is more than it can bear.
+    /// Whether the next `is_alive` panics.
     panics: AtomicBool,
     is_alive: AtomicBool,
-    /// Whether it ends a turn as soon as it began.
+    /// Whether it ends every turn immediately.
     answers: AtomicBool,
-    /// Whether the test says when its history has been told.
+    /// Whether the test decides when its history ends.
     remembers_slowly: AtomicBool,
-    /// How often somebody looked whether it lives.
+    /// How often `is_alive` was called.
     looked_after: AtomicUsize,
+    /// Gets each answer, which reaches the agent when the test says so; if it says nothing, the agent is gone.
+    answered: Mutex<Option<mpsc::UnboundedSender<HeardAnswer>>>,
 }
+
+type HeardAnswer = (ItemId, tokio::sync::oneshot::Sender<()>);
 
 impl Puppet {
     fn say(&self, output: Output) {
         let says = self.says.lock().unwrap();
         says.as_ref().unwrap().send(Metered { output, charge: None }).unwrap();
+    }
+
+    fn hear_answers(&self) -> mpsc::UnboundedReceiver<HeardAnswer> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        *self.answered.lock().unwrap() = Some(sender);
+        receiver
     }
 
     fn event(&self, turn: &TurnId, payload: Payload) {
@@ -87,11 +101,14 @@ impl CliProvider for Puppet {
         &self,
         _: &SessionId,
         turn: &TurnId,
-        _: &str,
+        _: &AgentPrompt,
     ) -> Result<(), ProviderError> {
         if self.answers.load(Ordering::SeqCst) {
             self.event(turn, Payload::done(ResponseStatus::Completed));
         }
+        Ok(())
+    }
+    async fn steer(&self, _: &SessionId, _: &str, _: &str) -> Result<(), ProviderError> {
         Ok(())
     }
     async fn cancel_turn(&self, _: &SessionId) -> Result<(), ProviderError> {
@@ -100,9 +117,21 @@ impl CliProvider for Puppet {
     async fn answer(
         &self,
         _: &SessionId,
-        _: &ItemId,
+        item: &ItemId,
         _: Answer,
         _: OutcomeBy,
+    ) -> Result<(), ProviderError> {
+        let heard = self.answered.lock().unwrap().clone();
+        let Some(heard) = heard else { return Ok(()) };
+        let (go_on, goes_on) = tokio::sync::oneshot::channel();
+        heard.send((item.clone(), go_on)).unwrap();
+        goes_on.await.map_err(|_gone| ProviderError::PermissionClosed)
+    }
+    async fn set_option(
+        &self,
+        _: &SessionId,
+        _: &str,
+        _: liminal_contract::OptionValue,
     ) -> Result<(), ProviderError> {
         Ok(())
     }
@@ -110,7 +139,7 @@ impl CliProvider for Puppet {
         Ok(())
     }
     fn is_alive(&self, _: &SessionId) -> bool {
-        assert!(!self.panics.swap(false, Ordering::SeqCst), "more than it can bear");
+        assert!(!self.panics.swap(false, Ordering::SeqCst), "panics as the test wants");
         self.looked_after.fetch_add(1, Ordering::SeqCst);
         self.is_alive.load(Ordering::SeqCst)
     }
@@ -122,17 +151,36 @@ impl CliProvider for Puppet {
 
 async fn next(outbox: &Outbox) -> ServerMessage {
     let text = tokio::time::timeout(Duration::from_secs(30), outbox.next()).await.unwrap().unwrap();
-    serde_json::from_str::<Frame>(&text).unwrap().message
+    serde_json::from_slice::<Frame>(&text).unwrap().message
 }
 
-/// An opening as a browser asks for it.
+/// An opening as a browser requests it.
 fn opening(outbox: &Arc<Outbox>) -> Open {
     let (outbox, follow) = (outbox.clone(), Follow::Whole);
     outbox.expect(&session(), follow);
     Open { outbox, since: None, around: None, follow, request_id: None }
 }
 
-/// Waits until whoever listens to the journal was told of everything committed so far.
+fn message(content: &str) -> super::Send {
+    let (content, when_busy) = (content.to_owned(), WhenBusy::Refuse);
+    super::Send {
+        session: session(),
+        content,
+        attachments: Vec::new(),
+        request_id: None,
+        when_busy,
+        sender: None,
+    }
+}
+
+fn began(sent: Sent) -> TurnId {
+    match sent {
+        Sent::Began(turn) => turn,
+        Sent::Queued { message, .. } => panic!("{message} waits"),
+    }
+}
+
+/// Waits until the journal's listener knows of everything committed so far.
 async fn all_is_told(journal: &Journal) {
     let (done, wait) = tokio::sync::oneshot::channel();
     let other = SessionId::parse("puppet:other").unwrap();
@@ -154,7 +202,7 @@ struct Stage {
     _home: tempfile::TempDir,
     puppet: Arc<Puppet>,
     service: Arc<SessionService>,
-    client: crate::ws::Client,
+    client: crate::feed::Client,
 }
 
 impl Stage {
@@ -172,39 +220,46 @@ impl Stage {
             answers: AtomicBool::new(false),
             remembers_slowly: AtomicBool::new(false),
             looked_after: AtomicUsize::new(0),
+            answered: Mutex::default(),
         });
         let mut registry = ProviderRegistry::new();
         registry.register(puppet.clone());
         let journal = Journal::open(home.path()).unwrap().journal;
-        let sessions = Arc::new(SessionsFile::open(home.path()));
+        let sessions = Arc::new(SessionsFile::open(home.path(), &journal));
         let projects = Arc::new(Projects::open(home.path()));
         let hub = Arc::new(Hub::default());
         let directory = ProjectPath::resolve(home.path().to_str().unwrap()).unwrap();
         let project = projects.add(directory, |_| {}).await.unwrap();
         let service = SessionService::start(Surroundings {
+            attachments: Arc::new(Attachments::open(home.path())),
             search: Search::start(home.path(), &journal, sessions.clone()).unwrap(),
+            changes: Arc::new(Changes::new(home.path(), journal.clone())),
             journal,
             hub: hub.clone(),
             projects,
             sessions,
+            choices: ChoicesFile::open(home.path()),
+            refs: RefsFile::open(home.path()),
+            workspaces: Workspaces::beside(home.path()),
+            trust: Arc::new(TrustFile::open(home.path())),
             registry,
             policy: Policy::Ask,
             patience,
             idle,
+            at_work: AtWork::default(),
+            unread: Unread::default(),
         })
         .await
         .unwrap();
-        service.create(&project.id, &puppet.cli_type, None).await.unwrap();
+        service.create(&project.id, &puppet.cli_type, None, None, None).await.unwrap();
         Self { _home: home, puppet, service, client: hub.join() }
     }
 
-    /// Says something, as soon as nothing else is being answered; the turn it began.
+    /// Sends a message once no other turn runs, and returns the turn it began.
     async fn send(&self, content: &str) -> TurnId {
         loop {
-            let content = content.to_owned();
-            let send = super::Send { session: session(), content, request_id: None };
-            match self.service.send(send).await {
-                Ok(turn) => return turn,
+            match self.service.send(message(content)).await {
+                Ok(sent) => return began(sent),
                 Err(failure) => assert_eq!(failure.code, ErrorCode::SessionBusy),
             }
             tokio::task::yield_now().await;
@@ -217,8 +272,7 @@ async fn a_turn_that_ends_in_silence_is_told_before_the_end_of_the_silence() {
     let (idle, patience) = (Duration::from_secs(600), Duration::from_millis(10));
     let Stage { _home, puppet, service, client } = Stage::with_patience(idle, patience).await;
     service.open(&session(), opening(&client.outbox)).await.unwrap();
-    let send = super::Send { session: session(), content: "hm".into(), request_id: None };
-    let turn = service.send(send).await.unwrap();
+    let turn = began(service.send(message("hm")).await.unwrap());
     let notice = |message| match message {
         ServerMessage::SessionUpsert { payload, seq, .. } => {
             matches!(payload.body, Body::Notice { .. }).then_some((payload.status, seq))
@@ -240,7 +294,7 @@ async fn a_turn_that_ends_in_silence_is_told_before_the_end_of_the_silence() {
     })
     .await;
     assert_eq!(sees(&client.outbox, notice).await, (ItemStatus::Complete, ended + 1));
-    // Both at once: of two commits the second might be told when the first, with the higher number, has been read.
+    // In one commit: of two, the one with the lower number might be sent after the higher one was read.
     all_is_told(&service.around.journal).await;
     assert_eq!(commits.load(Ordering::SeqCst), 1);
 }
@@ -250,9 +304,7 @@ async fn a_panic_in_one_session_costs_nobody_a_word_and_the_session_goes_on() {
     let Stage { _home, puppet, service, client } = Stage::new(Duration::from_secs(600)).await;
     let open = || opening(&client.outbox);
     service.open(&session(), open()).await.unwrap();
-    let content = "hello".to_owned();
-    let turn =
-        service.send(super::Send { session: session(), content, request_id: None }).await.unwrap();
+    let turn = began(service.send(message("hello")).await.unwrap());
     puppet.event(
         &turn,
         Payload::ResponseStart {
@@ -280,11 +332,11 @@ async fn a_panic_in_one_session_costs_nobody_a_word_and_the_session_goes_on() {
     })
     .await;
 
-    // The agent keeps a history of its own from now on, so the next opening asks whether its process lives.
+    // From now on the agent has its own history, so the next opening checks whether its process is alive.
     let mark = HistoryMark { bytes: 1, last_id: "x".into() };
     puppet.say(Output::Fact(SessionFact::HistoryMark(mark)));
     puppet.panics.store(true, Ordering::SeqCst);
-    // Which opening meets the panic depends on when the mark is learnt; the followers are told in any case.
+    // Which opening meets the panic depends on when the mark arrives; the followers get the session in any case.
     while puppet.panics.load(Ordering::SeqCst) {
         let _may_meet_the_panic = service.open(&session(), open()).await;
     }
@@ -297,8 +349,7 @@ async fn a_panic_in_one_session_costs_nobody_a_word_and_the_session_goes_on() {
     })
     .await;
     assert_eq!((turns.0[0].turn_id.clone(), turns.1), (turn, 2));
-    let content = "and on".to_owned();
-    service.send(super::Send { session: session(), content, request_id: None }).await.unwrap();
+    service.send(message("and on")).await.unwrap();
 }
 
 #[tokio::test]
@@ -308,8 +359,8 @@ async fn what_was_asked_before_the_last_handle_was_let_go_is_answered() {
     let provider = stage.puppet.clone();
     let (handle, _task) = task::SessionTask::start(record, None, provider, around.clone(), None);
     let (reply, answer) = tokio::sync::oneshot::channel();
-    assert!(handle.ask(session::Ask::Cancel(reply)).is_ok());
-    // On a runtime of one thread the task has not begun yet.
+    assert!(handle.ask(task::SessionRequest::Cancel(reply)).is_ok());
+    // On a single-threaded runtime the task has not started yet.
     drop(handle);
     tokio::time::timeout(Duration::from_secs(30), answer).await.unwrap().unwrap().unwrap();
 }
@@ -334,11 +385,11 @@ async fn a_session_nobody_needs_has_no_task_and_whoever_asks_in_that_moment_gets
     let first = stage.send("hello").await;
     let looked_after = puppet.looked_after.load(Ordering::SeqCst);
     until(&|| puppet.looked_after.load(Ordering::SeqCst) > looked_after + 3).await;
-    assert!(has_task(), "somebody looks at it");
+    assert!(has_task(), "a browser follows it");
     client.outbox.unfollow(&session());
     until(&|| !has_task()).await;
 
-    // Tasks come to rest all the time: each message is taken, and taken once.
+    // Tasks come to rest all the time, yet each message is accepted exactly once.
     let mut turns = vec![first];
     for n in 0..200 {
         turns.push(stage.send(&n.to_string()).await);

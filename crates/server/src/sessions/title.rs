@@ -1,11 +1,10 @@
-//! A session's title: the first message, one line, about fifty characters, cut at a word.
+//! A session's title: the first line of its first message, cut at a word after about fifty characters.
 
-/// What a session without a message is called.
 pub const NEW_SESSION: &str = "New Session";
 
 const ABOUT: usize = 50;
 
-/// The title a first message gives. `None` when it has no words.
+/// The title from a first message. `None` if it has no words.
 pub fn derive(message: &str) -> Option<String> {
     let text = liminal_render::text(message);
     let line = liminal_render::visible(text.lines().map(str::trim).find(|line| !line.is_empty())?);
@@ -22,10 +21,26 @@ pub fn derive(message: &str) -> Option<String> {
         }
         title.push_str(word);
     }
-    Some(match title.char_indices().nth(ABOUT) {
-        Some((at, _)) => format!("{}…", &title[..at]),
+    Some(match cut(&title) {
+        Some(start) => format!("{start}…"),
         None => title,
     })
+}
+
+/// The start of a title that is one long word, cut where no character continues the one before it.
+fn cut(title: &str) -> Option<&str> {
+    let chars: Vec<(usize, char)> = title.char_indices().collect();
+    let continues = |n: usize| {
+        let joins = |c: char| matches!(c, '\u{200C}' | '\u{200D}');
+        joins(chars[n].1)
+            || joins(chars[n - 1].1)
+            || matches!(chars[n].1, '\u{FE0E}' | '\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}' | '\u{0300}'..='\u{036F}')
+    };
+    let mut at = chars.get(ABOUT).map(|_| ABOUT)?;
+    while at > 1 && continues(at) {
+        at -= 1;
+    }
+    Some(&title[..chars[at].0])
 }
 
 #[cfg(test)]
@@ -46,6 +61,15 @@ mod tests {
         for (message, title) in cases {
             assert_eq!(derive(message).as_deref(), title, "{message:?}");
         }
+    }
+
+    #[test]
+    fn emoji_and_scripts_that_need_joiners_keep_them_and_are_not_cut_apart() {
+        let family = "👩‍👩‍👧‍👦";
+        let persian = "می‌خواهم";
+        assert_eq!(derive(&format!("{family} {persian}")), Some(format!("{family} {persian}")));
+        assert_eq!(derive(&family.repeat(20)), Some(format!("{}…", family.repeat(7))));
+        assert_eq!(derive("a\u{200D}b").as_deref(), Some("a\\u{200D}b"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The items of the running turn: where each stands, what of it is new to the journal, how it looks.
+//! The items of the running turn: the place of each, its changes for the journal, and its rendering.
 //!
 //! Memory holds only these; everything older is in the journal. Pure but for rendering.
 
@@ -7,51 +7,60 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base64::Engine;
-use liminal_contract::{ItemId, ItemStatus, TurnId};
-use liminal_render::{HEAVY, RENDER_VERSION, Renderer};
-use liminal_stream::{Ask, Source, SourcePart, Upsert};
+use liminal_contract::{ItemId, ItemStatus, MessageOrigin, Outcome, Timestamp, TurnId};
+use liminal_render::{HEAVY, RENDER_VERSION, Renderer, units};
+use liminal_stream::{Growth, Permission, Source, SourcePart, ToolCall, Upsert};
 
 use super::aside::aside;
+use super::news::News;
 use super::view;
+use crate::feed::Update;
 use crate::journal::{Blocks, Change, Item};
-use crate::ws::outbox::Told;
 
-/// The open items of a session, and its counters.
 pub struct Transcript {
     seq: u64,
     next_index: u64,
-    open: HashMap<ItemId, Open>,
-    /// The project's directory with a slash behind it: paths below it are shown without it.
+    open: HashMap<ItemId, OpenItem>,
+    /// The project's directory with a trailing slash: paths below it are shown without it.
     below: String,
 }
 
-struct Open {
+struct OpenItem {
+    turn_id: TurnId,
     index: u64,
-    /// Its turn has ended. It may still be settled, in its place.
+    /// Its turn has ended. The item may still get its final state, at the same index.
     is_over: bool,
     request_id: Option<String>,
-    upsert: Upsert,
-    renderer: Renderer,
+    state: State,
 }
 
-/// A change to write and, once written, to tell.
+/// As much of an open item as its next change needs.
+enum State {
+    /// The agent's words or thinking: only their end is rendered again.
+    Text {
+        renderer: Renderer,
+        /// Its length in UTF-16 units.
+        units: usize,
+    },
+    /// Rendered whole at every change.
+    Whole(Box<Upsert>),
+}
+
+/// A change to commit and, after that, to send.
 pub struct Applied {
-    /// Its number.
     pub seq: u64,
-    /// For the journal.
     pub changes: Vec<Change>,
-    /// For the browsers.
-    pub told: Told,
+    pub news: Option<News>,
 }
 
 impl Transcript {
-    /// Goes on after what the journal has.
+    /// Continues from the counters in the journal.
     pub fn new(seq: u64, next_index: u64, project_dir: &Path) -> Self {
         let below = format!("{}/", project_dir.display());
         Self { seq, next_index, open: HashMap::new(), below }
     }
 
-    /// Whether there is anything besides the message just sent.
+    /// Whether there is more than the message just sent.
     pub fn holds_more_than_one(&self) -> bool {
         self.next_index > 1
     }
@@ -61,150 +70,218 @@ impl Transcript {
         self.seq
     }
 
-    /// A number for a change that is not an item's.
+    /// For a change that does not concern an item.
     pub fn next_seq(&mut self) -> u64 {
         self.seq += 1;
         self.seq
     }
 
-    /// Takes an item's new state.
-    pub fn apply(&mut self, mut upsert: Upsert, request_id: Option<String>) -> Applied {
+    pub fn put(&mut self, mut upsert: Upsert, request_id: Option<String>) -> Applied {
         let mut changes = self.tidied(&mut upsert);
         let seq = self.next_seq();
         let is_final = upsert.status.is_final();
-        let next_index = &mut self.next_index;
-        let known = self.open.get(&upsert.item_id);
-        let grown = known.and_then(|open| grown(&open.upsert, &upsert));
-        let open = self.open.entry(upsert.item_id.clone()).or_insert_with(|| {
-            let index = *next_index;
-            *next_index += 1;
-            let upsert = upsert.clone();
-            Open { index, is_over: false, request_id, upsert, renderer: Renderer::new() }
-        });
-        open.upsert = upsert.clone();
+        let (index, request_id) = self.place(&upsert.item_id, request_id);
         let (long_text, long_parts) = heaviness(&upsert.source);
-        // While it grows only its end is rendered.
-        let blocks = aside(is_final && long_text, || open.render(is_final));
-        changes.push(match grown {
-            Some(text) => Change::Grew {
-                item: upsert.item_id.clone(),
-                seq,
-                status: upsert.status,
-                source_timestamp: upsert.source_timestamp,
-                emitted_at: upsert.emitted_at,
-                text,
-            },
-            None => Change::Item(Box::new(Item {
-                upsert: upsert.clone(),
-                index: open.index,
-                seq,
-                request_id: open.request_id.clone(),
-                // A cache of what will not change any more; anything else is rendered when it is read.
-                blocks: (is_final && !blocks.is_empty())
-                    .then(|| Blocks { version: RENDER_VERSION, html: blocks.clone() }),
-            })),
+        let blocks = aside(long_text, || {
+            if is_final {
+                view::blocks_of(&upsert.source)
+            } else {
+                self.open(&upsert, index, request_id.clone())
+            }
         });
-        let told =
-            aside(long_parts, || view::upsert(upsert, open.index, open.request_id.clone(), blocks));
-        if is_final {
-            self.open.remove(&told.item_id);
-        }
-        Applied { seq, changes, told: Told::Item(Arc::new(told)) }
+        let (news, blocks) = aside(long_text || long_parts, || {
+            let seen = view::upsert(&upsert, index, request_id.clone(), blocks);
+            if is_final {
+                let update = Update::item(seq, &seen);
+                (News::Ended(update), view::into_blocks(seen.body))
+            } else {
+                (News::Item(Box::new(seen)), Vec::new())
+            }
+        });
+        // Cached for a final state; any other is rendered when it is read.
+        let blocks =
+            (!blocks.is_empty()).then_some(Blocks { version: RENDER_VERSION, html: blocks });
+        changes.push(Change::Item(Box::new(Item { upsert, index, seq, request_id, blocks })));
+        Applied { seq, changes, news: Some(news) }
     }
 
-    /// Takes an item of a history that nobody looks at yet: it is rendered when somebody does.
-    pub fn retell(&mut self, mut upsert: Upsert) -> Vec<Change> {
-        let mut changes = self.tidied(&mut upsert);
-        let seq = self.next_seq();
-        let index = match self.open.remove(&upsert.item_id) {
-            Some(open) => open.index,
-            None => {
-                self.next_index += 1;
-                self.next_index - 1
+    /// `None` for an item that isn't open.
+    pub fn grow(&mut self, growth: Growth) -> Option<Applied> {
+        let open = self.open.get_mut(&growth.item_id)?;
+        self.seq += 1;
+        let (seq, growth) = (self.seq, Arc::new(growth));
+        let news = match &mut open.state {
+            State::Text { renderer, units: length } => {
+                let edit = renderer.append(&growth.text);
+                let from = *length;
+                *length += units(&growth.text);
+                News::Grew { growth: growth.clone(), from, edit }
+            }
+            State::Whole(upsert) => {
+                upsert.grow(&growth);
+                let blocks = view::blocks_of(&upsert.source);
+                let seen = view::upsert(upsert, open.index, open.request_id.clone(), blocks);
+                News::Item(Box::new(seen))
             }
         };
+        Some(Applied { seq, changes: vec![Change::Grew { growth, seq }], news: Some(news) })
+    }
+
+    /// Applies an item of a history that nobody follows yet: it is rendered when it is read, unless it may still grow.
+    pub fn retell(&mut self, mut upsert: Upsert) -> Applied {
+        let is_text = matches!(upsert.source, Source::Message { .. } | Source::Thinking { .. });
+        if is_text && !upsert.status.is_final() {
+            return self.put(upsert, None);
+        }
+        let mut changes = self.tidied(&mut upsert);
+        let seq = self.next_seq();
+        let (index, _) = self.place(&upsert.item_id, None);
         if !upsert.status.is_final() {
-            let (upsert, renderer) = (upsert.clone(), Renderer::new());
-            let open = Open { index, is_over: false, request_id: None, upsert, renderer };
-            self.open.insert(open.upsert.item_id.clone(), open);
+            self.open(&upsert, index, None);
         }
         let item = Item { upsert, index, seq, request_id: None, blocks: None };
         changes.push(Change::Item(Box::new(item)));
-        changes
+        Applied { seq, changes, news: None }
     }
 
-    /// Puts what an item shows as it is kept: pictures beside it, paths as the user names them.
+    /// Returns the rendered blocks of a text.
+    fn open(&mut self, upsert: &Upsert, index: u64, request_id: Option<String>) -> Vec<String> {
+        let (state, blocks) = match &upsert.source {
+            Source::Message {
+                content,
+                origin: MessageOrigin::Agent | MessageOrigin::System,
+                ..
+            }
+            | Source::Thinking { content, .. } => {
+                let (mut renderer, mut blocks) = (Renderer::new(), Vec::new());
+                renderer.append(content).apply(&mut blocks);
+                (State::Text { renderer, units: units(content) }, blocks)
+            }
+            Source::Message { .. }
+            | Source::Interlude(_)
+            | Source::ToolCall(_)
+            | Source::Permission(_)
+            | Source::Plan { .. }
+            | Source::Notice(_) => {
+                (State::Whole(Box::new(upsert.clone())), view::blocks_of(&upsert.source))
+            }
+        };
+        let turn_id = upsert.turn_id.clone();
+        let open = OpenItem { turn_id, index, is_over: false, request_id, state };
+        self.open.insert(upsert.item_id.clone(), open);
+        blocks
+    }
+
+    /// The index of an item, which is closed until its new state is known, and the request that created it.
+    fn place(&mut self, item: &ItemId, request_id: Option<String>) -> (u64, Option<String>) {
+        if let Some(open) = self.open.remove(item) {
+            return (open.index, open.request_id);
+        }
+        self.next_index += 1;
+        (self.next_index - 1, request_id)
+    }
+
+    /// Prepares an item for the journal: moves its pictures out of it, and shortens paths to the project's.
     fn tidied(&self, upsert: &mut Upsert) -> Vec<Change> {
         let mut changes = Vec::new();
         if let Some(parts) = parts_of(upsert) {
             keep_images(parts, &mut changes);
             shorten_paths(parts, &self.below);
         }
+        if let Source::ToolCall(ToolCall { title, .. })
+        | Source::Permission(Permission { title, .. }) = &mut upsert.source
+            && let Some(short) = title.strip_prefix(&self.below)
+        {
+            *title = short.to_owned();
+        }
         changes
     }
 
-    /// The permission of that id, if it waits for an answer.
-    pub fn open_ask(&self, item: &ItemId) -> Option<&Ask> {
-        match &self.open.get(item)?.upsert.source {
-            Source::Permission(ask) if ask.outcome.is_none() => Some(ask),
-            _ => None,
-        }
+    /// The permission with that id, if it is open.
+    pub fn open_ask(&self, item: &ItemId) -> Option<&Permission> {
+        self.open.get(item)?.permission().filter(|ask| ask.outcome.is_none())
     }
 
-    /// Every permission that waits, with its turn.
+    /// An open permission with this answer, which the agent doesn't have yet.
+    pub fn answered(&self, item: &ItemId, outcome: Outcome, at: Timestamp) -> Option<Upsert> {
+        self.open_ask(item)?;
+        let State::Whole(upsert) = &self.open.get(item)?.state else { return None };
+        let mut upsert = Upsert::clone(upsert);
+        if let Source::Permission(ask) = &mut upsert.source {
+            ask.outcome = Some(outcome);
+        }
+        (upsert.status, upsert.emitted_at) = (ItemStatus::Update, at);
+        Some(upsert)
+    }
+
+    /// The turn of an item that has not ended.
+    pub fn turn_of(&self, item: &ItemId) -> Option<&TurnId> {
+        self.open.get(item).map(|open| &open.turn_id)
+    }
+
+    /// Every open permission, with its turn.
     pub fn open_asks(&self) -> Vec<(TurnId, ItemId)> {
         let waits = |item: &ItemId| self.open_ask(item).is_some();
         let asks = self.open.iter().filter(|(item, _)| waits(item));
-        asks.map(|(item, open)| (open.upsert.turn_id.clone(), item.clone())).collect()
+        asks.map(|(item, open)| (open.turn_id.clone(), item.clone())).collect()
     }
 
-    /// Whether any permission waits.
     pub fn has_open_ask(&self) -> bool {
         self.open.keys().any(|item| self.open_ask(item).is_some())
     }
 
-    /// Whether a tool runs.
-    pub fn has_open_call(&self) -> bool {
-        let is_call = |open: &Open| matches!(open.upsert.source, Source::ToolCall(_));
-        self.open.values().any(|open| !open.is_over && is_call(open))
+    /// What the agent said in a turn without ending it.
+    pub fn open_texts(&self, turn: &TurnId) -> Vec<ItemId> {
+        let is_one =
+            |open: &OpenItem| open.turn_id == *turn && matches!(open.state, State::Text { .. });
+        let open = self.open.iter().filter(|(_, open)| is_one(open));
+        open.map(|(item, _)| item.clone()).collect()
     }
 
-    /// The turn is over. What did not end is remembered until the next one begins, because it may be settled yet.
+    /// Whether an answer is on its way to the agent.
+    pub fn is_answering(&self) -> bool {
+        let is_answered = |ask: &Permission| ask.outcome.is_some();
+        self.open.values().any(|open| open.permission().is_some_and(is_answered))
+    }
+
+    /// Whether a tool runs.
+    pub fn has_open_call(&self) -> bool {
+        self.open.values().any(|open| !open.is_over && open.is_call())
+    }
+
+    /// The turn is over. Items that did not end are kept until the next one begins: their final state may follow.
     pub fn end_turn(&mut self) {
         self.open.values_mut().for_each(|open| open.is_over = true);
     }
 
-    /// A turn begins. Of earlier ones only calls, which may end at any time, and questions without an answer are
-    /// remembered.
+    /// A turn begins. From earlier turns only tool calls, which may end at any time, and open permissions are kept.
     pub fn begin_turn(&mut self) {
-        self.open.retain(|_, open| {
-            let outlives =
-                matches!(open.upsert.source, Source::ToolCall(_) | Source::Permission(_));
-            outlives || !open.is_over
-        });
+        self.open.retain(|_, open| !open.is_over || open.is_call() || open.permission().is_some());
     }
 }
 
-impl Open {
-    fn render(&mut self, is_final: bool) -> Vec<String> {
-        match &self.upsert.source {
-            Source::Message { content, .. } | Source::Thinking { content, .. } => {
-                if is_final {
-                    self.renderer.finish(content);
-                } else {
-                    self.renderer.update(content);
-                }
-                self.renderer.blocks().to_vec()
-            }
-            Source::ToolCall(_)
-            | Source::Plan { .. }
-            | Source::Permission(_)
-            | Source::Notice(_) => Vec::new(),
+impl OpenItem {
+    fn permission(&self) -> Option<&Permission> {
+        match self.source()? {
+            Source::Permission(ask) => Some(ask),
+            _ => None,
+        }
+    }
+
+    fn is_call(&self) -> bool {
+        matches!(self.source(), Some(Source::ToolCall(_)))
+    }
+
+    /// `None` for the agent's texts, which may be long.
+    fn source(&self) -> Option<&Source> {
+        match &self.state {
+            State::Whole(upsert) => Some(&upsert.source),
+            State::Text { .. } => None,
         }
     }
 }
 
-/// Whether rendering the text, and the parts, takes long enough to be noticed.
+/// Whether rendering the text is slow, and whether rendering the parts is.
 fn heaviness(source: &Source) -> (bool, bool) {
     let length = |part: &SourcePart| match part {
         SourcePart::Text { text }
@@ -216,6 +293,7 @@ fn heaviness(source: &Source) -> (bool, bool) {
         SourcePart::Hunks { hunks, .. } => {
             hunks.iter().flat_map(|hunk| &hunk.lines).map(String::len).sum()
         }
+        SourcePart::Fields { fields } => fields.iter().map(|field| field.value.len()).sum(),
         SourcePart::Image { .. } => 0,
     };
     let are_heavy = |parts: &[SourcePart]| parts.iter().map(length).sum::<usize>() > HEAVY;
@@ -223,40 +301,13 @@ fn heaviness(source: &Source) -> (bool, bool) {
         Source::Message { content, .. } | Source::Thinking { content, .. } => {
             (content.len() > HEAVY, false)
         }
-        Source::ToolCall(call) => (false, are_heavy(&call.parts)),
-        Source::Permission(ask) => (false, are_heavy(&ask.parts)),
-        Source::Plan { .. } | Source::Notice(_) => (false, false),
-    }
-}
-
-/// What was added, when an item only grew at its end.
-fn grown(before: &Upsert, after: &Upsert) -> Option<String> {
-    if after.status != ItemStatus::Update || before.failure != after.failure {
-        return None;
-    }
-    match (&before.source, &after.source) {
-        (
-            Source::Message { content: old, origin: a },
-            Source::Message { content: new, origin: b },
-        ) if a == b => new.strip_prefix(old.as_str()).map(str::to_owned),
-        (
-            Source::Thinking { content: old, provider_id: a },
-            Source::Thinking { content: new, provider_id: b },
-        ) if a == b => new.strip_prefix(old.as_str()).map(str::to_owned),
-        (Source::ToolCall(old), Source::ToolCall(new)) => {
-            let added =
-                new.tool_output.as_ref()?.strip_prefix(old.tool_output.as_deref().unwrap_or(""))?;
-            let same_but_for_output = old.tool_name == new.tool_name
-                && old.title == new.title
-                && old.tool_kind == new.tool_kind
-                && old.tool_output_is_error == new.tool_output_is_error
-                && old.refused == new.refused
-                && old.tool_arguments == new.tool_arguments
-                && old.locations == new.locations
-                && old.parts == new.parts;
-            same_but_for_output.then(|| added.to_owned())
+        Source::ToolCall(call) => {
+            let given = call.tool_arguments.values().filter_map(serde_json::Value::as_str);
+            (false, are_heavy(&call.parts) || given.map(str::len).sum::<usize>() > HEAVY)
         }
-        _ => None,
+        Source::Permission(ask) => (false, are_heavy(&ask.parts)),
+        Source::Interlude(interlude) => (interlude.text().len() > HEAVY, false),
+        Source::Plan { .. } | Source::Notice(_) => (false, false),
     }
 }
 
@@ -267,11 +318,12 @@ fn parts_of(upsert: &mut Upsert) -> Option<&mut [SourcePart]> {
         Source::Message { .. }
         | Source::Thinking { .. }
         | Source::Plan { .. }
+        | Source::Interlude(_)
         | Source::Notice(_) => None,
     }
 }
 
-/// A changed file is named as the user names it: by its place in the project.
+/// Shows changed files by their path within the project.
 fn shorten_paths(parts: &mut [SourcePart], below: &str) {
     for part in parts {
         if let SourcePart::Diff { path, .. } | SourcePart::Hunks { path, .. } = part
@@ -282,11 +334,11 @@ fn shorten_paths(parts: &mut [SourcePart], below: &str) {
     }
 }
 
-/// Takes pictures out of an item: they are kept beside it, under a name that stands in for the data (`@name`).
+/// Moves pictures out of an item: they are stored separately, and a name replaces the data (`@name`).
 fn keep_images(parts: &mut [SourcePart], changes: &mut Vec<Change>) {
     for part in parts {
         let SourcePart::Image { mime_type, data } = part else { continue };
-        // Only a name of ours stands in for a picture that was kept before; an agent may say anything.
+        // Only one of our names stands for a stored picture; an agent may send anything.
         if data.strip_prefix('@').is_some_and(view::is_image_name) {
             continue;
         }
@@ -300,7 +352,7 @@ fn keep_images(parts: &mut [SourcePart], changes: &mut Vec<Change>) {
                 changes.push(Change::Image { name, mime_type, data: bytes });
             }
             None => {
-                let text = format!("A picture of type {mime_type:?} that can't be shown.");
+                let text = format!("This picture can't be shown: its type is {mime_type:?}.");
                 *part = SourcePart::Text { text };
             }
         }

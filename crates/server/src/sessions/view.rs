@@ -1,15 +1,28 @@
-//! What a browser gets: items and turns of the journal, rendered.
+//! Items and turns of the journal in the rendered form that browsers get. Every short text from an agent passes through
+//! `visible`, so that none of them hides or reorders anything.
 
-use liminal_contract::{Body, Part, SessionId, Turn, UpsertObject};
-use liminal_render as render;
-use liminal_stream::{Ask, Hunk, Source, SourcePart, ToolCall, Upsert};
+mod json;
+#[cfg(test)]
+pub mod tests;
 
+use liminal_agents::asked;
+use liminal_contract::{
+    Answer, AskKind, AskOption, Body, FormField, Location, MessageOrigin, Part, PlanEntry,
+    Question, QuestionOption, SessionId, Turn, TurnEvent, TurnEventKind, UpsertObject,
+};
+use liminal_render::{self as render, Extent, visible};
+use liminal_stream::{
+    Compaction, Field, Hunk, Interlude, Permission, Source, SourcePart, ToolCall, Upsert,
+};
+
+use crate::attachments::{self, Kind};
+use crate::failure::shown;
 use crate::journal::{Blocks, Item, Rendered, TurnRow};
 
-/// Longer output is cut for browsers; the whole is there over HTTP.
+/// In bytes. Longer output is cut for browsers; HTTP serves the whole.
 const MOST_OUTPUT: usize = 64 * 1024;
 
-/// An item of the journal as a browser gets it. What had to be rendered for that goes to `rendered`, to be kept.
+/// An item of the journal as browsers get it. Newly rendered blocks are added to `rendered`, to be kept.
 pub fn item(item: Item, rendered: &mut Vec<Rendered>) -> UpsertObject {
     let kept = item.blocks.filter(|blocks| blocks.version == render::RENDER_VERSION);
     let blocks = kept.map_or_else(
@@ -24,10 +37,10 @@ pub fn item(item: Item, rendered: &mut Vec<Rendered>) -> UpsertObject {
         },
         |blocks| blocks.html,
     );
-    upsert(item.upsert, item.index, item.request_id, blocks)
+    upsert(&item.upsert, item.index, item.request_id, blocks)
 }
 
-/// An item of the journal as it is taken away: with its whole output.
+/// An item of the journal for an export: with its whole output.
 pub fn whole(item: Item) -> UpsertObject {
     let output = match &item.upsert.source {
         Source::ToolCall(call) => call.tool_output.clone(),
@@ -40,20 +53,19 @@ pub fn whole(item: Item) -> UpsertObject {
     seen
 }
 
-/// An item in source form with its place and its rendered blocks as a browser gets it.
 pub fn upsert(
-    upsert: Upsert,
+    upsert: &Upsert,
     index: u64,
     request_id: Option<String>,
     blocks: Vec<String>,
 ) -> UpsertObject {
     let (error_code, error_message) =
-        upsert.failure.map(|failure| (failure.code, failure.message)).unzip();
+        upsert.failure.as_ref().map(|failure| (failure.code, visible(&failure.message))).unzip();
     UpsertObject {
-        body: body(&upsert.session_id, upsert.source, request_id, blocks),
-        turn_id: upsert.turn_id,
-        session_id: upsert.session_id,
-        item_id: upsert.item_id,
+        body: body(&upsert.session_id, &upsert.source, request_id, blocks),
+        turn_id: upsert.turn_id.clone(),
+        session_id: upsert.session_id.clone(),
+        item_id: upsert.item_id.clone(),
         source_timestamp: upsert.source_timestamp,
         emitted_at: upsert.emitted_at,
         status: upsert.status,
@@ -61,11 +73,10 @@ pub fn upsert(
         error_message,
         index,
         started_at: upsert.started_at,
-        parent_call_id: upsert.parent_call_id,
+        parent_call_id: upsert.parent_call_id.clone(),
     }
 }
 
-/// A turn of the journal as a browser gets it.
 pub fn turn(row: TurnRow) -> Turn {
     Turn {
         turn_id: row.turn_id,
@@ -75,156 +86,279 @@ pub fn turn(row: TurnRow) -> Turn {
         ended_at: row.ended_at,
         outcome: row.outcome,
         stop_reason: row.stop_reason,
-        model_id: row.model_id,
+        model_id: row.model_id.as_deref().map(visible),
         usage: row.usage,
         error_code: row.error_code,
-        error_message: row.error_message,
-        details: row.details,
+        error_message: row.error_message.as_deref().map(visible),
+        details: row.details.map(shown),
     }
 }
 
-/// The rendered blocks of an item whose text is Markdown.
+pub fn turn_event(mut event: TurnEvent) -> TurnEvent {
+    match &mut event.kind {
+        TurnEventKind::TurnStarted { model_id, .. } => *model_id = visible(model_id),
+        TurnEventKind::TurnError { error_message, details, .. } => {
+            *error_message = visible(error_message);
+            *details = details.take().map(shown);
+        }
+        TurnEventKind::TurnComplete { .. } => {}
+    }
+    event
+}
+
+/// The answer keyed by the agent's original questions: a browser knows only the `visible` form.
+pub fn in_words_of(ask: &Permission, mut answer: Answer) -> Answer {
+    for Question { question, .. } in ask.questions.iter().flatten() {
+        if let Some(said) = answer.answers.remove(&visible(question)) {
+            answer.answers.insert(question.clone(), said);
+        }
+    }
+    answer
+}
+
+/// The rendered blocks of an item that is a text.
 pub fn blocks_of(source: &Source) -> Vec<String> {
     match source {
+        Source::Message { content, origin: MessageOrigin::User, .. } => render::as_written(content),
         Source::Message { content, .. } | Source::Thinking { content, .. } => {
             render::markdown(content)
         }
+        Source::Interlude(interlude) => render::markdown(interlude.text()),
         Source::ToolCall(_) | Source::Plan { .. } | Source::Permission(_) | Source::Notice(_) => {
             Vec::new()
         }
     }
 }
 
-/// Whether this could be such a name. It becomes part of an address, so nothing else may.
-pub fn is_image_name(text: &str) -> bool {
-    text.split_once('.').is_some_and(|(hash, extension)| {
-        matches!(extension, "png" | "jpg" | "gif" | "webp")
-            && hash.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
-    })
+/// What [`blocks_of`] gave for it.
+pub fn into_blocks(body: Body) -> Vec<String> {
+    match body {
+        Body::Message { blocks, .. }
+        | Body::Thinking { blocks, .. }
+        | Body::CommandOutput { blocks, .. }
+        | Body::Compaction { blocks, .. } => blocks,
+        Body::ToolCall { .. }
+        | Body::Plan { .. }
+        | Body::Permission { .. }
+        | Body::Notice { .. }
+        | Body::Cleared {} => Vec::new(),
+    }
 }
 
-/// The name a picture is kept under: its content decides, so the same picture is kept once.
+/// Whether `image_name` could have made this name. Names become part of a URL, so nothing else is accepted.
+pub fn is_image_name(text: &str) -> bool {
+    Kind::of_name(text).is_some_and(|kind| kind != Kind::Text)
+}
+
+fn diff(diff: render::Diff) -> Part {
+    let render::Diff { html, added, removed, .. } = diff;
+    Part::Diff { html, added, removed }
+}
+
+/// The name a picture is stored under. It depends on the content, so the same picture is stored once.
 pub fn image_name(mime_type: &str, data: &[u8]) -> Option<String> {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let extension = match mime_type {
-        "image/png" => "png",
-        "image/jpeg" => "jpg",
-        "image/gif" => "gif",
-        "image/webp" => "webp",
-        _ => return None,
-    };
-    let mut hasher = DefaultHasher::new();
-    data.hash(&mut hasher);
-    Some(format!("{:016x}-{}.{extension}", hasher.finish(), data.len()))
+    Kind::of_mime_type(mime_type).map(|kind| attachments::name(kind, data))
 }
 
 fn body(
     session: &SessionId,
-    source: Source,
+    source: &Source,
     request_id: Option<String>,
     blocks: Vec<String>,
 ) -> Body {
     match source {
-        Source::Message { content, origin } => {
-            Body::Message { content, origin, blocks, request_id }
+        Source::Message { content, origin, attachments } => {
+            let (content, attachments) = (content.clone(), attachments.clone());
+            Body::Message { content, origin: *origin, blocks, request_id, attachments }
         }
         Source::Thinking { content, provider_id } => {
+            let (content, provider_id) = (content.clone(), provider_id.clone());
             Body::Thinking { content, provider_id, blocks }
         }
         Source::ToolCall(call) => tool_call(session, call),
-        Source::Plan { entries } => Body::Plan { entries },
+        Source::Plan { entries } => Body::Plan {
+            entries: entries
+                .iter()
+                .map(|entry| PlanEntry { text: visible(&entry.text), ..entry.clone() })
+                .collect(),
+        },
         Source::Permission(ask) => permission(session, ask),
+        Source::Interlude(Interlude::CommandOutput { command, text }) => {
+            Body::CommandOutput { command: visible(command), text: text.clone(), blocks }
+        }
+        Source::Interlude(Interlude::Compaction(Compaction { summary, before, after })) => {
+            Body::Compaction { summary: summary.clone(), blocks, before: *before, after: *after }
+        }
+        Source::Interlude(Interlude::Cleared {}) => Body::Cleared {},
         Source::Notice(notice) => Body::Notice {
             severity: notice.severity,
-            text: notice.text,
-            actions: notice.actions,
-            details: notice.details,
+            text: visible(&notice.text),
+            actions: notice.actions.clone(),
+            details: notice.details.clone().map(shown),
         },
     }
 }
 
-fn tool_call(session: &SessionId, call: ToolCall) -> Body {
-    let mut parts: Vec<Part> = call.parts.iter().map(|part| part_of(session, part)).collect();
+fn tool_call(session: &SessionId, call: &ToolCall) -> Body {
+    let part = |part: &SourcePart| part_of(session, part, Extent::Beginning);
+    let mut parts: Vec<Part> = call.parts.iter().map(part).collect();
     let whole = call.tool_output.as_ref().map_or(0, String::len)
         + call.parts.iter().map(text_len).sum::<usize>();
     let was_cut = call.tool_output.as_ref().is_some_and(|output| output.len() > MOST_OUTPUT)
         || call.parts.iter().any(|part| text_len(part) > MOST_OUTPUT);
-    let tool_output = call.tool_output.map(|output| end_of(&output).to_owned());
+    let tool_output = call.tool_output.as_deref().map(|output| end_of(output).to_owned());
     if let Some(output) = tool_output.as_ref().filter(|output| !output.is_empty())
         && parts.iter().all(|part| matches!(part, Part::Image { .. }))
     {
-        parts.insert(0, Part::Terminal { html: render::terminal(output) });
+        let shown = json::parts(output, call.tool_kind)
+            .unwrap_or_else(|| vec![Part::Terminal { html: render::terminal(output) }]);
+        parts.splice(0..0, shown);
+    }
+    if parts.is_empty() {
+        // A call with nothing else to show shows its arguments.
+        let given = asked::parts(&call.tool_arguments, Vec::new());
+        parts = given.iter().map(|given| part(&visibly(given))).collect();
     }
     let title = if call.title.is_empty() { &call.tool_name } else { &call.title };
     Body::ToolCall {
-        title: render::visible(title),
-        tool_name: call.tool_name,
-        tool_arguments: call.tool_arguments,
-        call_id: call.call_id,
+        title: visible(title),
+        tool_name: visible(&call.tool_name),
+        tool_arguments: call.tool_arguments.clone(),
+        call_id: call.call_id.clone(),
         tool_output,
         tool_output_is_error: call.tool_output_is_error,
         tool_kind: call.tool_kind,
-        locations: call.locations,
+        locations: call
+            .locations
+            .iter()
+            .map(|location| Location { path: visible(&location.path), ..*location })
+            .collect(),
         parts,
         output_bytes: was_cut.then_some(whole as u64),
         refused: call.refused,
+        exit_code: call.exit_code,
     }
 }
 
-fn permission(session: &SessionId, ask: Ask) -> Body {
+/// An address whose letters all are what they look like: others are written as browsers send them.
+fn in_ascii(url: &str) -> String {
+    let mut written = String::with_capacity(url.len());
+    for byte in url.bytes() {
+        match byte {
+            b'!'..=b'~' => written.push(char::from(byte)),
+            other => written.push_str(&format!("%{other:02X}")),
+        }
+    }
+    written
+}
+
+fn permission(session: &SessionId, ask: &Permission) -> Body {
+    // All of it while the user has to decide.
+    let extent = if ask.outcome.is_none() { Extent::Whole } else { Extent::Beginning };
+    let mut options = ask.options.clone();
+    options.sort_by_key(|option| rank(option.kind));
     Body::Permission {
-        call_id: ask.call_id,
-        title: render::visible(&ask.title),
+        call_id: ask.call_id.clone(),
+        title: visible(&ask.title),
         tool_kind: ask.tool_kind,
-        parts: ask.parts.iter().map(|part| part_of(session, &visibly(part))).collect(),
-        options: ask.options,
-        questions: ask.questions,
-        outcome: ask.outcome,
+        parts: ask.parts.iter().map(|part| part_of(session, &visibly(part), extent)).collect(),
+        options: options
+            .into_iter()
+            .map(|option| AskOption { name: visible(&option.name), ..option })
+            .collect(),
+        questions: ask.questions.as_ref().map(|them| them.iter().map(question).collect()),
+        url: ask.url.as_deref().map(in_ascii),
+        dismissible: ask.dismissible,
+        takes_words: ask.takes_words,
+        outcome: ask.outcome.clone(),
     }
 }
 
-/// What someone is asked to allow must not hide anything: characters that do not show become escapes that do.
+/// Agents list their options in any order; browsers show them in this one.
+fn rank(kind: AskKind) -> u8 {
+    match kind {
+        AskKind::AllowOnce => 0,
+        AskKind::AllowAlways => 1,
+        AskKind::Other => 2,
+        AskKind::RejectOnce => 3,
+        AskKind::RejectAlways => 4,
+    }
+}
+
+fn question(asked: &Question) -> Question {
+    let option = |option: &QuestionOption| QuestionOption {
+        label: visible(&option.label),
+        value: option.value.clone(),
+        description: option.description.as_deref().map(visible),
+    };
+    // The id and the values go back to the agent as they are.
+    let field = |field: &FormField| FormField {
+        description: field.description.as_deref().map(visible),
+        ..field.clone()
+    };
+    Question {
+        question: visible(&asked.question),
+        header: asked.header.as_deref().map(visible),
+        options: asked.options.iter().map(option).collect(),
+        multiple: asked.multiple,
+        field: asked.field.as_ref().map(field),
+    }
+}
+
+/// A permission must not hide anything from the user: invisible characters become visible escapes.
 fn visibly(part: &SourcePart) -> SourcePart {
     match part {
         SourcePart::Code { text, language } => {
-            SourcePart::Code { text: render::visible(text), language: language.clone() }
+            SourcePart::Code { text: visible(text), language: language.clone() }
         }
-        SourcePart::Terminal { text } => SourcePart::Terminal { text: render::visible(text) },
-        SourcePart::Text { text } => SourcePart::Text { text: render::visible(text) },
+        SourcePart::Terminal { text } => SourcePart::Terminal { text: visible(text) },
+        SourcePart::Text { text } => SourcePart::Text { text: visible(text) },
         SourcePart::Diff { path, old, new } => SourcePart::Diff {
-            path: render::visible(path),
-            old: old.as_deref().map(render::visible),
-            new: new.as_deref().map(render::visible),
+            path: visible(path),
+            old: old.as_deref().map(visible),
+            new: new.as_deref().map(visible),
         },
         SourcePart::Hunks { path, hunks } => {
             let mut hunks = hunks.clone();
             for line in hunks.iter_mut().flat_map(|hunk| &mut hunk.lines) {
-                *line = render::visible(line);
+                *line = visible(line);
             }
-            SourcePart::Hunks { path: render::visible(path), hunks }
+            SourcePart::Hunks { path: visible(path), hunks }
+        }
+        SourcePart::Fields { fields } => {
+            let field = |Field { name, value }: &Field| Field {
+                name: visible(name),
+                value: visible(value),
+            };
+            SourcePart::Fields { fields: fields.iter().map(field).collect() }
         }
         SourcePart::Image { .. } => part.clone(),
     }
 }
 
-fn part_of(session: &SessionId, part: &SourcePart) -> Part {
+fn part_of(session: &SessionId, part: &SourcePart, extent: Extent) -> Part {
+    let much = |text| match extent {
+        Extent::Beginning => end_of(text),
+        Extent::Whole => text,
+    };
     match part {
-        SourcePart::Text { text } => Part::Text { html: render::markdown(end_of(text)).concat() },
+        SourcePart::Text { text } => Part::Text { html: render::markdown(much(text)).concat() },
         SourcePart::Code { text, language } => {
-            Part::Code { html: render::code(end_of(text), language.as_deref().unwrap_or_default()) }
+            Part::Code { html: render::code(much(text), language.as_deref().unwrap_or_default()) }
         }
         SourcePart::Diff { path, old, new } => {
-            Part::Diff { html: render::diff(path, old.as_deref(), new.as_deref()).html }
+            diff(render::diff(path, old.as_deref(), new.as_deref(), extent))
         }
-        SourcePart::Hunks { path, hunks } => {
-            Part::Diff { html: render::hunks(path, &hunk_inputs(hunks)).html }
+        SourcePart::Hunks { path, hunks } => diff(render::hunks(path, &hunk_inputs(hunks), extent)),
+        SourcePart::Terminal { text } => Part::Terminal { html: render::terminal(much(text)) },
+        SourcePart::Fields { fields } => {
+            let rows = fields.iter().map(|field| (field.name.as_str(), much(&field.value)));
+            Part::Fields { html: render::fields(rows) }
         }
-        SourcePart::Terminal { text } => Part::Terminal { html: render::terminal(end_of(text)) },
         SourcePart::Image { data, .. } => Part::Image { url: image_url(session, data) },
     }
 }
 
-/// Hunks as the renderer takes them.
 pub fn hunk_inputs(hunks: &[Hunk]) -> Vec<render::HunkInput> {
     let line = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
     hunks
@@ -237,7 +371,6 @@ pub fn hunk_inputs(hunks: &[Hunk]) -> Vec<render::HunkInput> {
         .collect()
 }
 
-/// Where a browser gets a picture that was kept under a name.
 fn image_url(session: &SessionId, name: &str) -> String {
     let session = session.as_str().replace(':', "%3A");
     format!("/api/session/{session}/image/{}", name.trim_start_matches('@'))
@@ -248,11 +381,14 @@ fn text_len(part: &SourcePart) -> usize {
         SourcePart::Text { text }
         | SourcePart::Code { text, .. }
         | SourcePart::Terminal { text } => text.len(),
-        SourcePart::Diff { .. } | SourcePart::Hunks { .. } | SourcePart::Image { .. } => 0,
+        SourcePart::Diff { .. }
+        | SourcePart::Hunks { .. }
+        | SourcePart::Fields { .. }
+        | SourcePart::Image { .. } => 0,
     }
 }
 
-/// The end of a long text, from the beginning of a line where there is one near: what happened last matters most.
+/// The end of a long text, because the latest output matters most. Starts at a line break if there is one nearby.
 fn end_of(text: &str) -> &str {
     if text.len() <= MOST_OUTPUT {
         return text;

@@ -1,13 +1,14 @@
 //! One JSON file, read with suspicion and replaced in one step.
 //!
-//! A file that can't be understood is never written over: what the user had is worth more than what we know now.
+//! A file that can't be understood is never overwritten: the user's data is worth more than our state.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use liminal_contract::{Details, ErrorCode};
+use liminal_contract::{Details, ErrorCode, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -17,43 +18,48 @@ use crate::failure::Failure;
 /// The version we write, and the only one we read.
 const VERSION: u64 = 1;
 
-/// What one file holds, besides its version.
+/// The contents of one file, without its version.
 pub trait Document: Clone + Default + Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// The file's name in the data directory.
+    /// The name of the file in the data directory.
     const FILE: &'static str;
-    /// The key of its list. The TypeScript original said `data` here.
+    /// The key of its list. The TypeScript original used `data`.
     const LIST: &'static str;
 }
 
-/// What was found.
 #[derive(Debug)]
 pub struct Loaded<D> {
-    /// What the file holds; empty when there was none.
+    /// Empty when there was no file.
     pub document: D,
     /// The original wrote this file; keep a copy before writing it our way.
     pub is_of_the_original: bool,
+    pub stamp: Stamp,
 }
 
-/// Why a file could not be read or replaced.
+/// Identifies the file we read or wrote: inode, length and modification time. `None` when there is no file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stamp(Option<(u64, u64, i64, i64)>);
+
+impl Stamp {
+    fn of(file: &Path) -> Self {
+        let found = fs::metadata(file).ok();
+        Self(found.map(|it| (it.ino(), it.len(), it.mtime(), it.mtime_nsec())))
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// It is there and can't be understood.
-    #[error("{} can't be read: {reason}. It is kept as it is; repair it, or move it away to begin anew.", file.display())]
-    Corrupt {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// It could not be replaced. What it held before is still there.
-    #[error("{} could not be written: {reason}. Nothing was changed; make room, or make it writable, and try again.", file.display())]
-    Unwritable {
-        /// The file.
-        file: PathBuf,
-        /// What the system said.
-        reason: String,
-    },
-    /// The program is stopping.
+    #[error(
+        "{} can't be read: {reason}. The file was not changed; repair it, or move it away to start over.",
+        file.display()
+    )]
+    Corrupt { file: PathBuf, reason: String },
+    /// It could not be replaced. Its old contents are still there.
+    #[error(
+        "{} could not be written: {reason}. Nothing was changed; free some disk space or make it writable, \
+         then try again.",
+        file.display()
+    )]
+    Unwritable { file: PathBuf, reason: String },
     #[error("Liminal Builder is stopping; nothing was changed. Start it again, then try again.")]
     Stopping,
 }
@@ -75,20 +81,23 @@ impl From<StoreError> for Failure {
     }
 }
 
-/// Reads the file of this document in `data_dir`.
 pub(super) fn load<D: Document>(data_dir: &Path) -> Result<Loaded<D>, StoreError> {
     let file = data_dir.join(D::FILE);
+    let stamp = Stamp::of(&file);
     let bytes = match fs::read(&file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(Loaded { document: D::default(), is_of_the_original: false });
+            return Ok(Loaded { document: D::default(), is_of_the_original: false, stamp });
         }
         Err(error) => return Err(StoreError::Corrupt { file, reason: error.to_string() }),
     };
-    parse(&bytes).map_err(|reason| StoreError::Corrupt { file, reason })
+    let (document, is_of_the_original) =
+        parse(&bytes).map_err(|reason| StoreError::Corrupt { file, reason })?;
+    Ok(Loaded { document, is_of_the_original, stamp })
 }
 
-fn parse<D: Document>(bytes: &[u8]) -> Result<Loaded<D>, String> {
+/// The document, and whether the original wrote it.
+fn parse<D: Document>(bytes: &[u8]) -> Result<(D, bool), String> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err("it is empty".into());
     }
@@ -101,10 +110,10 @@ fn parse<D: Document>(bytes: &[u8]) -> Result<Loaded<D>, String> {
         Some(Some(VERSION)) => {}
         Some(Some(newer)) if newer > VERSION => {
             return Err(format!(
-                "it was written by a newer Liminal Builder (version {newer}; this one knows {VERSION})"
+                "it was written by a newer Liminal Builder (version {newer}; this one reads {VERSION})"
             ));
         }
-        Some(_) => return Err("its `version` is not one of ours".into()),
+        Some(_) => return Err("its `version` is unknown".into()),
         None => return Err("it has no `version`".into()),
     }
     let is_of_the_original = !fields.contains_key(D::LIST) && fields.contains_key("data");
@@ -115,13 +124,18 @@ fn parse<D: Document>(bytes: &[u8]) -> Result<Loaded<D>, String> {
         return Err(format!("it has no `{}`", D::LIST));
     }
     match serde_json::from_value(Value::Object(fields)) {
-        Ok(document) => Ok(Loaded { document, is_of_the_original }),
+        Ok(document) => Ok((document, is_of_the_original)),
         Err(error) => Err(format!("its contents have the wrong shape ({error})")),
     }
 }
 
-/// Replaces the file: temporary file, fsync, rename, fsync of the directory. A crash leaves the old or the new.
-pub(super) fn save<D: Document>(data_dir: &Path, document: &D) -> Result<(), StoreError> {
+/// Replaces the file: temporary file, fsync, rename, fsync of the directory. A crash leaves the old or the new. If
+/// someone else changed the file, a copy of it is kept.
+pub(super) fn save<D: Document>(
+    data_dir: &Path,
+    document: &D,
+    known: Stamp,
+) -> Result<Stamp, StoreError> {
     #[derive(Serialize)]
     struct Versioned<'a, D> {
         version: u64,
@@ -129,26 +143,47 @@ pub(super) fn save<D: Document>(data_dir: &Path, document: &D) -> Result<(), Sto
         document: &'a D,
     }
     let file = data_dir.join(D::FILE);
-    let write = || -> io::Result<()> {
-        let mut json = serde_json::to_vec_pretty(&Versioned { version: VERSION, document })?;
-        json.push(b'\n');
+    let write = || -> io::Result<Stamp> {
+        keep_changed(&file, known)?;
         let temporary = data_dir.join(format!("{}.tmp", D::FILE));
-        let mut out = OpenOptions::new()
+        let out = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(true)
             .mode(0o600)
             .open(&temporary)?;
-        out.write_all(&json)?;
-        out.sync_all()?;
+        let mut out = BufWriter::new(out);
+        serde_json::to_writer_pretty(&mut out, &Versioned { version: VERSION, document })?;
+        out.write_all(b"\n")?;
+        out.into_inner()?.sync_all()?;
+        let stamp = Stamp::of(&temporary);
         fs::rename(&temporary, &file)?;
-        File::open(data_dir)?.sync_all()
+        File::open(data_dir)?.sync_all()?;
+        Ok(stamp)
     };
     write()
         .map_err(|error| StoreError::Unwritable { file: file.clone(), reason: error.to_string() })
 }
 
-/// Keeps what the original wrote beside the file, once.
+/// Keeps a copy of what someone else wrote while we ran, and logs a warning.
+fn keep_changed(file: &Path, known: Stamp) -> io::Result<()> {
+    let found = Stamp::of(file);
+    if found == known || found.0.is_none() {
+        return Ok(());
+    }
+    let stamp = Timestamp::from(SystemTime::now()).to_string().replace([':', '.'], "-");
+    let copy = PathBuf::from(format!("{}.changed-{stamp}", file.display()));
+    fs::copy(file, &copy)?;
+    tracing::warn!(
+        "{} was changed while Liminal Builder was running; that version is kept as {}. \
+         Stop the server before you edit this file.",
+        file.display(),
+        copy.display()
+    );
+    Ok(())
+}
+
+/// Keeps a copy of the original's file beside it, once.
 pub(super) fn keep_original<D: Document>(data_dir: &Path) -> Result<(), StoreError> {
     let file = data_dir.join(D::FILE);
     let copy = data_dir.join(format!("{}.original", D::FILE));

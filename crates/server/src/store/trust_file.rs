@@ -1,4 +1,4 @@
-//! `trust.json`: the projects whose own agent settings the user let be loaded.
+//! `trust.json`: the projects whose own agent settings the user allowed.
 
 use std::path::Path;
 
@@ -22,14 +22,20 @@ impl Document for Trusted {
 pub struct TrustFile(JsonFile<Trusted>);
 
 impl TrustFile {
-    /// Reads the file of this data directory.
     pub fn open(data_dir: &Path) -> Self {
         Self(JsonFile::open(data_dir))
     }
 
-    /// Why the file can't be used, when it can't.
+    /// Why the file can't be used; `None` when it can.
     pub fn trouble(&self) -> Option<StoreError> {
         self.0.trouble()
+    }
+
+    /// A copy of a project that the user allowed is allowed too.
+    pub fn extend(&self, project: &Path, copy: &Path) {
+        if self.is_confirmed(project) {
+            self.confirm(copy);
+        }
     }
 }
 

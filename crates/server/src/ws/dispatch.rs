@@ -1,120 +1,234 @@
-//! Which part of the program answers which request.
+//! Which part of the program answers which request: every message of the contract, once.
 //!
-//! Called in the order a browser's requests came. What takes long goes on in a task of its own with its `Reply`, so
-//! that no request waits behind another's disk or agent.
+//! Called in the order of a browser's requests. Anything slow runs in its own task and takes the `Reply` with it, so
+//! that no request waits for the disk or agent of another. Requests about one session take effect in the order sent:
+//! each waits for its place in the session's lane, and leaves the lane once the session's task has it.
 
 use std::sync::Arc;
 
-use liminal_contract::{ClientMessage, ProjectId, Request, ServerMessage, SessionId};
+use liminal_contract::{Answer, ClientMessage, Request, ServerMessage, SessionId};
 
-use super::outbox::Follow;
-use super::{Client, Reply, sessions};
+use super::reply::Reply;
+use super::{changes, files, outside, projects, search, sessions};
 use crate::app::App;
-use crate::projects::{ProjectError, ProjectPath, completions};
-use crate::sessions::Open;
+use crate::failure::Failure;
+use crate::feed::{Client, Place};
+use crate::sessions::{Handed, NowRequest, OptionChange, Send, SessionRequest, TaskReply};
 
-/// Has the request answered.
-pub async fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
+pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
+    use ClientMessage as Asked;
     let reply = Reply::new(client.outbox.clone(), request.request_id);
+    let (app, client) = (app.clone(), client.clone());
     match request.message {
-        ClientMessage::ProjectList {} => list_projects(app, client, reply),
-        // At once, so that neither an opening before it nor one after it is taken for the other.
-        ClientMessage::SessionClose { session_id } => {
-            client.outbox.unfollow(&session_id);
+        Asked::ProjectList {} => projects::list(&app, &client, reply),
+        Asked::ProjectAdd { path } => {
+            tokio::spawn(projects::add(app, client.id, path, reply));
+        }
+        Asked::ProjectRemove { project_id } => {
+            tokio::spawn(projects::remove(app, client.id, project_id, reply));
+        }
+        Asked::PathComplete { prefix } => {
+            tokio::spawn(projects::complete_path(prefix, reply));
+        }
+        Asked::SessionClose { session_id } => {
+            change(client.queue(&session_id), reply, async move {
+                client.outbox.unfollow(&session_id);
+                Ok(ServerMessage::Ok {})
+            })
+        }
+        Asked::SessionOpen { session_id, since, around, tails } => {
+            let place = client.queue(&session_id);
+            let how = sessions::opening(client.outbox, (since, around, tails), &reply);
+            tokio::spawn(sessions::open(app, session_id, how, place, reply));
+        }
+        Asked::SessionList { project_id, archived } => answer(reply, async move {
+            let sessions = app.service.list(&project_id, archived.unwrap_or(false)).await?;
+            Ok(ServerMessage::SessionList { project_id, sessions })
+        }),
+        Asked::SessionCreate { project_id, cli_type, policy, workspace } => {
+            let how = (policy, workspace);
+            tokio::spawn(sessions::create(app, client, project_id, cli_type, how, reply));
+        }
+        Asked::WorkspaceOffer { project_id } => answer(reply, async move {
+            let project = app.projects.workable(&project_id).await?;
+            app.service.around().workspaces.offer(project).await
+        }),
+        Asked::WorkspaceRemove { session_id } => {
+            change(client.queue(&session_id), reply, async move {
+                app.service.remove_worktree(&session_id).await.map(sessions::ok)
+            });
+        }
+        Asked::SessionSend { session_id, content, attachments, when_busy } => {
+            let request_id = reply.request_id().map(str::to_owned);
+            let when_busy = when_busy.unwrap_or_default();
+            let (place, sender) = (client.queue(&session_id), Some(client.outbox));
+            let send =
+                Send { session: session_id, content, attachments, request_id, when_busy, sender };
+            tokio::spawn(sessions::send(app, place, send, reply));
+        }
+        Asked::SessionQueue { session_id, message, act } => {
+            ask(app, &client, session_id, reply, |reply| SessionRequest::Queue {
+                message,
+                act,
+                reply,
+            });
+        }
+        Asked::SessionQueueResume { session_id } => {
+            ask(app, &client, session_id, reply, SessionRequest::ResumeQueue);
+        }
+        Asked::SessionCancel { session_id } => {
+            ask(app, &client, session_id, reply, SessionRequest::Cancel);
+        }
+        Asked::SessionLooked { session_id, state } => {
+            change(client.queue(&session_id), reply, async move {
+                if let Some(state) = state {
+                    changes::looked(&app, &session_id, state).await?;
+                }
+                sessions::looked(&app, &client, session_id).await
+            });
+        }
+        Asked::SessionArchive { session_id } => {
+            let place = client.queue(&session_id);
+            change(place, reply, async move { sessions::archive(&app, &client, session_id).await });
+        }
+        Asked::SessionUnarchive { session_id } => {
+            let place = client.queue(&session_id);
+            change(
+                place,
+                reply,
+                async move { sessions::unarchive(&app, &client, session_id).await },
+            );
+        }
+        Asked::SessionRename { session_id, title } => {
+            change(client.queue(&session_id), reply, async move {
+                sessions::rename(&app, &client, session_id, &title).await
+            });
+        }
+        Asked::SessionDelete { session_id } => {
+            let place = client.queue(&session_id);
+            change(place, reply, async move { sessions::delete(&app, &client, session_id).await });
+        }
+        Asked::SessionPolicy { session_id, policy, confirmed } => {
+            change(client.queue(&session_id), reply, async move {
+                sessions::set_policy(&app, &client, session_id, policy, confirmed).await
+            });
+        }
+        Asked::SessionOption { session_id, id, value, confirmed } => {
+            let set = OptionChange { id, value, confirmed: confirmed == Some(true) };
+            ask(app, &client, session_id, reply, |reply| SessionRequest::Option(set, reply));
+        }
+        Asked::SessionReconnect { cli_type, session_id } => answer(reply, async move {
+            app.service.reconnect(&cli_type, session_id.as_ref()).await.map(sessions::ok)
+        }),
+        Asked::SessionOlder { session_id, before } => {
+            answer(reply, async move { app.service.older(&session_id, before).await });
+        }
+        Asked::SessionNewer { session_id, after } => {
+            answer(reply, async move { app.service.newer(&session_id, after).await });
+        }
+        Asked::SessionContinueAt { session_id, at } => {
+            ask(app, &client, session_id, reply, move |reply| SessionRequest::ContinueAt {
+                at,
+                reply,
+            });
+        }
+        Asked::SessionPermission { session_id, item_id, option_id, answers, message } => {
+            let message = message.filter(|words| !words.trim().is_empty());
+            let answer = Answer { option_id, answers: answers.unwrap_or_default(), message };
+            ask(app, &client, session_id, reply, |reply| SessionRequest::Answer {
+                item: item_id,
+                answer,
+                reply,
+            });
+        }
+        Asked::ChangesList { session_id, scope } => answer(reply, async move {
+            let place = app.service.place(&session_id).await?;
+            app.changes.list(&place, session_id, scope).await
+        }),
+        Asked::ChangesFile { session_id, scope, path, context, ignore_whitespace } => {
+            let view = changes::view(context, ignore_whitespace);
+            answer(reply, async move {
+                let place = app.service.place(&session_id).await?;
+                app.changes.file(&place, session_id, scope, path, view).await
+            });
+        }
+        Asked::NowFollow {} => {
+            let request_id = reply.request_id().map(str::to_owned);
+            match app.now.send(NowRequest::Follow { outbox: client.outbox, request_id }) {
+                Ok(()) => reply.none(),
+                Err(_stopping) => drop(reply),
+            }
+        }
+        Asked::NowLeave {} => {
+            let _stopping = app.now.send(NowRequest::Leave(client.outbox));
             reply.with(ServerMessage::Ok {});
         }
-        ClientMessage::SessionOpen { session_id, since, around, tails } => {
-            let follow = if tails == Some(true) { Follow::Tails } else { Follow::Whole };
-            client.outbox.expect(&session_id, follow);
-            let (outbox, request_id) =
-                (client.outbox.clone(), reply.request_id().map(str::to_owned));
-            let how = Open { outbox, since, around, follow, request_id };
-            tokio::spawn(open_session(app.clone(), session_id, how, reply));
+        Asked::OutsideList { project_id } => {
+            answer(reply, async move { outside::list(&app, project_id).await });
         }
-        ClientMessage::ProjectAdd { path } => {
-            tokio::spawn(add_project(app.clone(), client.id, path, reply));
+        Asked::OutsideAdopt { project_id, cli_type, refs } => {
+            answer(reply, async move { outside::adopt(app, project_id, &cli_type, refs).await });
         }
-        ClientMessage::ProjectRemove { project_id } => {
-            tokio::spawn(remove_project(app.clone(), client.id, project_id, reply));
+        Asked::AgentsList {} => reply.with(ServerMessage::AgentsList { agents: app.agents.list() }),
+        // Begun here, so that the later of two replaces the earlier.
+        Asked::FilesFind { session_id, project_id, query, limit } => {
+            let (of, replaced) = ((session_id, project_id), client.finds.begin());
+            answer(reply, async move { files::find(&app, of, query, limit, replaced).await })
         }
-        ClientMessage::PathComplete { prefix } => {
-            tokio::spawn(complete_path(prefix, reply));
-        }
-        message @ (ClientMessage::SessionList { .. }
-        | ClientMessage::SessionCreate { .. }
-        | ClientMessage::SessionSend { .. }
-        | ClientMessage::SessionCancel { .. }
-        | ClientMessage::SessionArchive { .. }
-        | ClientMessage::SessionReconnect { .. }
-        | ClientMessage::SessionOlder { .. }
-        | ClientMessage::SessionNewer { .. }
-        | ClientMessage::SessionPermission { .. }
-        | ClientMessage::SessionRename { .. }
-        | ClientMessage::SessionUnarchive { .. }
-        | ClientMessage::SessionDelete { .. }
-        | ClientMessage::SessionPolicy { .. }
-        | ClientMessage::AgentsList {}
-        | ClientMessage::Search { .. }) => {
-            tokio::spawn(sessions::dispatch(app.clone(), client.clone(), message, reply));
+        Asked::Search { query, limit } => {
+            let replaced = client.searches.begin();
+            tokio::spawn(search::answer(app, client.outbox, (query, limit), reply, replaced));
         }
     }
 }
 
-/// Sent while no change can be told, so that nobody gets a list that is older than a change they were told of.
-fn list_projects(app: &App, client: &Client, reply: Reply) {
-    let request_id = reply.request_id().map(str::to_owned);
-    let listed = app.projects.look(|projects| {
-        Reply::new(client.outbox.clone(), request_id)
-            .with(ServerMessage::ProjectList { projects: projects.to_vec() });
+/// Asks a session's task for something whose only answer is that it was done.
+fn ask(
+    app: Arc<App>,
+    client: &Client,
+    session: SessionId,
+    reply: Reply,
+    ask: impl FnOnce(TaskReply<()>) -> SessionRequest + std::marker::Send + 'static,
+) {
+    let place = client.queue(&session);
+    hand(place, reply, async move { app.service.hand(&session, ask).await }, sessions::ok);
+}
+
+/// Gives a request to a session's task in its turn, and answers when the task does.
+fn hand<T: std::marker::Send + 'static>(
+    mut place: Place,
+    reply: Reply,
+    handed: impl Future<Output = Result<Handed<T>, Failure>> + std::marker::Send + 'static,
+    say: impl FnOnce(T) -> ServerMessage + std::marker::Send + 'static,
+) {
+    tokio::spawn(async move {
+        place.reached().await;
+        let handed = handed.await;
+        drop(place);
+        match handed {
+            Ok(handed) => reply.settle(handed.answer().await.map(say)),
+            Err(failure) => reply.fail(failure),
+        }
     });
-    match listed {
-        Ok(()) => reply.none(),
-        Err(error) => reply.fail(error),
-    }
 }
 
-async fn open_session(app: Arc<App>, session: SessionId, how: Open, reply: Reply) {
-    let outbox = how.outbox.clone();
-    match app.service.open(&session, how).await {
-        // The history is the reply, and is on its way.
-        Ok(()) => reply.none(),
-        Err(failure) => {
-            outbox.unfollow(&session);
-            reply.fail(failure);
-        }
-    }
+/// Makes a change in its turn. The requests behind it wait until it is made and told to everyone.
+fn change(
+    mut place: Place,
+    reply: Reply,
+    outcome: impl Future<Output = Result<ServerMessage, Failure>> + std::marker::Send + 'static,
+) {
+    tokio::spawn(async move {
+        place.reached().await;
+        reply.settle(outcome.await);
+        drop(place);
+    });
 }
 
-async fn add_project(app: Arc<App>, asker: u64, typed: String, reply: Reply) {
-    let resolved = tokio::task::spawn_blocking(move || ProjectPath::resolve(&typed)).await;
-    let path = match resolved {
-        Ok(Ok(path)) => path,
-        Ok(Err(refused)) => return reply.fail(ProjectError::from(refused)),
-        // Dropping the reply says that something unexpected happened.
-        Err(_panicked) => return,
-    };
-    let told = app.clone();
-    let tell = move |project: &liminal_contract::Project| {
-        let message = ServerMessage::ProjectAdded { project: project.clone() };
-        told.hub.broadcast_to_others(asker, message);
-    };
-    let added = app.projects.add(path, tell).await;
-    reply.settle(added.map(|project| ServerMessage::ProjectAdded { project }));
-}
-
-async fn remove_project(app: Arc<App>, asker: u64, id: ProjectId, reply: Reply) {
-    let told = app.clone();
-    let tell = move |id: &ProjectId| {
-        let message = ServerMessage::ProjectRemoved { project_id: id.clone() };
-        told.hub.broadcast_to_others(asker, message);
-    };
-    let removed = app.projects.remove(id, tell).await;
-    reply.settle(removed.map(|project_id| ServerMessage::ProjectRemoved { project_id }));
-}
-
-async fn complete_path(prefix: String, reply: Reply) {
-    let asked = prefix.clone();
-    if let Ok(entries) = tokio::task::spawn_blocking(move || completions(&asked)).await {
-        reply.with(ServerMessage::PathCompletions { prefix, entries });
-    }
+/// Answers in its own task, so that no request waits for the agent of another.
+fn answer(
+    reply: Reply,
+    outcome: impl Future<Output = Result<ServerMessage, Failure>> + std::marker::Send + 'static,
+) {
+    tokio::spawn(async move { reply.settle(outcome.await) });
 }

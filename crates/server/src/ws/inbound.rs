@@ -1,6 +1,6 @@
-//! From the text of a message to a request, or to a sentence that says what is wrong with it.
+//! Parses the text of a message into a request, or explains what is wrong with it.
 //!
-//! A browser's mistake costs it an `INVALID_MESSAGE` and nothing else. The id is looked for first and by itself, so
+//! A browser's mistake gets an `INVALID_MESSAGE` and has no other effect. The id is parsed first and separately, so
 //! that even a request we can't read is answered under its own id.
 
 use liminal_contract::{ClientMessage, Request, SessionId};
@@ -10,50 +10,49 @@ use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 
-/// The longest message that is read.
+/// In bytes.
 pub const LONGEST: usize = 8 * 1024 * 1024;
 
-/// The contract's own messages nest three levels.
+/// In levels; the contract's own messages need three.
 const DEEPEST: usize = 32;
 
-/// An id is echoed on every reply.
+/// In bytes. An id is echoed on every reply.
 const LONGEST_ID: usize = 200;
 
-/// A message that was refused, and the id to say so under.
+const NOT_AN_OBJECT: &str = "a message must be one JSON object";
+
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// The id it came with, when that could be found.
+    /// The id of the message, if it could be found.
     pub request_id: Option<String>,
-    /// What is wrong with it.
     pub failure: Failure,
 }
 
 impl Refused {
-    /// The same, about the session it names, when that could be found.
+    /// About the session it names, if that could be found.
     fn about(mut self, session: Option<SessionId>) -> Self {
         self.failure.session_id = session;
         self
     }
 }
 
-/// Reads one text message.
 pub fn read(text: &str) -> Result<Request, Refused> {
     #[derive(Deserialize)]
     struct Envelope<'a> {
         #[serde(borrow, default, rename = "requestId")]
         request_id: Option<&'a RawValue>,
     }
-    /// Apart, because whatever is wrong with it must not cost the id.
+    /// Separate, so that an invalid session id does not hide the request id.
     #[derive(Deserialize)]
     struct About {
         #[serde(rename = "sessionId")]
         session_id: SessionId,
     }
-    // Skipping over what it does not want, this takes any depth without recursion.
+    // Unwanted fields are skipped without recursion, so any depth is safe.
     let envelope = match serde_json::from_str::<Envelope<'_>>(text) {
         Ok(envelope) => envelope,
-        Err(error) if error.is_data() => return Err(refused(None, "a message is one JSON object")),
-        Err(error) => return Err(refused(None, &format!("it is not JSON ({error})"))),
+        Err(error) if error.is_data() => return Err(refused(None, NOT_AN_OBJECT)),
+        Err(error) => return Err(refused(None, &not_json(&error))),
     };
     let request_id = match envelope.request_id.map(|raw| serde_json::from_str::<String>(raw.get()))
     {
@@ -65,10 +64,13 @@ pub fn read(text: &str) -> Result<Request, Refused> {
         }
     };
     if text.len() > LONGEST {
-        return Err(refused(request_id, "it is longer than 8 MiB"));
+        return Err(refused(request_id, "the message is longer than 8 MiB"));
     }
     if depth(text) > DEEPEST {
-        return Err(refused(request_id, &format!("it nests deeper than {DEEPEST} levels")));
+        return Err(refused(
+            request_id,
+            &format!("the message nests deeper than {DEEPEST} levels"),
+        ));
     }
     serde_json::from_str::<ClientMessage>(text)
         .map(|message| Request { request_id: request_id.clone(), message })
@@ -78,16 +80,19 @@ pub fn read(text: &str) -> Result<Request, Refused> {
         })
 }
 
-/// A message that is not text.
 pub fn refuse_binary() -> Refused {
-    refused(None, "a message is text, not binary")
+    refused(None, "a message must be text, not binary")
 }
 
 fn refused(request_id: Option<String>, what: &str) -> Refused {
     Refused { request_id, failure: Failure::invalid(what) }
 }
 
-/// How deep brackets nest, those in strings apart.
+fn not_json(error: &serde_json::Error) -> String {
+    format!("the message is not JSON ({error})")
+}
+
+/// How deep brackets nest, not counting those in strings.
 fn depth(text: &str) -> usize {
     let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {
@@ -108,17 +113,20 @@ fn depth(text: &str) -> usize {
     deepest
 }
 
-/// Whether the contract has no message of this type: of one it has, an empty one lacks fields, or is right.
+/// Whether the contract has no message of this type. An empty message of a known type lacks fields, or is valid.
 fn is_unknown(kind: &str) -> bool {
     let empty = serde_json::json!({ "type": kind });
     serde_json::from_value::<ClientMessage>(empty)
         .is_err_and(|error| error.to_string().starts_with("unknown variant"))
 }
 
-/// Names the field that is at fault.
+/// Names the field with the error.
 fn explain(text: &str, error: &serde_json::Error) -> String {
-    let Ok(Value::Object(fields)) = serde_json::from_str(text) else {
-        return "a message is one JSON object".into();
+    let fields: Map<String, Value> = match serde_json::from_str(text) {
+        Ok(fields) => fields,
+        Err(error) if error.is_data() => return NOT_AN_OBJECT.into(),
+        // The envelope skips a string that has no text, such as half of a surrogate pair.
+        Err(error) => return not_json(&error),
     };
     match fields.get("type") {
         None => return "`type` is missing".into(),
@@ -135,24 +143,51 @@ fn explain(text: &str, error: &serde_json::Error) -> String {
     }
 }
 
-/// The complaint names a field only when it is missing. Of one with a wrong value we find the name by leaving out
-/// each in turn: without the one at fault, the complaint is gone or is that it is missing.
+/// The parser names a field only when it is missing. For a wrong value we find the field by trying each in turn: the
+/// error is another, or gone, both without the field and with another value in it. One of the two is not enough: some
+/// missing fields are noticed before the wrong value, and another value may be wrong too. Fields that are read before
+/// the wrong one pass this as well, so one whose value the parser quotes comes first.
 fn field_at_fault(fields: &Map<String, Value>, complaint: &str) -> Option<String> {
     if complaint.starts_with("missing field") {
         return None;
     }
-    fields.keys().filter(|key| *key != "type").take(16).find_map(|key| {
-        let mut without = fields.clone();
-        without.remove(key);
-        let is_at_fault = match serde_json::from_value::<ClientMessage>(Value::Object(without)) {
-            Ok(_) => true,
-            Err(error) => first_line(&error) == format!("missing field `{key}`"),
-        };
-        is_at_fault.then(|| key.clone())
-    })
+    let is_other = |fields: Map<String, Value>| {
+        serde_json::from_value::<ClientMessage>(Value::Object(fields))
+            .map_or_else(|error| first_line(&error) != complaint, |_message| true)
+    };
+    let suspects = fields.iter().filter(|(key, _)| *key != "type").take(16);
+    let at_fault: Vec<_> = suspects
+        .filter(|(key, value)| {
+            let mut without = fields.clone();
+            without.remove(*key);
+            let with = |other: Value| {
+                let mut fields = fields.clone();
+                fields.insert((*key).clone(), other);
+                fields
+            };
+            is_other(without) && others(value).into_iter().any(|other| is_other(with(other)))
+        })
+        .collect();
+    let is_quoted = |value: &Value| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        complaint.contains(&format!("`{text}`"))
+    };
+    let quoted = at_fault.iter().find(|(_, value)| is_quoted(value));
+    quoted.or(at_fault.first()).map(|(key, _)| (*key).clone())
 }
 
-/// The complaint without its position, which means nothing to who wrote an object.
+/// Other values of the same type. One of the strings is a session's id, the other an agent's.
+fn others(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Number(number) => vec![Value::from(u8::from(number.as_u64() == Some(0)))],
+        Value::Bool(flag) => vec![Value::Bool(!flag)],
+        Value::String(_) | Value::Null | Value::Array(_) | Value::Object(_) => {
+            vec![Value::from("a:b"), Value::from("ab")]
+        }
+    }
+}
+
+/// The error without its position, which means nothing to someone who wrote an object.
 fn first_line(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or(&text);
@@ -176,7 +211,7 @@ mod tests {
 
     use super::*;
 
-    /// The id that is answered under, and the sentence.
+    /// The id and the message of the refusal.
     fn refusal(text: &str) -> (Option<String>, String) {
         let refused = read(text).unwrap_err();
         assert_eq!(refused.failure.code, ErrorCode::InvalidMessage);
@@ -214,6 +249,10 @@ mod tests {
                 "`path`: invalid type: null, expected a string",
             ),
             (
+                r#"{"requestId":"7","type":"search","query":"\ud800"}"#,
+                "the message is not JSON (unexpected end of hex escape at line 1 column 49)",
+            ),
+            (
                 r#"{"requestId":"7","type":"session:older","sessionId":"a:b","before":-1}"#,
                 "`before`: invalid value: integer `-1`, expected u64",
             ),
@@ -232,6 +271,15 @@ mod tests {
             (
                 r#"{"requestId":"7","type":"session:policy","sessionId":"a:b","policy":"never"}"#,
                 "`policy`: unknown variant `never`, expected `ask` or `auto`",
+            ),
+            (
+                r#"{"requestId":"7","type":"session:queue","sessionId":"a:b","message":"m","act":"jump"}"#,
+                "`act`: unknown variant `jump`, expected one of `remove`, `edit`, `move`, `steer`",
+            ),
+            (
+                r#"{"requestId":"7","type":"session:queue","sessionId":"a:b","message":"m",
+                    "act":"edit","content":"c","was":5}"#,
+                "`was`: invalid type: integer `5`, expected a string",
             ),
         ] {
             assert_eq!(

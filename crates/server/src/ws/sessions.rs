@@ -1,94 +1,136 @@
-//! Requests about sessions, from the socket to the service and back.
+//! Requests about sessions: a call of the service, and a broadcast to the other browsers.
 
 use std::sync::Arc;
 
-use liminal_contract::{Answer, ClientMessage, Policy, ServerMessage, SessionId, SessionListItem};
+use liminal_contract::{
+    CliType, Cursor, ItemId, Policy, ProjectId, ServerMessage, SessionId, WorkspaceChoice,
+};
 
-use super::{Client, Reply};
+use super::reply::Reply;
 use crate::app::App;
 use crate::failure::Failure;
-use crate::sessions::Send;
+use crate::feed::{Client, Follow, Outbox, Place};
+use crate::sessions::{Open, Send, Sent, SessionRequest, Wanted};
 
-/// Longer titles are cut by every view; this is where we say so.
+/// In characters. Every view cuts longer titles, so they are refused here.
 const LONGEST_TITLE: usize = 200;
 
-/// Has a request about sessions or agents answered. Each runs by itself: none waits behind another's agent.
-pub async fn dispatch(app: Arc<App>, client: Client, message: ClientMessage, reply: Reply) {
+/// How a browser wants a session opened.
+pub fn opening(
+    outbox: Arc<Outbox>,
+    (since, around, tails): (Option<Cursor>, Option<ItemId>, Option<bool>),
+    reply: &Reply,
+) -> Open {
+    let follow = if tails == Some(true) { Follow::Tails } else { Follow::Whole };
     let request_id = reply.request_id().map(str::to_owned);
-    let outcome = match message {
-        ClientMessage::SessionList { project_id, archived } => app
-            .service
-            .list(&project_id, archived.unwrap_or(false))
-            .await
-            .map(|sessions| ServerMessage::SessionList { project_id, sessions }),
-        ClientMessage::SessionCreate { project_id, cli_type, policy } => {
-            let created = app.service.create(&project_id, &cli_type, policy).await;
-            created.map(|session| to_all(&app, &client, created_message(session)))
-        }
-        ClientMessage::SessionSend { session_id, content } => {
-            let send = Send { session: session_id.clone(), content, request_id };
-            let turn = app.service.send(send).await;
-            turn.map(|turn_id| ServerMessage::SessionAccepted { session_id, turn_id })
-        }
-        ClientMessage::SessionCancel { session_id } => {
-            app.service.cancel(&session_id).await.map(ok)
-        }
-        ClientMessage::SessionArchive { session_id } => {
-            let archived = app.service.archive(&session_id).await;
-            archived.map(|()| to_all(&app, &client, ServerMessage::SessionArchived { session_id }))
-        }
-        ClientMessage::SessionUnarchive { session_id } => {
-            let shown = app.service.unarchive(&session_id).await;
-            shown.map(|session| {
-                to_all(&app, &client, ServerMessage::SessionUnarchived { session_id, session })
-            })
-        }
-        ClientMessage::SessionRename { session_id, title } => {
-            rename(&app, &client, session_id, &title).await
-        }
-        ClientMessage::SessionDelete { session_id } => {
-            let deleted = app.service.delete(&session_id).await;
-            deleted.map(|()| to_all(&app, &client, ServerMessage::SessionDeleted { session_id }))
-        }
-        ClientMessage::SessionPolicy { session_id, policy } => {
-            set_policy(&app, &client, session_id, policy).await
-        }
-        ClientMessage::SessionReconnect { cli_type, session_id } => {
-            app.service.reconnect(&cli_type, session_id.as_ref()).await.map(ok)
-        }
-        ClientMessage::SessionOlder { session_id, before } => {
-            app.service.older(&session_id, before).await
-        }
-        ClientMessage::SessionNewer { session_id, after } => {
-            app.service.newer(&session_id, after).await
-        }
-        ClientMessage::SessionPermission { session_id, item_id, option_id, answers } => {
-            let answer = Answer { option_id, answers: answers.unwrap_or_default() };
-            app.service.answer(&session_id, item_id, answer).await.map(ok)
-        }
-        ClientMessage::AgentsList {} => Ok(ServerMessage::AgentsList { agents: app.agents.list() }),
-        ClientMessage::Search { query, limit } => {
-            app.service.around().search.find(query, limit).await
-        }
-        ClientMessage::ProjectList {}
-        | ClientMessage::ProjectAdd { .. }
-        | ClientMessage::ProjectRemove { .. }
-        | ClientMessage::SessionOpen { .. }
-        | ClientMessage::SessionClose { .. }
-        | ClientMessage::PathComplete { .. } => return,
-    };
-    reply.settle(outcome);
+    Open { outbox, since, around, follow, request_id }
 }
 
-fn created_message(session: SessionListItem) -> ServerMessage {
-    ServerMessage::SessionCreated {
-        session_id: session.id.clone(),
-        project_id: session.project_id.clone(),
-        session,
+pub async fn open(app: Arc<App>, session: SessionId, how: Open, mut place: Place, reply: Reply) {
+    let outbox = how.outbox.clone();
+    place.reached().await;
+    // From now on, so that a close can end it.
+    outbox.expect(&session, how.follow);
+    let handed = app.service.hand(&session, |reply| SessionRequest::Open(how, reply)).await;
+    drop(place);
+    let opened = match handed {
+        Ok(handed) => handed.answer().await,
+        Err(failure) => Err(failure),
+    };
+    match opened {
+        // The history is the reply and was already sent.
+        Ok(()) => reply.none(),
+        Err(failure) => {
+            outbox.unfollow(&session);
+            reply.fail(failure);
+        }
     }
 }
 
-async fn rename(
+/// Hands a message over in its turn. One that waits in the queue is answered a second time when its turn begins.
+pub async fn send(app: Arc<App>, mut place: Place, send: Send, reply: Reply) {
+    let (session_id, request_id) = (send.session.clone(), send.request_id.clone());
+    let sender = send.sender.clone();
+    place.reached().await;
+    let handed = app.service.hand_message(send).await;
+    drop(place);
+    let sent = match handed {
+        Ok(handed) => handed.answer().await,
+        Err(failure) => Err(failure),
+    };
+    match sent {
+        Ok(Sent::Began(turn_id)) => {
+            reply.with(ServerMessage::SessionAccepted { session_id, turn_id });
+        }
+        Ok(Sent::Queued { message, began }) => {
+            reply.with(ServerMessage::SessionQueued { session_id: session_id.clone(), message });
+            if let (Some(outbox), Ok(turn_id)) = (sender, began.await) {
+                Reply::new(outbox, request_id)
+                    .with(ServerMessage::SessionAccepted { session_id, turn_id });
+            }
+        }
+        Err(failure) => reply.fail(failure),
+    }
+}
+
+/// The browser that creates a session follows it. What the agent says before the reply comes after it.
+pub async fn create(
+    app: Arc<App>,
+    client: Client,
+    project: ProjectId,
+    cli_type: CliType,
+    (policy, workspace): (Option<Policy>, Option<WorkspaceChoice>),
+    reply: Reply,
+) {
+    let worktree = match workspace {
+        Some(WorkspaceChoice::Worktree { base, name, bring }) => {
+            Some(Wanted { base, name, bring: bring == Some(true) })
+        }
+        Some(WorkspaceChoice::Project {}) | None => None,
+    };
+    let created =
+        app.service.create(&project, &cli_type, policy, worktree, Some(&client.outbox)).await;
+    let session = match created {
+        Ok(session) => session,
+        Err(failure) => return reply.fail(failure),
+    };
+    let (session_id, project_id) = (session.id.clone(), session.project_id.clone());
+    let message =
+        ServerMessage::SessionCreated { session_id: session_id.clone(), project_id, session };
+    reply.with(to_all(&app, &client, message));
+    client.outbox.begin_without_history(&session_id);
+}
+
+pub async fn looked(
+    app: &App,
+    client: &Client,
+    session_id: SessionId,
+) -> Result<ServerMessage, Failure> {
+    app.service.looked(&session_id).await?;
+    Ok(to_all(app, client, ServerMessage::SessionLooked { session_id }))
+}
+
+pub async fn archive(
+    app: &App,
+    client: &Client,
+    session_id: SessionId,
+) -> Result<ServerMessage, Failure> {
+    let _until_all_know = app.service.changing().await;
+    app.service.archive(&session_id).await?;
+    Ok(to_all(app, client, ServerMessage::SessionArchived { session_id }))
+}
+
+pub async fn unarchive(
+    app: &App,
+    client: &Client,
+    session_id: SessionId,
+) -> Result<ServerMessage, Failure> {
+    let _until_all_know = app.service.changing().await;
+    let session = app.service.unarchive(&session_id).await?;
+    Ok(to_all(app, client, ServerMessage::SessionUnarchived { session_id, session }))
+}
+
+pub async fn rename(
     app: &App,
     client: &Client,
     session_id: SessionId,
@@ -99,26 +141,38 @@ async fn rename(
         let what = format!("`title` must have 1 to {LONGEST_TITLE} characters");
         return Err(Failure::invalid(what).about(session_id));
     }
+    let _until_all_know = app.service.changing().await;
     app.service.rename(&session_id, title.clone()).await?;
     Ok(to_all(app, client, ServerMessage::SessionTitleUpdated { session_id, title }))
 }
 
-async fn set_policy(
+pub async fn delete(
+    app: &App,
+    client: &Client,
+    session_id: SessionId,
+) -> Result<ServerMessage, Failure> {
+    app.service.delete(&session_id).await?;
+    Ok(to_all(app, client, ServerMessage::SessionDeleted { session_id }))
+}
+
+pub async fn set_policy(
     app: &App,
     client: &Client,
     session_id: SessionId,
     policy: Policy,
+    confirmed: Option<bool>,
 ) -> Result<ServerMessage, Failure> {
-    app.service.set_policy(&session_id, policy).await?;
+    let _until_all_know = app.service.changing().await;
+    app.service.set_policy(&session_id, policy, confirmed).await?;
     Ok(to_all(app, client, ServerMessage::SessionPolicy { session_id, policy }))
 }
 
-/// A message that every browser gets, the asker as its reply.
+/// Broadcasts a message to the other browsers; the one that asked gets it as its reply.
 fn to_all(app: &App, client: &Client, message: ServerMessage) -> ServerMessage {
     app.hub.broadcast_to_others(client.id, message.clone());
     message
 }
 
-fn ok((): ()) -> ServerMessage {
+pub fn ok((): ()) -> ServerMessage {
     ServerMessage::Ok {}
 }

@@ -1,4 +1,4 @@
-//! `docs/acceptance.md` is whole and true: it has every case once, and every test it names exists.
+//! `docs/acceptance.md` is complete and correct: it has every case once, and every test it names exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,6 +16,9 @@ const CASES: &str = "
 000/fault- 1 2 3 4 5 6
 000/NFR- 1 2 3 4 5
 000/threat- 1 2 3 4 5
+000/env- LIMINAL_PORT LIMINAL_HOST LIMINAL_DATA_DIR CLAUDE_ACP_CMD CODEX_ACP_CMD ACP_START_TIMEOUT_MS
+000/env- ACP_PROMPT_TIMEOUT_MS
+000/post- 1 2 3 4 5 6 7 8
 000/error- INVALID_MESSAGE PROJECT_PATH_INVALID PROJECT_DUPLICATE SESSION_NOT_FOUND AGENT_UNAVAILABLE
 000/error- AGENT_PROTOCOL_ERROR INTERNAL_ERROR
 001/ 1 2 3 4 5 6 7 8 9 10 11 12 13
@@ -24,6 +27,7 @@ const CASES: &str = "
 002/AC- 1.1 1.2 1.3 2.1 2.2 3.1 3.2 3.3 3.4 4.1 4.2 5.1 5.2 5.3 5.4 6.1 6.2 6.3 6.4 7.1 7.2 7.3 7.4 8.1 8.2 8.3 2.1a
 002/TC- 1.1abcdef 1.2abc 1.3ab 2.1abc 2.2ab 3.1abc 3.2abc 3.3abcdefg 3.4abc 4.1abc 4.2abc 5.1abcd 5.2abcdef 5.3ab
 002/TC- 5.4abcdef 6.1abcdef 6.2abcd 6.3ab 6.4abc 7.1abc 7.2abc 7.3ab 7.4a 8.1abc 8.2ab 8.3ab
+002/route- 1 2 3 4 5 6 7
 002/NFR- 1 2 3 4 5 6 7 8 9 10
 002/error- UNSUPPORTED_CLI_TYPE SESSION_NOT_FOUND PROJECT_ID_REQUIRED
 003/ 1 2 3 4 5 6 7 8 9 10 11 12 13 14
@@ -50,7 +54,7 @@ fn cases() -> BTreeSet<String> {
     cases
 }
 
-/// A row of the tables: its case, and what is said about it.
+/// A row of the tables: its case and the text about it.
 fn rows() -> Vec<(String, String)> {
     let text = fs::read_to_string(checkout().join("docs/acceptance.md")).unwrap();
     text.lines()
@@ -63,7 +67,7 @@ fn rows() -> Vec<(String, String)> {
         .collect()
 }
 
-/// What stands between back-ticks.
+/// The text between backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
@@ -157,7 +161,7 @@ fn every_case_is_shown_by_tests_that_exist_or_says_why_not() {
             wrong.push(format!("{case}: nothing shows it, and no reason is given"));
         }
     }
-    assert!(wrong.is_empty(), "docs/acceptance.md is not true:\n  {}", wrong.join("\n  "));
+    assert!(wrong.is_empty(), "docs/acceptance.md is wrong:\n  {}", wrong.join("\n  "));
 }
 
 #[test]

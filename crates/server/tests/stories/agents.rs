@@ -1,4 +1,4 @@
-//! The life of agents as a page sees it: started, shared, lost, started again, told apart.
+//! The life of agents as a page sees it: started, shared, lost, restarted, distinguished.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn echo() -> ScriptBuilder {
     script().on_any_prompt().say("You said: ").say_prompt().stop("end_turn")
 }
 
-/// The next status of this agent that the page is told.
+/// The next status of this agent that the page receives.
 async fn sees_status(browser: &mut Browser, agent: &str) -> AgentStatus {
     let found = |frame: &Value| {
         (frame["type"] == "agent:status" && frame["cliType"] == agent)
@@ -53,7 +53,7 @@ async fn the_agent_outlives_the_page() {
     let processes = descendants(app.pid());
     browser.leaves().await;
 
-    // Who comes later is told at once how the agents are, and finds the same process.
+    // A later page gets the agents' status at once, and finds the same process.
     let mut browser = app.browser().await;
     assert_eq!(sees_status(&mut browser, "scripted").await, AgentStatus::Connected);
     browser.opens(&session).await;
@@ -155,16 +155,21 @@ async fn what_the_agent_refuses_and_fails_at_is_told_in_its_words() {
     assert_eq!(error_message, "The model is overloaded");
 }
 
-/// A word that grows, a tool with its result, and an end, as this page is sent them.
+/// A growing message, a tool with its result, and an end, as the page receives them.
 async fn answers_with_a_tool(browser: &mut Browser, session: &SessionId, go_on: &Path) {
     browser.opens(session).await;
     let turn = browser.says_to(session, "look").await;
     browser.sees_text(session, "I look ").await;
     let shown = |complete: bool| {
         move |item: &UpsertObject| match &item.body {
-            Body::ToolCall { call_id, tool_output, .. }
+            Body::ToolCall { call_id, tool_output, tool_name, .. }
                 if (item.status == ItemStatus::Complete) == complete =>
             {
+                assert!(!tool_name.is_empty());
+                assert!(
+                    complete || item.status == ItemStatus::Create,
+                    "the first is the invocation"
+                );
                 Some((item.item_id.clone(), call_id.clone(), tool_output.clone()))
             }
             _ => None,
@@ -206,7 +211,7 @@ async fn claude_and_an_acp_agent_look_the_same_to_a_page() {
         told.push(session);
     }
 
-    // What was said is there again after a restart, without any agent running.
+    // The transcript is there after a restart, with no agent running.
     let app = app.restart().await;
     let mut browser = app.browser().await;
     for session in &told {
@@ -214,6 +219,26 @@ async fn claude_and_an_acp_agent_look_the_same_to_a_page() {
         assert_eq!(history.texts(), ["look", "I look around.", "There is one file."]);
     }
     assert_eq!(descendants(app.pid()), [0; 0]);
+}
+
+#[tokio::test]
+async fn an_agent_with_a_process_per_session_is_connected_while_one_of_them_runs() {
+    let app = Launch::new().claude(echo()).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let status = async |browser: &mut Browser| {
+        let ServerMessage::AgentsList { agents } = browser.ask(ClientMessage::AgentsList {}).await
+        else {
+            panic!("no list")
+        };
+        agents.into_iter().find(|agent| agent.cli_type.as_str() == "claude-code").unwrap().status
+    };
+    assert_eq!(status(&mut browser).await, AgentStatus::Idle);
+    let session = browser.creates_session(&project, "claude-code").await;
+    browser.creates_session(&project, "claude-code").await;
+    assert_eq!(status(&mut browser).await, AgentStatus::Connected);
+    app.post(&format!("/api/session/{session}/kill"), &serde_json::json!({})).await;
+    assert_eq!(status(&mut browser).await, AgentStatus::Connected);
 }
 
 #[tokio::test]
@@ -229,6 +254,8 @@ async fn a_conversation_travels_as_history_upserts_and_turns_and_nothing_else() 
         .everything_seen()
         .filter(|frame| frame["sessionId"] == session.as_str())
         .filter_map(|frame| frame["type"].as_str())
+        // What the agent can do; before or after the opening.
+        .filter(|kind| *kind != "session:facts")
         .collect();
     kinds.sort_unstable();
     kinds.dedup();

@@ -1,4 +1,4 @@
-//! The other commands, and what is said to who asks wrongly.
+//! The other commands, and the errors for bad arguments.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
@@ -17,7 +17,7 @@ async fn a_bad_value_is_one_line_that_names_it() {
         (&["--host", "no such host"], "--host: \"no such host\" is not an address"),
         (
             &["--host", "0.0.0.0"],
-            "--host: \"0.0.0.0\" can be reached from other machines; say under which address with --allow-origin",
+            "--host: \"0.0.0.0\" can be reached from other machines; give the page's address with --allow-origin",
         ),
         (&["--allow-origin", "box.example"], "--allow-origin: \"box.example\" is not of the form"),
         (
@@ -25,7 +25,7 @@ async fn a_bad_value_is_one_line_that_names_it() {
             "--allow-origin: \"http://box.example/x\" is not of the form",
         ),
         (&["--colour"], "--colour"),
-        (&["dance"], "there is no command \"dance\""),
+        (&["dance"], "unknown command \"dance\""),
         (&["serve", "twice"], "twice"),
         (&["--rotate"], "--rotate"),
     ] {
@@ -47,7 +47,7 @@ async fn a_bad_value_is_one_line_that_names_it() {
     ] {
         run(launch.command(&[]).env(name, value)).await.failed_with(&format!("{name}: {value:?}"));
     }
-    assert!(!launch.data_dir().exists(), "nothing was begun");
+    assert!(!launch.data_dir().exists(), "nothing was created");
 }
 
 #[tokio::test]
@@ -114,7 +114,7 @@ async fn the_doctor_tells_what_is_there_and_what_to_type_for_what_is_not() {
     let well = run(&mut launch.command(&["doctor", "--port", "0"])).await;
     assert!(well.status.success(), "{well:?}");
     for words in [
-        "will be made at the first start",
+        "will be created on first start",
         "any free port",
         "9.8.7 (Claude Code)",
         "npm install -g @agentclientprotocol/codex-acp",
@@ -122,7 +122,7 @@ async fn the_doctor_tells_what_is_there_and_what_to_type_for_what_is_not() {
     ] {
         assert!(well.stdout.contains(words), "{words} in {}", well.stdout);
     }
-    assert!(!launch.data_dir().exists(), "looking changes nothing");
+    assert!(!launch.data_dir().exists(), "doctor changes nothing");
 
     let app = launch.clone().start().await;
     let running = run(&mut launch.command(&["doctor"])).await;
@@ -196,7 +196,7 @@ async fn the_doctor_names_what_is_damaged() {
     assert!(ended.stdout.contains("agents.json"), "{ended:?}");
     assert!(ended.stdout.contains(&app_dir.join("trust.json").display().to_string()), "{ended:?}");
     let of_search = ended.stdout.lines().find(|line| line.starts_with("search.db")).unwrap();
-    assert!(of_search.contains("damaged") && of_search.ends_with("it is made anew by itself"));
+    assert!(of_search.contains("damaged") && of_search.ends_with("it is rebuilt automatically"));
 }
 
 #[tokio::test]
@@ -211,12 +211,12 @@ async fn a_backup_made_while_the_server_runs_can_be_started_from() {
     assert!(ended.status.success(), "{ended:?}");
     assert!(ended.stdout.contains(&format!("--data-dir {}", copy.display())), "{ended:?}");
     let again = run(&mut app.launch().command(&["backup", copy.to_str().unwrap()])).await;
-    assert!(!again.status.success(), "a backup is never written over");
+    assert!(!again.status.success(), "a backup is never overwritten");
     app.stop().await;
 
     let restored = Launch::new().variable("LIMINAL_DATA_DIR", copy.to_str().unwrap()).start().await;
     let mut browser = restored.browser().await;
     assert_eq!(browser.opens(&session).await.texts(), ["hello", "worth keeping"]);
     let doctor = run(&mut restored.launch().command(&["doctor"])).await;
-    assert!(doctor.stdout.contains("sound"), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("intact"), "{}", doctor.stdout);
 }

@@ -1,4 +1,4 @@
-//! Files that can't be understood: the program starts, says so, and never writes over them.
+//! Files that can't be understood: the server starts, reports them, and never overwrites them.
 
 use liminal_contract::{ClientMessage, ErrorCode, ServerMessage};
 use serde_json::json;
@@ -13,7 +13,7 @@ const DAMAGED: [(&str, &str); 11] = [
     ("{\"version\":1,\"projects\":[{\"id\":\"a\",", "is not JSON"),
     ("{}", "has no `version`"),
     ("{\"version\":1}", "has no `projects`"),
-    ("{\"version\":\"1\",\"projects\":[]}", "`version` is not one of ours"),
+    ("{\"version\":\"1\",\"projects\":[]}", "`version` is unknown"),
     ("{\"version\":1,\"projects\":{}}", "the wrong shape"),
     ("{\"version\":1,\"projects\":[{\"id\":\"a\"}]}", "the wrong shape"),
     ("{\"version\":2,\"projects\":[],\"more\":true}", "written by a newer Liminal Builder"),
@@ -28,7 +28,7 @@ async fn asks(app: &App, message: ClientMessage) -> (ErrorCode, String) {
             );
             (code, message)
         }
-        other => panic!("answered as if all were well: {other:?}"),
+        other => panic!("answered as if nothing were wrong: {other:?}"),
     }
 }
 
@@ -83,7 +83,12 @@ async fn files_of_the_original_are_read_and_a_copy_of_them_is_kept() {
     let launch = Launch::new();
     let home = launch.home().canonicalize().unwrap();
     std::fs::create_dir(home.join("old")).unwrap();
-    let old = json!({"id": "1f0c9a52-6a9b-4f3e-9a52-2f0c9a526a9b", "path": home.join("old"), "name": "old", "addedAt": "2025-01-02T03:04:05.678Z"});
+    let old = json!({
+        "id": "1f0c9a52-6a9b-4f3e-9a52-2f0c9a526a9b",
+        "path": home.join("old"),
+        "name": "old",
+        "addedAt": "2025-01-02T03:04:05.678Z",
+    });
     let original = json!({"version": 1, "data": [old]}).to_string();
     let app = launch.file("projects.json", &original).start().await;
     let mut browser = app.browser().await;

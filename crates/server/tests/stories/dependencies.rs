@@ -1,7 +1,7 @@
-//! What we depend on: listed with a reason, used, from one source, under a licence we may pass on.
+//! Dependencies: listed with a reason, used, from one source, under an allowed licence.
 //!
-//! `deny.toml` holds the rules; this reads the few lines of it that it needs, because compiling `cargo-deny` would take
-//! longer than everything else that is tested.
+//! `deny.toml` holds the rules; this reads the few lines it needs, because compiling `cargo-deny` would take longer
+//! than all other tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,7 +26,7 @@ fn cargo(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The first words between quotes of the lines between `begin` and the next that begins with `end`.
+/// The first quoted text of each line between `begin` and the next line that starts with `end`.
 fn entries(text: &str, begin: &str, end: char) -> Vec<String> {
     let list = text.lines().skip_while(|line| *line != begin).skip(1);
     list.take_while(|line| !line.starts_with(end))
@@ -50,7 +50,7 @@ fn our_crates() -> Vec<Value> {
     metadata["packages"].as_array().unwrap().clone()
 }
 
-/// Name, version and licence of every package that is compiled here, also those that others bring along.
+/// Name, version and licence of every package that is compiled here, including transitive ones.
 fn compiled() -> BTreeSet<(String, String, String)> {
     let format = ["--format", "{p};{l}", "--prefix", "none"];
     let tree =
@@ -139,7 +139,7 @@ fn everything_comes_from_one_source_and_is_known_by_its_hash() {
     for (name, package) in lock["packages"].as_object().unwrap() {
         let is_ours = name.is_empty();
         assert!(is_ours || package["integrity"].is_string(), "{name} has no hash");
-        assert!(package.get("resolved").is_none(), "{name} says where it was fetched from");
+        assert!(package.get("resolved").is_none(), "{name} names the registry it was fetched from");
     }
 }
 
@@ -220,7 +220,7 @@ fn no_package_is_there_twice_unless_we_know_why() {
     for (name, version, _) in compiled() {
         versions.entry(name).or_default().insert(version);
     }
-    // As deny.toml names it: to the first number that is not zero.
+    // As deny.toml names it: up to the first number that is not zero.
     let short = |version: &str| {
         let numbers: Vec<&str> = version.split('.').collect();
         let known = numbers.iter().position(|number| *number != "0").unwrap_or(2) + 1;
@@ -229,7 +229,7 @@ fn no_package_is_there_twice_unless_we_know_why() {
     let twice: BTreeSet<String> = versions
         .iter()
         .flat_map(|(name, versions)| {
-            // All but the newest; two digits sort badly as text, so by number.
+            // All but the newest, sorted by number: as text, 10 would come before 9.
             let mut sorted: Vec<&String> = versions.iter().collect();
             let number = |version: &str| -> Vec<u32> {
                 version.split(['.', '+', '-']).filter_map(|part| part.parse().ok()).collect()

@@ -1,4 +1,4 @@
-//! A disk that takes nothing more.
+//! A full disk.
 
 use liminal_contract::ServerMessage;
 use liminal_scripted_agent::{Steps, script};
@@ -32,7 +32,7 @@ async fn a_full_disk_is_told_to_everyone_nothing_is_shown_and_work_resumes_when_
         let told = page.sees_told("error").await;
         let ServerMessage::Error { code, message, .. } = told else { panic!("{told:?}") };
         assert_eq!(code, liminal_contract::ErrorCode::StoreFull);
-        assert!(message.contains("Make room"), "{message}");
+        assert!(message.contains("Free some disk space"), "{message}");
     }
     let mut late = app.browser().await;
     late.sees_told("error").await;

@@ -1,15 +1,15 @@
-//! Transcripts of any length: opened anywhere, read in pages, taken away whole.
+//! Transcripts of any length: opened anywhere, read in pages, exported whole.
 
 use liminal_contract::{Body, ClientMessage, ItemId, ServerMessage, SessionId, UpsertObject};
 use liminal_scripted_agent::{ScriptBuilder, Steps, act, script};
 
-use crate::support::{App, Browser};
+use crate::support::{App, Browser, in_time};
 
 fn indexes(entries: &[UpsertObject]) -> Vec<u64> {
     entries.iter().map(|entry| entry.index).collect()
 }
 
-/// A session with a message of the user's and so many of the agent's.
+/// A session with one message from the user and this many from the agent.
 async fn long_session(messages: u32) -> (App, Browser, SessionId) {
     let many = script().on_any_prompt().repeat(messages, act().new_message().say("Some words."));
     let (app, mut browser, session) = App::with_session(many).await;
@@ -88,7 +88,54 @@ async fn what_was_deleted_is_in_no_file_of_ours() {
     assert_eq!(found(&mut browser, "xylophone ").await, 0);
 }
 
-/// A call whose output grows by these many lines of a kilobyte.
+#[tokio::test]
+async fn a_search_that_found_the_index_behind_is_answered_again_unless_another_replaced_it() {
+    let (app, mut browser, session) =
+        App::with_session(script().on_any_prompt().say("Here.")).await;
+    // Nothing can be indexed while another connection writes.
+    let index = rusqlite::Connection::open(app.launch().data_dir().join("search.db")).unwrap();
+    index.execute_batch("BEGIN IMMEDIATE").unwrap();
+    browser.says_to(&session, "Where is the needle?").await;
+    let search = |query: &str| ClientMessage::Search { query: query.into(), limit: None };
+    let replaced = browser.send(search("where ")).await;
+    let asked = browser.send(search("needle ")).await;
+    for request in [&replaced, &asked] {
+        let first = browser.sees_reply(request).await;
+        let is_first = matches!(&first, ServerMessage::SearchResults { hits, behind: true, .. } if hits.is_empty());
+        assert!(is_first, "{first:?}");
+    }
+    index.execute_batch("ROLLBACK").unwrap();
+    let last = browser.sees_reply(&asked).await;
+    let is_last = matches!(&last, ServerMessage::SearchResults { hits, behind: false, .. } if hits.len() == 1);
+    assert!(is_last, "{last:?}");
+    let answers = browser.everything_seen().filter(|frame| frame["requestId"] == replaced.as_str());
+    assert_eq!(answers.count(), 1);
+}
+
+#[tokio::test]
+async fn what_could_not_be_indexed_is_indexed_later_and_until_then_the_search_says_so() {
+    let (app, mut browser, session) =
+        App::with_session(script().on_any_prompt().say("Here.")).await;
+    let index = rusqlite::Connection::open(app.launch().data_dir().join("search.db")).unwrap();
+    index.execute_batch("BEGIN IMMEDIATE").unwrap();
+    browser.says_to(&session, "Where is the needle?").await;
+    let given_up = async {
+        while !app.stderr().contains("could not be indexed yet") {
+            tokio::task::yield_now().await;
+        }
+    };
+    assert!(in_time(given_up).await.is_some(), "{}", app.stderr());
+    let search = ClientMessage::Search { query: "needle ".into(), limit: None };
+    let asked = browser.send(search).await;
+    let first = browser.sees_reply(&asked).await;
+    assert!(matches!(first, ServerMessage::SearchResults { behind: true, .. }), "{first:?}");
+    index.execute_batch("ROLLBACK").unwrap();
+    let last = browser.sees_reply(&asked).await;
+    let ServerMessage::SearchResults { hits, behind, .. } = last else { panic!("{last:?}") };
+    assert_eq!((hits.len(), behind), (1, false));
+}
+
+/// A call whose output grows by this many lines of a kilobyte each.
 fn talkative(lines: u32) -> ScriptBuilder {
     let line = format!("{}\n", "naïve ".repeat(146));
     let kilobytes = line.repeat(64);
@@ -101,7 +148,7 @@ fn talkative(lines: u32) -> ScriptBuilder {
         .tool_done("c", "")
 }
 
-/// How many places hold these words, as far as they are indexed.
+/// How many items contain these words, as far as they are indexed.
 async fn found(browser: &mut Browser, query: &str) -> usize {
     let query = query.into();
     match browser.ask(ClientMessage::Search { query, limit: None }).await {

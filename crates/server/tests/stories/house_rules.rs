@@ -1,4 +1,4 @@
-//! Rules of this code base that a reader can rely on, because a test does.
+//! Rules of this code base that tests enforce.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use liminal_contract::ErrorCode;
 
 use crate::support::{checkout, files};
 
-/// Longer files are hard to hold in one's head.
+/// Longer files are hard to keep in mind.
 const MOST_LINES: usize = 500;
 
 #[test]
@@ -26,8 +26,50 @@ fn no_file_is_longer_than_one_can_hold_in_ones_head() {
         .collect();
     assert!(
         long.is_empty(),
-        "files over {MOST_LINES} lines:\n{}\nSplit each by what its parts own: `foo.rs` keeps the public type, its parts go into `foo/`.",
+        "files over {MOST_LINES} lines:\n{}\nSplit each by ownership: \
+         `foo.rs` keeps the public type, its parts go into `foo/`.",
         long.join("\n")
+    );
+}
+
+/// Columns of Rust, JavaScript and CSS: what stands further right is read by nobody.
+const WIDEST_CODE: usize = 120;
+
+/// Columns of prose in Markdown.
+const WIDEST_PROSE: usize = 100;
+
+#[test]
+fn no_line_is_wider_than_a_window() {
+    let root = checkout();
+    let mut found = vec![];
+    files(&root, &["rs", "js", "mjs", "css", "md"], &mut found);
+    // What the demo says is shown as it is written, one line a paragraph.
+    found.retain(|path| !path.to_string_lossy().contains("/demo/texts/"));
+    let mut wide = vec![];
+    for path in &found {
+        let text = fs::read_to_string(path).unwrap();
+        let is_prose = path.extension().is_some_and(|end| end == "md");
+        let mut in_fence = false;
+        for (number, line) in text.lines().enumerate() {
+            in_fence ^= is_prose && line.trim_start().starts_with("```");
+            // These can't be wrapped.
+            let is_fixed =
+                is_prose && (in_fence || line.starts_with('|') || line.starts_with("!["));
+            let most = if is_prose { WIDEST_PROSE } else { WIDEST_CODE };
+            if line.chars().count() > most && !is_fixed {
+                wide.push(format!(
+                    "{}:{}",
+                    path.strip_prefix(&root).unwrap().display(),
+                    number + 1
+                ));
+            }
+        }
+    }
+    assert!(
+        wide.is_empty(),
+        "{} lines are wider than {WIDEST_CODE} columns ({WIDEST_PROSE} in Markdown):\n{}",
+        wide.len(),
+        wide.join("\n")
     );
 }
 
@@ -52,7 +94,8 @@ fn docs_errors_lists_every_code_with_its_status() {
         .collect();
     assert_eq!(
         listed, codes,
-        "docs/errors.md and ErrorCode differ. The table has one row per code, in the order of ErrorCode::ALL: | `CODE` | status | …"
+        "docs/errors.md and ErrorCode differ. The table has one row per code, \
+         in the order of ErrorCode::ALL: | `CODE` | status | …"
     );
 }
 
@@ -69,11 +112,11 @@ fn every_module_says_what_it_owns() {
         .collect();
     assert!(
         silent.is_empty(),
-        "these begin without `//!` (what they own, what they deliberately do not): {silent:#?}"
+        "these files lack a `//!` that says what they own and what they don't: {silent:#?}"
     );
 }
 
-/// Whether a file or directory of the checkout has this path, or one that ends with it.
+/// Whether a file or directory of the checkout has this path, or a path that ends with it.
 fn is_there(root: &Path, named: &str, known: &[PathBuf]) -> bool {
     root.join(named).exists() || known.iter().any(|path| path.ends_with(named))
 }
@@ -97,7 +140,7 @@ fn the_map_and_the_links_lead_to_places_that_exist() {
         .collect();
     assert!(places.len() > 30, "the places were not found: {places:?}");
     let gone: Vec<_> = places.iter().filter(|place| !is_there(&root, place, &known)).collect();
-    assert!(gone.is_empty(), "ARCHITECTURE.md names what is not there: {gone:#?}");
+    assert!(gone.is_empty(), "ARCHITECTURE.md names paths that don't exist: {gone:#?}");
 
     let documents = known.iter().filter(|path| path.extension().is_some_and(|end| end == "md"));
     for document in documents {
@@ -108,4 +151,20 @@ fn the_map_and_the_links_lead_to_places_that_exist() {
             assert!(target.exists(), "{} links to {link}", document.display());
         }
     }
+}
+
+#[test]
+fn the_index_of_decisions_has_each_of_them_once() {
+    let directory = checkout().join("docs/decisions");
+    let index = fs::read_to_string(directory.join("README.md")).unwrap();
+    let mut linked: Vec<&str> =
+        index.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    let mut kept: Vec<String> = fs::read_dir(&directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != "README.md")
+        .collect();
+    linked.sort_unstable();
+    kept.sort_unstable();
+    assert_eq!(linked, kept);
 }

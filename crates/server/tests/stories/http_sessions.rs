@@ -80,12 +80,6 @@ async fn what_cannot_be_done_is_refused_with_the_contracts_code() {
     app.post("/api/session/create", &json!({"cliType": "scripted"}))
         .await
         .is_refused_with(400, "PROJECT_ID_REQUIRED");
-    let elsewhere = app.directory("elsewhere");
-    let no_project = app.post("/api/session/create", &refused("scripted", &elsewhere)).await;
-    no_project.is_refused_with(404, "PROJECT_NOT_FOUND");
-    let told = no_project.json();
-    let sentence = format!("No project has the directory {elsewhere}. Add it as a project first.");
-    assert_eq!((&told["message"], &told["details"]["path"]), (&sentence.into(), &elsewhere.into()));
     app.get("/api/session/list").await.is_refused_with(400, "PROJECT_ID_REQUIRED");
     app.get("/api/session/list?projectId=none").await.is_refused_with(404, "PROJECT_NOT_FOUND");
     for call in ["load", "send", "cancel", "kill"] {
@@ -94,6 +88,24 @@ async fn what_cannot_be_done_is_refused_with_the_contracts_code() {
     }
     app.get("/api/session/scripted:none/status").await.is_refused_with(404, "SESSION_NOT_FOUND");
     app.get("/api/session/nonsense/status").await.is_refused_with(404, "SESSION_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_directory_that_is_no_project_becomes_one() {
+    let (app, _directory) = app().await;
+    let mut browser = app.browser().await;
+    let elsewhere = app.directory("elsewhere");
+    let body = |cli_type: &str| json!({"cliType": cli_type, "projectDir": elsewhere});
+    let refused = app.post("/api/session/create", &body("nobody")).await;
+    refused.is_refused_with(400, "UNSUPPORTED_CLI_TYPE");
+    assert_eq!(browser.projects().await.len(), 1, "a request that fails adds nothing");
+    for sessions in [1, 2] {
+        assert_eq!(app.post("/api/session/create", &body("scripted")).await.status, 201);
+        let projects = browser.projects().await;
+        assert_eq!((projects.len(), &projects[1].path), (2, &elsewhere));
+        assert_eq!(browser.sessions(&projects[1]).await.len(), sessions);
+    }
+    browser.sees_told("project:added").await;
 }
 
 #[tokio::test]
@@ -128,7 +140,7 @@ async fn a_script_lists_stops_and_ends_what_it_began() {
     of_web.sort();
     assert_eq!(listed().await, of_web);
 
-    // The turn that `send` names is the one that is stopped, and everything said in it carries its id.
+    // The turn that `send` returned is the one that is stopped, and all its items carry its id.
     let session = liminal_contract::SessionId::parse(&made[0]).unwrap();
     browser.opens(&session).await;
     let sent =
@@ -145,12 +157,80 @@ async fn a_script_lists_stops_and_ends_what_it_began() {
     assert!(!history.entries.is_empty());
     assert!(history.entries.iter().all(|entry| entry.turn_id == turn));
 
-    // Ended, it is no longer in this list; it stays in the sidebar, and its neighbours stay with their agent.
+    // Once ended it is not in this list any more; it stays in the sidebar, and other sessions keep their agent.
     assert_eq!(app.post(&format!("/api/session/{session}/kill"), &json!({})).await.status, 200);
     assert_eq!(listed().await, made[1..2]);
     let status = app.get(&format!("/api/session/{session}/status")).await.json();
     assert_eq!((&status["isAlive"], &status["state"]), (&json!(false), &json!("dead")));
     assert_eq!(browser.sessions(&web).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_message_over_http_reaches_its_agent_and_every_frame_of_its_turn_has_the_id_returned() {
+    let plays = || {
+        script()
+            .on_any_prompt()
+            .say("I look.")
+            .command("c", "ls")
+            .tool_done("c", "a.txt\n")
+            .say("One file.")
+            .stop("end_turn")
+    };
+    let app = Launch::new().agent(plays()).claude(plays()).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    for agent in ["claude-code", "scripted"] {
+        let session = browser.creates_session(&project, agent).await;
+        let send = format!("/api/session/{session}/send");
+        let sent = app.post(&send, &json!({"content": "look"})).await;
+        assert_eq!(sent.status, 202);
+        let turn = liminal_contract::TurnId::new(sent.json()["turnId"].as_str().unwrap());
+        let end = browser.sees_end(&turn).await;
+        let status = TurnStatus::Completed;
+        assert!(matches!(end, TurnEventKind::TurnComplete { status: s, .. } if s == status));
+        let frames: Vec<_> = browser
+            .everything_seen()
+            .filter(|frame| frame["sessionId"] == session.as_str() && frame["payload"].is_object())
+            .collect();
+        assert!(frames.iter().all(|frame| frame["payload"]["turnId"] == turn.as_str()));
+        for kind in ["turn_started", "message", "tool_call", "turn_complete"] {
+            assert!(frames.iter().any(|frame| frame["payload"]["type"] == kind), "{agent} {kind}");
+        }
+        let calls: Vec<_> = frames
+            .iter()
+            .filter(|frame| frame["payload"]["type"] == "tool_call")
+            .map(|frame| frame["payload"]["status"].as_str().unwrap())
+            .collect();
+        assert_eq!((calls.first(), calls.last()), (Some(&"create"), Some(&"complete")), "{agent}");
+    }
+}
+
+#[tokio::test]
+async fn a_loaded_session_is_open_in_its_status_and_in_the_list() {
+    let plays = || script().on_any_prompt().say("ok").stop("end_turn");
+    let app = Launch::new().agent(plays()).claude(plays()).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let mut sessions = Vec::new();
+    for agent in ["claude-code", "scripted"] {
+        let session = browser.creates_session(&project, agent).await;
+        let turn = browser.says_to(&session, "go").await;
+        browser.sees_end(&turn).await;
+        sessions.push(session);
+    }
+    let app = app.restart().await;
+    for session in &sessions {
+        let status = app.get(&format!("/api/session/{session}/status")).await.json();
+        assert_eq!((&status["isAlive"], &status["state"]), (&json!(false), &json!("dead")));
+        let loaded = app.post(&format!("/api/session/{session}/load"), &json!({})).await;
+        assert_eq!((loaded.status, &loaded.json()["sessionId"]), (200, &json!(session)));
+        let status = app.get(&format!("/api/session/{session}/status")).await.json();
+        assert_eq!((&status["isAlive"], &status["state"]), (&json!(true), &json!("open")));
+    }
+    let listed = app.get(&format!("/api/session/list?projectId={}", project.id)).await.json();
+    let listed = listed["sessions"].as_array().unwrap();
+    assert_eq!(listed.len(), 2);
+    assert!(listed.iter().all(|session| session["status"] == "open"), "{listed:?}");
 }
 
 #[tokio::test]
@@ -189,11 +269,11 @@ async fn only_pictures_are_served_as_pictures() {
             _ => None,
         })
         .collect();
-    // The others are not pictures that can be shown, whatever their type or name claims.
+    // The others are not images that can be shown, whatever their type or name claims.
     let [url] = &urls[..] else { panic!("{urls:?}") };
     let answer = app.get(url).await;
     assert_eq!((answer.status, answer.header("content-type")), (200, Some("image/gif")));
-    // It needs the token like everything else that was said.
+    // It needs the token, like every other part of a transcript.
     app.call("GET", url).send().await.is_refused_with(401, "UNAUTHORIZED");
     let elsewhere = format!("/api/session/{session}/image/..%2F..%2Ftoken");
     app.get(&elsewhere).await.is_refused_with(404, "SESSION_NOT_FOUND");

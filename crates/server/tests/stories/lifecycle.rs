@@ -1,4 +1,4 @@
-//! The life of agents: started when they are needed, stopped when they are not, started again when they crash.
+//! The life of agents: started when needed, stopped when idle, restarted after a crash.
 
 use liminal_contract::{
     ClientMessage, ErrorCode, ServerMessage, TurnEventKind, TurnOutcome, TurnStatus,
@@ -44,7 +44,7 @@ async fn an_agent_with_nothing_to_do_is_stopped_and_the_next_message_resumes_it(
 async fn an_agent_that_crashes_again_and_again_is_given_up_until_the_user_reconnects() {
     let place = tempfile::tempdir().unwrap();
     let mended = place.path().join("mended");
-    // Until it is mended, the program dies as soon as it was asked for anything.
+    // Until it is repaired, the program dies at its first request.
     let agent = script().on_any_prompt().say("alive").stop("end_turn");
     let launch = Launch::new()
         .variable("LIMINAL_RETRY_MS", "1")
@@ -84,7 +84,7 @@ async fn an_agent_that_crashes_again_and_again_is_given_up_until_the_user_reconn
     assert_eq!(error_code, ErrorCode::AgentUnavailable);
     assert!(error_message.contains("Reconnect"), "{error_message}");
     let turn = browser.says_to(&other, "you").await;
-    assert!(completed(&browser.sees_end(&turn).await), "one agent down is nothing to another");
+    assert!(completed(&browser.sees_end(&turn).await), "one agent's crash doesn't affect another");
 
     std::fs::write(&mended, "").unwrap();
     assert!(matches!(browser.reconnects(&session).await, ServerMessage::Ok {}));
@@ -101,6 +101,27 @@ async fn an_agent_that_crashes_again_and_again_is_given_up_until_the_user_reconn
 }
 
 #[tokio::test]
+async fn a_crash_names_the_other_sessions_that_it_interrupted() {
+    let script = script().on_prompt("Count sheep").say("one").hang().on_any_prompt().crash(9, "");
+    let app = Launch::new().agent(script).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let one = browser.creates_session(&project, "scripted").await;
+    let two = browser.creates_session(&project, "scripted").await;
+    browser.opens(&one).await;
+    browser.opens(&two).await;
+    let counts = browser.says_to(&one, "Count sheep").await;
+    browser.sees_text(&one, "one").await;
+    let crashes = browser.says_to(&two, "Fall over").await;
+    for (turn, other) in [(&crashes, "“Count sheep”"), (&counts, "“Fall over”")] {
+        let TurnEventKind::TurnError { error_message, .. } = browser.sees_end(turn).await else {
+            panic!("not an error")
+        };
+        assert!(error_message.contains(other), "{error_message}");
+    }
+}
+
+#[tokio::test]
 async fn whoever_connects_is_told_how_every_agent_is() {
     let app = Launch::new().agent(answers()).claude(answers()).start().await;
     let mut first = app.browser().await;
@@ -110,9 +131,40 @@ async fn whoever_connects_is_told_how_every_agent_is() {
     first.sees_status("scripted", "connected").await;
     let mut second = app.browser().await;
     assert_eq!(second.sees_status("scripted", "connected").await["sessionId"], Value::Null);
-    // Claude has a process for each session.
+    // Claude Code has one process per session.
     let status = second.sees_status("claude-code", "connected").await;
     assert_eq!(status["sessionId"], claude.as_str());
+}
+
+#[tokio::test]
+async fn a_restart_frees_a_claude_session_that_hangs_and_one_for_all_starts_those_that_crashed() {
+    let script = script()
+        .on_prompt("hang")
+        .say("Wait")
+        .hang()
+        .on_prompt("crash")
+        .crash(9, "gone")
+        .on_any_prompt()
+        .say_prompt();
+    let app = Launch::new().claude(script).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let session = browser.creates_session(&project, "claude-code").await;
+    browser.opens(&session).await;
+    let hung = browser.says_to(&session, "hang").await;
+    browser.sees_text(&session, "Wait").await;
+    assert!(matches!(browser.reconnects(&session).await, ServerMessage::Ok {}));
+    assert!(matches!(browser.sees_end(&hung).await, TurnEventKind::TurnError { .. }));
+    let turn = browser.says_to(&session, "hello").await;
+    assert!(completed(&browser.sees_end(&turn).await));
+
+    let crashed = browser.says_to(&session, "crash").await;
+    assert!(matches!(browser.sees_end(&crashed).await, TurnEventKind::TurnError { .. }));
+    browser.sees_status("claude-code", "disconnected").await;
+    let (cli_type, session_id) = (session.cli_type(), None);
+    let all = ClientMessage::SessionReconnect { cli_type, session_id };
+    assert!(matches!(browser.ask(all).await, ServerMessage::Ok {}));
+    browser.sees_status("claude-code", "connected").await;
 }
 
 #[tokio::test]
@@ -158,7 +210,7 @@ async fn a_stop_with_turns_running_keeps_their_words_and_ends_in_order() {
         let history = browser.opens(session).await;
         assert_eq!(history.texts(), ["go", "half an ans"], "{session}");
         assert_eq!(history.turns[0].outcome, Some(TurnOutcome::Interrupted));
-        assert_eq!(history.entries.len(), 2, "nothing is said of it but that");
+        assert_eq!(history.entries.len(), 2, "and no notice about it");
     }
 }
 

@@ -1,31 +1,47 @@
 //! Stories about the real program: the real binary, a real socket, real files. One test binary, for link time.
 //!
-//! A story reads like what a user would tell. Ports, temporary homes and JSON are hidden in `support`; if a story
+//! A story reads the way a user would tell it. Ports, temporary homes and JSON are hidden in `support`; if a story
 //! needs a raw frame, `support` lacks a verb.
 
-// Stories fail by panicking; what a helper unwraps is part of the story.
+// Stories fail by panicking, and so do their helpers.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod acceptance;
+mod adopting;
 mod agents;
+mod attachments;
+mod changes;
 mod commands;
 mod damaged_files;
 mod dependencies;
 mod door;
+mod facts;
+mod forms;
 mod full_disk;
 mod history;
 mod house_rules;
 mod http_sessions;
 mod lifecycle;
 mod malformed_messages;
+mod mentions;
+mod now;
+mod options;
+mod order;
 mod outside;
 mod page;
 mod projects;
 mod questions;
+mod queue;
 mod removal;
+mod rooms;
 mod session_list;
 mod sessions;
 mod starting_and_stopping;
+mod steering;
+mod storage;
+mod strain;
 mod support;
 mod survival;
+mod usage;
 mod watching;
+mod worktrees;

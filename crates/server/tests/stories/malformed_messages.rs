@@ -1,4 +1,4 @@
-//! What a page says wrongly costs it an answer, and nobody anything else.
+//! A malformed message gets an error, and affects nothing else.
 
 use liminal_contract::{ClientMessage, ServerMessage};
 
@@ -65,7 +65,7 @@ async fn a_flood_does_not_starve_another_connection() {
         flood
             .floods((0..10_000).map(|n| format!(r#"{{"type":"project:list","requestId":"{n}"}}"#)))
             .await;
-        // The answers come in order, so the last one is the proof that none was dropped.
+        // Answers come in order, so the last one proves that none was dropped.
         flood.sees_reply("9999").await
     });
     for _ in 0..20 {

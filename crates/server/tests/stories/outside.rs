@@ -1,5 +1,5 @@
-//! What Claude Code keeps of a session in a file of its own: sessions that went on there, or began there, are completed
-//! from it and never replaced.
+//! Claude Code's own file of a session: sessions that were continued or started there are completed from it and never
+//! replaced.
 
 use std::path::{Path, PathBuf};
 
@@ -50,7 +50,7 @@ fn records(file: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What somebody types in a terminal, and what the agent answers, behind a record or at the beginning.
+/// A message typed in a terminal and the agent's answer, after a record or at the beginning.
 fn add_outside(file: &Path, behind: &Value, words: &str) {
     use std::io::Write;
     let (typed, answered) = (uuid::Uuid::now_v7().to_string(), uuid::Uuid::now_v7().to_string());
@@ -81,7 +81,7 @@ fn notices(history: &History) -> usize {
     history.entries.iter().filter(|entry| matches!(entry.body, Body::Notice { .. })).count()
 }
 
-/// Ends the agent's process, and waits until its file was looked at for the last time.
+/// Ends the agent's process, and waits until its file was checked for the last time.
 async fn let_go(app: &App, session: &SessionId) {
     let killed = app.post(&format!("/api/session/{session}/kill"), &json!({})).await;
     assert_eq!(killed.status, 200);
@@ -121,7 +121,7 @@ async fn mark(app: &App) -> String {
     in_time(remembered).await.unwrap()
 }
 
-/// Starts the program again as if it had not seen what the agent wrote behind this mark.
+/// Restarts the server as if it had not seen what the agent wrote after this mark.
 async fn restart_with(app: App, mark: &str) -> App {
     let launch = app.launch().clone();
     app.stop().await;
@@ -184,7 +184,7 @@ async fn a_history_that_was_rewritten_elsewhere_is_shown_anew_to_everyone_who_fo
     let before = browser.opens(&session).await;
     let_go(&app, &session).await;
     let kept = file(&app, &session);
-    // Somebody went back to the beginning and asked something else.
+    // The user went back to the beginning and asked something else.
     add_outside(&kept, &Value::Null, "another way");
 
     let mut other = app.browser().await;
@@ -197,12 +197,12 @@ async fn a_history_that_was_rewritten_elsewhere_is_shown_anew_to_everyone_who_fo
         panic!("no history")
     };
     assert_eq!((stream, entries), (now.cursor.stream, now.entries.clone()));
-    // A cursor of before means nothing any more.
+    // Earlier cursors are no longer valid.
     let again = browser.opens_since(&session, Some(before.cursor), true).await;
     assert_eq!(again.entries, now.entries);
 }
 
-/// A session of the original's list that our journal has never seen, and the file that Claude Code keeps of it.
+/// A session from the original's list that our journal has never seen, and Claude Code's file of it.
 async fn from_before() -> (App, Browser, SessionId, PathBuf) {
     let launch = Launch::new();
     let home = launch.home().canonicalize().unwrap();
@@ -249,7 +249,7 @@ async fn what_was_said_in_a_terminal_is_appended_with_a_notice_and_only_once() {
 
     let after = browser.opens(&session).await;
     assert_eq!(after.texts(), ["hello there", "Noted.", "in a terminal", "Noted."]);
-    assert_eq!(after.entries[..before.entries.len()], before.entries, "what was there stays");
+    assert_eq!(after.entries[..before.entries.len()], before.entries, "existing entries stay");
     assert_eq!((after.cursor.stream.as_str(), notices(&after)), (before.cursor.stream.as_str(), 1));
     let app = app.restart().await;
     assert_eq!(app.browser().await.opens(&session).await.entries, after.entries);

@@ -4,7 +4,9 @@ use serde_json::json;
 
 use crate::support::{App, Launch};
 
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; img-src 'self' blob:; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; require-trusted-types-for 'script'; trusted-types liminal";
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+    frame-src 'self'; img-src 'self' blob:; font-src 'self'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'self'; require-trusted-types-for 'script'; trusted-types liminal";
 
 #[tokio::test]
 async fn every_response_carries_the_headers_that_keep_the_page_closed() {
@@ -76,7 +78,7 @@ async fn a_body_over_one_mebibyte_is_refused() {
     let app = App::start().await;
     let long = json!({"code": "x".repeat(1024 * 1024)});
     app.call("POST", "/api/login").json(&long).send().await.is_refused_with(413, "INVALID_MESSAGE");
-    let just_short = json!({"code": "x".repeat(1024 * 1024 - 100)});
+    let just_short = json!({"code": "x".repeat(1024 * 1024 - 200), "pageSecret": "0".repeat(64)});
     app.call("POST", "/api/login")
         .json(&just_short)
         .send()

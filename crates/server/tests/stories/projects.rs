@@ -7,7 +7,7 @@ use liminal_contract::{ClientMessage, ErrorCode, ProjectId, ServerMessage};
 
 use crate::support::{App, Browser};
 
-/// The code of a refusal, and its sentence.
+/// The code of a refusal, and its message.
 async fn refusal(browser: &mut Browser, message: ClientMessage) -> (ErrorCode, String) {
     match browser.ask(message).await {
         ServerMessage::Error { code, message, .. } => (code, message),
@@ -44,15 +44,15 @@ async fn what_is_no_directory_to_work_in_is_refused_with_the_reason() {
     for (path, reason) in [
         (format!("{home}/missing"), "There is no such directory."),
         (file.clone(), "It is a file"),
-        (format!("{file}/below"), "A part of the path is a file."),
+        (format!("{file}/below"), "Part of the path is a file."),
         ("/".into(), "The root directory"),
         ("/..".into(), "The root directory"),
         (String::new(), "Type the path"),
-        ("relative".into(), "Give the whole path"),
-        ("./here".into(), "Give the whole path"),
+        ("relative".into(), "Enter the full path"),
+        ("./here".into(), "Enter the full path"),
         ("~somebody/x".into(), "Only ~/"),
-        (format!("{home}/{}", "x".repeat(300)), "The system says: "),
-        ("/tmp/\0".into(), "The system says: "),
+        (format!("{home}/{}", "x".repeat(300)), "It can't be opened: "),
+        ("/tmp/\0".into(), "It can't be opened: "),
     ] {
         let (code, sentence) = refused_path(&mut browser, &path).await;
         assert_eq!(code, ErrorCode::ProjectPathInvalid, "{path:?}");
@@ -158,7 +158,7 @@ async fn a_hundred_at_once_are_all_kept_and_all_told() {
         };
         told.push(project);
     }
-    assert_eq!(watcher.projects().await, told, "the order told is the order listed");
+    assert_eq!(watcher.projects().await, told, "changes are sent in the order of the list");
 
     let kept = app.crash_and_restart().await.browser().await.projects().await;
     assert_eq!(kept, told);

@@ -1,11 +1,11 @@
-//! What agents ask outside their turns: it is shown, answered, kept over a reload, and void when nobody waits any more.
+//! Permissions outside turns: shown, answered, kept over a reload, and void once the agent no longer waits.
 
 use liminal_contract::{Body, ErrorCode, ItemId, OutcomeBy, Policy, ServerMessage, SessionId};
-use liminal_scripted_agent::{ScriptBuilder, Steps, act, answered, script};
+use liminal_scripted_agent::{ScriptBuilder, Steps, Tool, act, answered, script};
 
 use crate::support::{App, Browser, Launch};
 
-/// Asks for something once its turn is over.
+/// Asks for permission after its turn is over.
 fn asks_late() -> ScriptBuilder {
     script()
         .on_prompt("go")
@@ -79,6 +79,100 @@ async fn the_policy_auto_answers_outside_a_turn_too() {
 }
 
 #[tokio::test]
+async fn a_plan_is_for_the_user_to_approve_whatever_the_policy() {
+    let plan = Tool {
+        id: "p1".into(),
+        name: "ExitPlanMode".into(),
+        title: "Implement this plan?".into(),
+        kind: "switch_mode".into(),
+        input: serde_json::json!({"plan": "# Plan\n\n1. Build it."}),
+        locations: Vec::new(),
+    };
+    // To Claude Code, an approval also sets the mode, which the script takes for the lasting answer.
+    let built = || act().tool_done("p1", "").say("Built.");
+    let then = answered("allow", built()).and("always", built()).or(act().say("No."));
+    let agent = || script().on_prompt("go").tool(plan.clone()).ask("p1", then.clone());
+    let app = Launch::new().agent(agent()).claude(agent()).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    for agent in ["scripted", "claude-code"] {
+        let session = browser.creates_session(&project, agent).await;
+        browser.opens(&session).await;
+        browser.sets_policy(&session, Policy::Auto).await;
+        browser.says_to(&session, "go").await;
+        let asked = browser.sees_ask(&session).await;
+        browser.answers(&session, &asked, "allow").await;
+        assert_eq!(outcome(&mut browser, &session, &asked).await, OutcomeBy::User);
+        browser.sees_text(&session, "Built.").await;
+    }
+}
+
+#[tokio::test]
+async fn a_question_with_several_answers_is_for_the_user_whatever_the_policy() {
+    let colours = || answered("red", act().say("Red.")).or(act().say("Another."));
+    let agent = || script().on_prompt("go").question("q1", "Which?", &["red", "blue"], colours());
+    let (_app, mut browser, session) = App::with_session(agent()).await;
+    browser.sets_policy(&session, Policy::Auto).await;
+    browser.says_to(&session, "go").await;
+    let asked = browser.sees_ask(&session).await;
+    browser.answers(&session, &asked, "red").await;
+    assert_eq!(outcome(&mut browser, &session, &asked).await, OutcomeBy::User);
+    browser.sees_text(&session, "Red.").await;
+}
+
+#[tokio::test]
+async fn a_change_of_policy_answers_nothing_that_is_already_asked() {
+    let agent = || {
+        let asks = |id: &str| answered("allow", act().tool_done(id, "made").say("Made."));
+        script()
+            .on_prompt("go")
+            .command("c1", "make")
+            .ask("c1", asks("c1"))
+            .command("c2", "make again")
+            .ask("c2", asks("c2"))
+            .stop("end_turn")
+    };
+    let app = Launch::new().agent(agent()).claude(agent()).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    for agent in ["scripted", "claude-code"] {
+        let session = browser.creates_session(&project, agent).await;
+        browser.opens(&session).await;
+        let turn = browser.says_to(&session, "go").await;
+        let asked = browser.sees_ask(&session).await;
+        browser.sets_policy(&session, Policy::Auto).await;
+        let reply = browser.answers(&session, &asked, "allow").await;
+        assert!(matches!(reply, ServerMessage::Ok {}), "{reply:?}");
+        assert_eq!(outcome(&mut browser, &session, &asked).await, OutcomeBy::User);
+        browser.sees_end(&turn).await;
+        let entries = browser.opens(&session).await.entries;
+        let by: Vec<OutcomeBy> = entries
+            .iter()
+            .filter_map(|entry| match &entry.body {
+                Body::Permission { outcome, .. } => outcome.as_ref().map(|outcome| outcome.by),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(by, [OutcomeBy::User, OutcomeBy::Policy], "{agent}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_policy_answers_never_waits_and_is_no_question_to_anyone() {
+    for agent in ["scripted", "claude-code"] {
+        let (_app, mut browser, session) = started(agent, Launch::new()).await;
+        browser.sets_policy(&session, Policy::Auto).await;
+        browser.says_to(&session, "go").await;
+        browser.sees_text(&session, "Made.").await;
+        let asks = |frame: &&serde_json::Value| {
+            frame["type"] == "session:state" && frame["state"] == "waiting"
+                || frame["payload"]["type"] == "permission" && frame["payload"]["outcome"].is_null()
+        };
+        assert_eq!(browser.everything_seen().find(asks), None, "{agent}");
+    }
+}
+
+#[tokio::test]
 async fn a_question_outside_a_turn_is_void_when_the_server_or_the_agent_is_gone() {
     for agent in ["scripted", "claude-code"] {
         let (app, mut browser, session) = started(agent, Launch::new()).await;
@@ -105,7 +199,7 @@ async fn a_question_outside_a_turn_is_void_when_the_server_or_the_agent_is_gone(
 #[tokio::test]
 async fn a_project_with_settings_of_its_own_is_asked_about_and_can_be_worked_in_meanwhile() {
     let agent = script().on_any_prompt().say("ok").stop("end_turn");
-    // `auto` allows once; this allows for good, so it asks.
+    // `auto` approves once; this option approves permanently, so the user is asked.
     let launch = Launch::new().claude(agent).variable("LIMINAL_PERMISSIONS", "auto");
     let app = launch.start().await;
     let mut browser = app.browser().await;

@@ -1,15 +1,16 @@
-//! Putting things away while an agent is at work in them.
+//! Removing, archiving and deleting while an agent is working.
 
 use liminal_contract::{
     ClientMessage, ErrorCode, Project, ServerMessage, SessionId, TurnEventKind, TurnOutcome,
     TurnStatus,
 };
 use liminal_scripted_agent::{Steps, script};
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::support::{App, Browser, Launch};
 
-/// An agent that is in the middle of its answer until the file is there.
+/// An agent that stays in the middle of its answer until the file exists.
 async fn at_work() -> (App, Browser, Project, SessionId, TempDir) {
     let gate = tempfile::tempdir().unwrap();
     let go_on = gate.path().join("go-on");
@@ -58,14 +59,31 @@ async fn an_archived_session_ends_its_turn_first() {
 }
 
 #[tokio::test]
-async fn a_removed_project_lets_its_turns_end_and_brings_its_sessions_back_when_added_again() {
-    let (app, mut browser, project, session, gate) = at_work().await;
+async fn a_removed_project_stops_its_turns_and_brings_its_sessions_back_when_added_again() {
+    let (app, mut browser, project, session, _gate) = at_work().await;
     let remove = ClientMessage::ProjectRemove { project_id: project.id.clone() };
     assert!(matches!(browser.ask(remove).await, ServerMessage::ProjectRemoved { .. }));
-    goes_on_to_its_end(&mut browser, &session, &gate).await;
+    let history = browser.opens(&session).await;
+    assert_eq!(history.turns[0].outcome, Some(TurnOutcome::Cancelled));
+    assert_eq!(history.texts(), ["work", "before "]);
+    let status = app.get(&format!("/api/session/{session}/status")).await.json();
+    assert_eq!((&status["isAlive"], &status["state"]), (&json!(false), &json!("dead")));
     let again = browser.adds_project(&app.directory("project")).await;
     let sessions = browser.sessions(&again).await;
     assert_eq!(sessions.iter().map(|session| &session.id).collect::<Vec<_>>(), [&session]);
+}
+
+#[tokio::test]
+async fn the_queue_of_a_removed_project_is_kept_and_not_sent() {
+    let (_app, mut browser, project, session, _gate) = at_work().await;
+    browser.queues(&session, "next").await;
+    let remove = ClientMessage::ProjectRemove { project_id: project.id };
+    assert!(matches!(browser.ask(remove).await, ServerMessage::ProjectRemoved { .. }));
+    browser.continues(&session).await;
+    let history = browser.opens(&session).await;
+    let waiting: Vec<_> =
+        history.facts.queue.messages.iter().map(|queued| queued.content.as_str()).collect();
+    assert_eq!((waiting.as_slice(), history.turns.len()), (&["next"][..], 1));
 }
 
 #[tokio::test]

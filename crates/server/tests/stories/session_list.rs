@@ -1,6 +1,6 @@
-//! Which sessions are listed, and with what.
+//! Which sessions are listed, and with which details.
 
-use liminal_contract::{ClientMessage, ErrorCode, ProjectId, ServerMessage};
+use liminal_contract::{ClientMessage, ErrorCode, Policy, ProjectId, ServerMessage};
 use liminal_scripted_agent::{Steps, script};
 
 use crate::support::Launch;
@@ -53,7 +53,7 @@ async fn a_session_made_outside_is_not_listed() {
     let turn = browser.says_to(&ours, "hello").await;
     browser.sees_end(&turn).await;
 
-    // Another conversation in the same directory, as a terminal would have left it beside ours.
+    // Another session in the same directory, as if started in a terminal.
     let kept = app.launch().home().join(".claude/projects");
     let folder = std::fs::read_dir(&kept).unwrap().next().unwrap().unwrap().path();
     let ours_file = folder.join(format!("{}.jsonl", ours.local()));
@@ -64,4 +64,34 @@ async fn a_session_made_outside_is_not_listed() {
     let app = app.restart().await;
     let listed = app.browser().await.sessions(&project).await;
     assert_eq!(listed.iter().map(|each| &each.id).collect::<Vec<_>>(), [&ours]);
+}
+
+#[tokio::test]
+async fn of_changes_sent_back_to_back_the_last_one_stays() {
+    let plays = script().on_any_prompt().say("ok").stop("end_turn");
+    let app = Launch::new().agents(&[("one", plays)]).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("web")).await;
+    let session = browser.creates_session(&project, "one").await;
+    for round in 0..20 {
+        let (first, last) = (format!("first {round}"), format!("last {round}"));
+        let session_id = || session.clone();
+        browser.send(ClientMessage::SessionRename { session_id: session_id(), title: first }).await;
+        let policy = |policy| ClientMessage::SessionPolicy {
+            session_id: session_id(),
+            policy,
+            confirmed: None,
+        };
+        browser.send(policy(Policy::Auto)).await;
+        browser.send(ClientMessage::SessionArchive { session_id: session_id() }).await;
+        browser.send(ClientMessage::SessionUnarchive { session_id: session_id() }).await;
+        let title = last.clone();
+        browser.send(ClientMessage::SessionRename { session_id: session_id(), title }).await;
+        let answered = browser.send(policy(Policy::Ask)).await;
+        browser.sees_reply(&answered).await;
+
+        let listed = browser.sessions(&project).await;
+        assert_eq!(listed.iter().map(|each| each.title.as_str()).collect::<Vec<_>>(), [last]);
+        assert_eq!(browser.opens(&session).await.policy, Policy::Ask);
+    }
 }

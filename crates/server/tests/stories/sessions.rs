@@ -1,4 +1,4 @@
-//! Sessions: made, spoken to, left and come back to.
+//! Sessions: created, used, left and reopened.
 
 use liminal_contract::{
     Body, ClientMessage, ErrorCode, ServerMessage, SessionState, TurnEventKind, TurnOutcome,
@@ -29,6 +29,19 @@ async fn an_answer_streams_and_is_there_after_a_reload() {
     assert_eq!(history.turns[0].outcome, Some(TurnOutcome::Completed));
     let Body::Message { blocks, .. } = &history.entries[1].body else { panic!("not a message") };
     assert_eq!(blocks, &["<p>Hello <strong>you</strong>.</p>"]);
+}
+
+#[tokio::test]
+async fn a_message_may_follow_a_greeting_at_once() {
+    let greets =
+        script().on_session().say("Welcome!").on_any_prompt().say("You said: ").say_prompt();
+    let (_app, mut browser, session) = App::with_session(greets).await;
+    browser.sees_text(&session, "Welcome!").await;
+    let turn = browser.says_to(&session, "hello").await;
+    assert!(completed(&browser.sees_end(&turn).await));
+    let history = browser.opens(&session).await;
+    assert_eq!(history.texts(), ["Welcome!", "hello", "You said: hello"]);
+    assert!(history.turns.iter().all(|turn| turn.outcome == Some(TurnOutcome::Completed)));
 }
 
 #[tokio::test]
@@ -86,6 +99,7 @@ async fn ten_sessions_made_and_spoken_to_at_the_same_instant_answer_each_their_o
             project_id: project.id.clone(),
             cli_type: cli_type.clone(),
             policy: None,
+            workspace: None,
         };
         asked.push(browser.send(create).await);
     }
@@ -102,7 +116,12 @@ async fn ten_sessions_made_and_spoken_to_at_the_same_instant_answer_each_their_o
     let mut sent = Vec::new();
     for session in &sessions {
         let content = format!("words for {session}");
-        let send = ClientMessage::SessionSend { session_id: session.clone(), content };
+        let send = ClientMessage::SessionSend {
+            session_id: session.clone(),
+            content,
+            attachments: Vec::new(),
+            when_busy: None,
+        };
         sent.push(browser.send(send).await);
     }
     for (session, request) in sessions.iter().zip(sent) {

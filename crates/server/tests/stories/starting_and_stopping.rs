@@ -1,4 +1,4 @@
-//! From the command to the page, and to the end.
+//! Starting the server, opening the page, and stopping.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -12,11 +12,23 @@ use tokio::net::unix::pipe;
 use crate::support::{App, Launch, in_time, run};
 
 #[tokio::test]
+async fn a_variable_that_is_no_longer_used_is_named_at_the_start() {
+    let app = Launch::new().variable("CLAUDE_ACP_CMD", "claude-code-acp").start().await;
+    let said = app.stop().await.stderr;
+    assert!(
+        said.contains("CLAUDE_ACP_CMD is no longer used") && said.contains("CLAUDE_CMD"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+}
+
+#[tokio::test]
 async fn it_says_where_it_is_in_exactly_one_line() {
     let app = App::start().await;
-    let expected =
-        format!("Liminal Builder is at http://127.0.0.1:{}/#token={}", app.port(), app.token());
-    assert_eq!(app.first_line(), expected);
+    let expected = app.first_line().to_owned();
+    let address = format!("Liminal Builder is at http://127.0.0.1:{}/?", app.port());
+    let query = expected.strip_prefix(&address).and_then(|rest| rest.split_once("#token="));
+    assert_eq!(query.map(|(query, token)| (query.len(), token)), Some((8, app.token())));
     assert_eq!(app.token().len(), 64);
     let ended = app.stop().await;
     assert_eq!((ended.stdout, ended.stderr.as_str()), (expected + "\n", ""));
@@ -87,10 +99,11 @@ async fn a_request_that_never_ends_does_not_keep_it_from_stopping() {
 async fn the_second_on_the_same_data_tells_where_the_first_is() {
     let app = App::start().await;
     let second = run(&mut app.launch().command(&["--port", "0"])).await;
-    let expected =
-        format!("Liminal Builder is already running at {}/#token={}\n", app.origin(), app.token());
+    let (begin, end) = (format!("{}/?", app.origin()), format!("#token={}\n", app.token()));
+    let said = second.stdout.strip_prefix("Liminal Builder is already running at ").unwrap();
+    assert!(said.starts_with(&begin) && said.ends_with(&end), "{said}");
     assert!(second.status.success());
-    assert_eq!((second.stdout, second.stderr.as_str()), (expected, ""));
+    assert_eq!((second.stdout.lines().count(), second.stderr.as_str()), (1, ""));
     assert_eq!(app.call("GET", "/api/health").send().await.status, 200);
 }
 
@@ -122,7 +135,7 @@ async fn a_data_directory_that_can_not_be_used_is_said_so() {
     for (name, words) in [
         ("file", "is not a directory"),
         ("file/below", "cannot use the data directory"),
-        ("open", "is open to other users; close it with: chmod 700"),
+        ("open", "is open to other users; fix it with: chmod 700"),
         ("link", "is a symbolic link"),
         ("link/", "is a symbolic link"),
     ] {
@@ -130,7 +143,7 @@ async fn a_data_directory_that_can_not_be_used_is_said_so() {
         run(&mut launch.command(&["--data-dir", &directory])).await.failed_with(words);
         run(&mut launch.command(&["token", "--data-dir", &directory])).await.failed_with(words);
     }
-    // Nobody can make a directory there, not even root.
+    // Nobody can create a directory there, not even root.
     run(&mut launch.command(&["--data-dir", "/proc/liminal"]))
         .await
         .failed_with("cannot use the data directory");
@@ -149,7 +162,7 @@ async fn the_browser_is_opened_with_a_code_and_never_with_the_token() {
     std::fs::create_dir(&bin).unwrap();
     let fifo = std::process::Command::new("mkfifo").arg(&opened).status().unwrap();
     assert!(fifo.success());
-    // Open for both, so that opening waits for nobody.
+    // Open for reading and writing, so that opening doesn't block.
     let pipe = pipe::OpenOptions::new().read_write(true).open_receiver(&opened).unwrap();
     let opener = format!("#!/bin/sh\necho \"$@\" > {}\n", opened.display());
     for name in ["xdg-open", "open"] {
@@ -160,18 +173,23 @@ async fn the_browser_is_opened_with_a_code_and_never_with_the_token() {
     let app = launch.variable("DISPLAY", ":0").variable("PATH", &path).start().await;
 
     let address = first_line_of(pipe).await;
-    let (page, code) = address.trim_end().split_once("/#code=").unwrap();
-    assert_eq!(page, app.origin());
+    let (page, code) = address.trim_end().split_once("#code=").unwrap();
+    assert!(page.starts_with(&format!("{}/?", app.origin())), "{address}");
     assert!(!address.contains(app.token()));
-    let login = app.call("POST", "/api/login").json(&json!({"code": code})).send().await;
-    assert_eq!(login.json(), json!({"token": app.token()}));
+    let login = app
+        .call("POST", "/api/login")
+        .json(&json!({"code": code, "pageSecret": "0".repeat(64)}))
+        .send()
+        .await;
+    assert_eq!(login.status, 200, "{login:?}");
 
-    // Typing the command again brings the page up again.
+    // Running the command again opens the page again.
     let pipe = pipe::OpenOptions::new().read_write(true).open_receiver(&opened).unwrap();
     let again = run(&mut app.launch().command(&[])).await;
     assert!(again.stdout.starts_with("Liminal Builder is already running at "), "{again:?}");
     let address = first_line_of(pipe).await;
-    assert!(address.starts_with(&format!("{page}/#code=")) && !address.contains(code), "{address}");
+    assert!(address.starts_with(&format!("{}/?", app.origin())), "{address}");
+    assert!(address.contains("#code=") && !address.contains(code) && !address.contains(page));
 }
 
 #[tokio::test]
@@ -188,5 +206,5 @@ async fn it_listens_where_it_is_told() {
         .await;
     assert!(app.host().starts_with("127.0.0.1:"));
     app.browser().await.projects().await;
-    assert!(app.stop().await.stderr.contains("plain http can be read on its way"));
+    assert!(app.stop().await.stderr.contains("plain http can be intercepted"));
 }

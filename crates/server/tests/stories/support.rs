@@ -1,13 +1,15 @@
-//! What the stories stand on. `App` is a running `liminal`, `Browser` one socket to it, `Call` one HTTP request.
+//! The harness of the stories. `App` is a running `liminal`, `Browser` one socket to it, `Call` one HTTP request.
 //!
-//! Nothing here sleeps or guesses: every wait is for a fact, and one that does not come fails with everything that
-//! was seen instead.
+//! Nothing here sleeps or guesses: every wait is for a fact, and a wait that fails prints everything received
+//! so far.
 
 mod app;
 mod browser;
 mod call;
+mod clock;
 mod conversation;
 mod ended;
+mod keyed;
 mod processes;
 mod sources;
 
@@ -17,15 +19,17 @@ use std::time::Duration;
 pub use app::{App, Launch};
 pub use browser::Browser;
 pub use call::{Answer, Call};
-pub use conversation::History;
+pub use clock::Clock;
+pub use conversation::{History, text_of};
 pub use ended::{Ended, run};
+pub use keyed::Keyed;
 pub use processes::{are_gone, descendants};
 pub use sources::{checkout, files};
 
-/// Far more than anything takes; only a story that fails waits so long.
+/// Far more than anything takes; only a failing story waits this long.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What `wait` brings, or `None` when it does not come.
+/// The result of `wait`, or `None` after the timeout.
 pub async fn in_time<T>(wait: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(PATIENCE, wait).await.ok()
 }

@@ -1,6 +1,6 @@
-//! What is left after the worst: nothing said is ever lost.
+//! After the worst crash, nothing that was shown is lost.
 
-use liminal_contract::{ServerMessage, TurnEventKind, TurnOutcome, TurnStatus};
+use liminal_contract::{ServerMessage, SessionState, TurnEventKind, TurnOutcome, TurnStatus};
 use liminal_scripted_agent::{Steps, act, script};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -62,6 +62,8 @@ async fn a_session_goes_on_with_its_agent_after_a_restart() {
     browser.sees_text(&session, "half an ans").await;
     let app = app.restart().await;
     let mut browser = app.browser().await;
+    let project = browser.projects().await.remove(0);
+    assert_eq!(browser.sessions(&project).await[0].state, SessionState::Interrupted);
     let history = browser.opens(&session).await;
     assert_eq!(history.texts(), ["first", "half an ans"]);
     assert_eq!(history.turns[0].outcome, Some(TurnOutcome::Interrupted));
@@ -72,6 +74,7 @@ async fn a_session_goes_on_with_its_agent_after_a_restart() {
         browser.opens(&session).await.texts(),
         ["first", "half an ans", "second", "a whole one"]
     );
+    assert_eq!(browser.sessions(&project).await[0].state, SessionState::Idle);
 }
 
 #[tokio::test]
@@ -182,7 +185,7 @@ async fn nothing_of_an_agent_is_left_after_a_stop() {
 
 #[tokio::test]
 async fn a_session_its_agent_has_forgotten_starts_anew_under_its_own_id() {
-    // Without a place to keep histories the agent forgets everything when it ends.
+    // Without a directory for histories the agent forgets everything when it ends.
     let app = Launch::new()
         .forgetful_agent(script().on_any_prompt().say("You said: ").say_prompt().stop("end_turn"))
         .start()
@@ -202,7 +205,7 @@ async fn a_session_its_agent_has_forgotten_starts_anew_under_its_own_id() {
     assert!(matches!(browser.sees_end(&turn).await, TurnEventKind::TurnComplete { .. }));
     let history = browser.opens(&never_used).await;
     assert_eq!(history.texts(), ["first", "You said: first"]);
-    assert_eq!(history.entries.len(), 2, "nothing was lost, so nothing is said about it");
+    assert_eq!(history.entries.len(), 2, "nothing was lost, so there is no notice");
 
     browser.opens(&used).await;
     let turn = browser.says_to(&used, "two").await;

@@ -24,7 +24,7 @@ async fn two_browsers_see_the_same_and_the_first_answer_to_a_question_wins() {
     let asked = one.sees_ask(&session).await;
     assert_eq!(two.sees_ask(&session).await, asked);
 
-    // A page that is loaded now finds the question open.
+    // A page that is loaded now finds the permission open.
     let mut three = app.browser().await;
     let history = three.opens(&session).await;
     assert!(history.entries.iter().any(|entry| entry.item_id == asked));
@@ -163,7 +163,7 @@ async fn a_session_that_was_closed_while_it_was_being_opened_is_not_followed() {
     }
     let turn = one.says_to(&session, "hello").await;
     one.sees_end(&turn).await;
-    // What was told before the first of these is written before the second is answered.
+    // Everything sent before the first of these is written before the second is answered.
     two.projects().await;
     two.projects().await;
     assert!(two.everything_seen().all(|frame| frame["type"] != "session:upsert"));

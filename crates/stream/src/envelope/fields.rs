@@ -1,4 +1,4 @@
-//! Taking a JSON object apart, field by field, so that an error can say which field it was.
+//! Reads a JSON object field by field, so that an error can name the field.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -8,18 +8,17 @@ use super::InvalidEvent;
 
 /// The fields of an object that have not been read yet.
 pub(super) struct Fields {
-    /// Where the object is, empty for the event itself.
+    /// The path of the object; empty for the event itself.
     path: String,
     map: Map<String, Value>,
 }
 
 impl Fields {
-    /// Of a whole event.
     pub(super) fn of_event(event: Value) -> Result<Self, InvalidEvent> {
         Self::of(event, String::new())
     }
 
-    /// Of a payload that stands alone.
+    /// For a payload without an envelope.
     pub(super) fn of_payload(payload: Value) -> Result<Self, InvalidEvent> {
         Self::of(payload, "payload".to_owned())
     }
@@ -34,13 +33,11 @@ impl Fields {
         }
     }
 
-    /// An object in a field.
     pub(super) fn object(&mut self, field: &str) -> Result<Self, InvalidEvent> {
         let value = self.required(field)?;
         Self::of(value, self.path_of(field))
     }
 
-    /// A field that must be there.
     pub(super) fn required<T: DeserializeOwned>(&mut self, field: &str) -> Result<T, InvalidEvent> {
         match self.map.remove(field) {
             Some(value) => self.read(field, value),
@@ -59,13 +56,13 @@ impl Fields {
         }
     }
 
-    /// Text that must be there and not be empty.
+    /// Required text that must not be empty.
     pub(super) fn id(&mut self, field: &str) -> Result<String, InvalidEvent> {
         let id: String = self.required(field)?;
         if id.is_empty() { Err(self.invalid(field, "is empty")) } else { Ok(id) }
     }
 
-    /// The same, as an id of ours.
+    /// The same, as one of our ids.
     pub(super) fn required_id<T: DeserializeOwned>(
         &mut self,
         field: &str,
@@ -74,12 +71,11 @@ impl Fields {
         self.read(field, Value::String(id))
     }
 
-    /// All that is left.
+    /// The fields not read yet.
     pub(super) fn rest<T: DeserializeOwned>(self) -> Result<T, InvalidEvent> {
         read(self.path, Value::Object(self.map))
     }
 
-    /// An error about a field.
     pub(super) fn invalid(&self, field: &str, reason: impl Into<String>) -> InvalidEvent {
         InvalidEvent { field: self.path_of(field), reason: reason.into() }
     }

@@ -1,35 +1,35 @@
-//! What each event about an item means for the items of its turn. (What is particular to calls is `tool_call.rs`.)
+//! Applies each event about an item to the items of its turn. (`tool_call.rs` has the parts only for calls.)
 //!
-//! Agents are not always tidy, so every case has an answer, and none loses words:
+//! Agents are not always tidy, so every case is handled, and none loses text:
 //!
-//! - A delta of an item that was never started opens a message of the agent's. A delta of one that has ended goes on
-//!   in a new item of the same kind, whose id is the old one with `+1`, `+2`, …
+//! - A delta of an item that was never started opens an agent message. A delta of one that has ended continues in a
+//!   new item of the same kind, whose id is the old one with `+1`, `+2`, …
 //! - An update of an item that was never started opens it. A start of one that is open adds to it.
-//! - The output of a call that was never started is a call of its own, complete at once.
-//! - An error of an item that was never started is an empty message that failed.
-//! - What repeats an end, updates what has ended, or adds text to what has none is [`Handled::TooLate`]: there is
-//!   nothing it could change without a second end of the same item.
+//! - The output of a call that was never started becomes a new call that is already complete.
+//! - An error of an item that was never started becomes an empty message that failed.
+//! - An event that repeats an end, updates an ended item, or adds text to an item without text is
+//!   [`Handled::TooLate`]: it could only take effect by ending the same item twice.
 
 use liminal_contract::{ItemId, MessageOrigin, Timestamp};
 
 use super::item::{Ending, Step, continuation};
 use super::tool_call;
-use super::turn::{Slot, Turn};
+use super::turn::{Slot, TurnItems};
 use crate::{
-    AgentError, Ask, Failure, FinalItem, NewItem, Patch, Payload, Source, ToolCall, ToolPatch,
+    AgentError, FinalItem, ItemFailure, NewItem, Patch, Payload, Permission, Source, ToolCall,
+    ToolPatch,
 };
 
-/// What became of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Handled {
     /// It changed something, or there was nothing to change.
     Yes,
-    /// It was about something that has ended.
+    /// It was about something that has already ended.
     TooLate,
 }
 
-impl Turn {
-    /// The item an event is about, if the turn has it.
+impl TurnItems {
+    /// The item an event is about, if it is in this turn.
     pub(super) fn about(&self, payload: &Payload) -> Option<usize> {
         match payload {
             Payload::ItemStart { item_id, item, .. } => match item {
@@ -56,8 +56,8 @@ impl Turn {
         }
     }
 
-    /// Whether an event that comes after the turn's end is still for this turn: a call, a permission or a notice
-    /// that outlived it is heard to its end, and nothing else is.
+    /// Whether an event after the turn's end still belongs to it. Only calls, permissions and notices that outlived the
+    /// turn can still change.
     pub(super) fn takes_late(&self, payload: &Payload) -> bool {
         let Some(index) = self.about(payload) else { return false };
         match (payload, &self.items[index].source) {
@@ -86,7 +86,6 @@ impl Turn {
         }
     }
 
-    /// Handles an event about an item.
     pub(super) fn handle(
         &mut self,
         payload: Payload,
@@ -134,9 +133,9 @@ impl Turn {
                 }
             },
             Payload::ItemError { item_id, error } => {
-                let index = self
-                    .find(&item_id)
-                    .unwrap_or_else(|| self.open(&item_id, message(MessageOrigin::Agent), at));
+                let index = self.find(&item_id).unwrap_or_else(|| {
+                    self.open(&item_id, Source::message("", MessageOrigin::Agent), at)
+                });
                 self.end_around(index, step, |turn, step| turn.fail(index, error, at, step))
             }
             Payload::ItemCancelled { item_id, .. } => match self.find(&item_id) {
@@ -146,14 +145,14 @@ impl Turn {
                     Handled::Yes
                 }
             },
-            // The processor itself handles these; they are about no item.
+            // The processor itself handles these; they are not about an item.
             Payload::ResponseStart { .. }
             | Payload::ResponseDone { .. }
             | Payload::ResponseError { .. } => Handled::Yes,
         }
     }
 
-    /// Lets what waits before an item go out, then what `end` does with it, then what waits behind it.
+    /// Emits the items that wait before an item, then does `end`, then emits those that wait behind it.
     fn end_around(
         &mut self,
         index: usize,
@@ -178,7 +177,7 @@ impl Turn {
     ) -> Handled {
         let (index, text) = match item {
             NewItem::Message { initial_content, origin } => {
-                (self.open_or_reuse(item_id, message(origin), at), initial_content)
+                (self.open_or_reuse(item_id, Source::message("", origin), at), initial_content)
             }
             NewItem::Reasoning { initial_content } => {
                 let source = self.thinking();
@@ -215,6 +214,9 @@ impl Turn {
             NewItem::Notice { notice } => {
                 return self.put(item_id, parent_call_id, Source::Notice(*notice), at, step);
             }
+            NewItem::Interlude { interlude } => {
+                return self.put(item_id, parent_call_id, Source::Interlude(interlude), at, step);
+            }
         };
         self.adopt(index, parent_call_id);
         if let Some(text) = text.filter(|text| !text.is_empty()) {
@@ -235,7 +237,7 @@ impl Turn {
         }
         let slot = match self.slots.get(item_id) {
             Some(&slot) => slot,
-            None => Slot::Item(self.open(item_id, message(MessageOrigin::Agent), at)),
+            None => Slot::Item(self.open(item_id, Source::message("", MessageOrigin::Agent), at)),
         };
         let index = slot.index();
         let item = &mut self.items[index];
@@ -259,16 +261,17 @@ impl Turn {
         self.touch(index, text.chars().count(), step);
     }
 
-    /// The item that a final state other than a call's is about, or one made for it.
+    /// The item that a final state is about (other than a call's), or a new one for it.
     fn item_to_end(&mut self, item_id: &ItemId, last: &FinalItem, at: Timestamp) -> usize {
         let source = match last {
-            FinalItem::Message { origin, .. } => message(*origin),
+            FinalItem::Message { origin, .. } => Source::message("", *origin),
             FinalItem::Reasoning { provider_id, .. } => {
                 Source::Thinking { content: String::new(), provider_id: provider_id.clone() }
             }
             FinalItem::Plan { .. } => Source::Plan { entries: Vec::new() },
-            FinalItem::Permission { .. } => Source::Permission(Ask::default()),
+            FinalItem::Permission { .. } => Source::Permission(Permission::default()),
             FinalItem::Notice { notice } => Source::Notice((**notice).clone()),
+            FinalItem::Interlude { interlude } => Source::Interlude(interlude.clone()),
             FinalItem::FunctionCall { call_id, .. }
             | FinalItem::FunctionCallOutput { call_id, .. } => {
                 Source::ToolCall(tool_call::unknown_call(call_id.clone()))
@@ -311,14 +314,17 @@ impl Turn {
                 ask.outcome = Some(outcome);
             }
             (Source::Notice(notice), FinalItem::Notice { notice: last }) => *notice = *last,
-            // `item_to_end` gave an item of the same kind.
+            (Source::Interlude(interlude), FinalItem::Interlude { interlude: last }) => {
+                *interlude = last;
+            }
+            // `item_to_end` returned an item of the same kind.
             (_, _) => return Handled::TooLate,
         }
         self.finish(index, Ending::Complete, step);
         Handled::Yes
     }
 
-    /// The final text stands for what streamed in, unless it is empty: then what streamed in is all there is.
+    /// The final text replaces the streamed text, unless it is empty: then the streamed text counts.
     fn settle_text(
         &mut self,
         index: usize,
@@ -341,12 +347,12 @@ impl Turn {
         }
         self.items[index].said_at = at;
         tool_call::settle_arguments(&mut self.items[index]);
-        self.finish(index, Ending::Failed(Failure::from(&error)), step);
+        self.finish(index, Ending::Failed(ItemFailure::from(&error)), step);
         Handled::Yes
     }
 
-    /// An item nobody has seen is forgotten. One that was seen keeps its words and stays open: it is neither
-    /// complete nor an error, and the end of its turn ends it.
+    /// Drops an item that was never emitted. An emitted one keeps its text and stays open: it is neither complete nor
+    /// an error, and the end of its turn ends it.
     fn cancel(&mut self, index: usize, step: &mut Step<'_>) -> Handled {
         let item = &self.items[index];
         if item.ended {
@@ -360,7 +366,7 @@ impl Turn {
         Handled::Yes
     }
 
-    /// Shows the whole state of an item that is not made of text.
+    /// Emits the whole state of an item that has no growing text.
     fn put(
         &mut self,
         item_id: &ItemId,
@@ -373,12 +379,13 @@ impl Turn {
         let item = &mut self.items[index];
         item.source = source;
         item.said_at = at;
+        item.differs();
         self.adopt(index, parent_call_id);
         self.show(index, step);
         Handled::Yes
     }
 
-    /// The open item of that id and kind, or a new one.
+    /// The open item of this id and kind, or a new one.
     fn open_or_reuse(&mut self, item_id: &ItemId, source: Source, at: Timestamp) -> usize {
         match self.find(item_id) {
             Some(index)
@@ -390,7 +397,7 @@ impl Turn {
         }
     }
 
-    /// Goes on in a new item of the same kind where one has ended.
+    /// Continues an ended item in a new one of the same kind.
     fn go_on(&mut self, index: usize, at: Timestamp) -> usize {
         let ended = &self.items[index];
         let (agent_id, parent) = (ended.agent_id.clone(), ended.parent_call_id.clone());
@@ -401,18 +408,16 @@ impl Turn {
     }
 
     fn adopt(&mut self, index: usize, parent_call_id: Option<String>) {
-        if parent_call_id.is_some() {
-            self.items[index].parent_call_id = parent_call_id;
+        let item = &mut self.items[index];
+        if parent_call_id.is_some() && item.parent_call_id != parent_call_id {
+            item.parent_call_id = parent_call_id;
+            item.differs();
         }
     }
 
     fn thinking(&self) -> Source {
         Source::Thinking { content: String::new(), provider_id: self.provider_id.clone() }
     }
-}
-
-fn message(origin: MessageOrigin) -> Source {
-    Source::Message { content: String::new(), origin }
 }
 
 fn same_kind(a: &Source, b: &Source) -> bool {

@@ -1,69 +1,61 @@
-//! One item while it grows: what it is, whether anyone has seen it, and the upsert it makes.
+//! One item while it grows: its content, whether it was emitted, and its upsert.
 
 use liminal_contract::{ItemId, ItemStatus, SessionId, Timestamp, TurnId};
 
 use super::Now;
 use super::pacing::{Pace, Pacing};
-use crate::{Ask, Failure, Source, ToolCall, Upsert};
+use crate::{Growth, Interlude, ItemFailure, Permission, Source, ToolCall, Upsert};
 
-/// What one event is handled with.
+/// The context for handling one event.
 pub(super) struct Step<'a> {
-    /// Of the processor.
     pub(super) session_id: &'a SessionId,
-    /// Of the processor.
     pub(super) pacing: &'a Pacing,
-    /// How many bytes of text an item may hold.
+    /// Bytes of text an item may hold.
     pub(super) item_limit: usize,
-    /// The processor's time.
     pub(super) now: Now,
-    /// Where emissions go.
     pub(super) out: &'a mut Vec<super::Emission>,
 }
 
-/// How an item ends.
 #[derive(Debug, Clone)]
 pub(super) enum Ending {
-    /// It is final.
     Complete,
-    /// It failed.
-    Failed(Failure),
+    Failed(ItemFailure),
 }
 
-/// One item of a turn.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// The id it goes out with.
+    /// The id in its upserts.
     pub(super) id: ItemId,
-    /// The id the agent has for it: another than `id` when it continues an earlier one.
+    /// The agent's id. Differs from `id` if this item continues an earlier one.
     pub(super) agent_id: ItemId,
-    /// How many items of the same agent's id came before.
+    /// The number of earlier items with the same agent id.
     pub(super) piece: usize,
-    /// How many bytes of its text went into those it continues.
+    /// Bytes of its text in the items it continues.
     pub(super) before: usize,
-    /// What it is.
     pub(super) source: Source,
-    /// The call under which a sub-agent does this.
+    /// The tool call of the sub-agent that this belongs to.
     pub(super) parent_call_id: Option<String>,
-    /// When it began, by the agent's time.
+    /// By the agent's clock.
     pub(super) started_at: Timestamp,
-    /// When the agent said the newest of it.
+    /// When the agent sent the latest part.
     pub(super) said_at: Timestamp,
-    /// Arguments of a call as they stream in, kept until they are final.
+    /// The streamed arguments of a call, kept until the final ones arrive.
     pub(super) raw_arguments: String,
-    /// It went out at least once.
+    /// It was emitted at least once.
     pub(super) seen: bool,
-    /// It is not as it went out last.
+    /// It has changed since it was last emitted.
     pub(super) changed: bool,
-    /// Nothing more comes of it.
+    /// Only its text has grown since it was last emitted, from this length in bytes.
+    pub(super) grown_from: Option<usize>,
+    /// It will not be emitted again.
     pub(super) ended: bool,
-    /// It stands in its turn's queue.
+    /// It is in its turn's queue.
     pub(super) queued: bool,
-    /// How long it has waited.
     pub(super) pace: Pace,
 }
 
 impl Item {
-    /// A new item that nobody has seen.
+    /// A new item, not emitted yet.
     pub(super) fn new(id: ItemId, agent_id: ItemId, source: Source, at: Timestamp) -> Self {
         Self {
             id,
@@ -77,14 +69,21 @@ impl Item {
             raw_arguments: String::new(),
             seen: false,
             changed: false,
+            grown_from: None,
             ended: false,
             queued: false,
             pace: Pace::default(),
         }
     }
 
-    /// Emits the item as it stands, and with an `ending` for the last time.
+    /// Emits what was added, or the whole state if anything else changed; with an `ending`, for the last time.
     pub(super) fn emit(&mut self, turn_id: &TurnId, ending: Option<Ending>, step: &mut Step<'_>) {
+        self.pace.emitted(step.pacing, step.now.mono);
+        self.changed = false;
+        let grown_from = self.grown_from.replace(self.body().len());
+        if let (None, Some(from)) = (&ending, grown_from) {
+            return self.emit_growth(turn_id, from, step);
+        }
         let (status, failure) = match &ending {
             Some(Ending::Complete) => (ItemStatus::Complete, None),
             Some(Ending::Failed(failure)) => (ItemStatus::Error, Some(failure.clone())),
@@ -92,14 +91,12 @@ impl Item {
             None => (ItemStatus::Create, None),
         };
         self.seen = true;
-        self.changed = false;
-        self.pace.emitted(step.pacing, step.now.mono);
-        // Who has ended needs its text no longer; this keeps a long turn's memory to what is still growing.
+        // An ended item no longer needs its text, so a long turn only keeps the text that is still growing.
         let source = match ending {
             Some(_) => self.end(),
             None => self.source.clone(),
         };
-        step.out.push(super::Emission::Upsert(Upsert {
+        step.out.push(super::Emission::Put(Upsert {
             turn_id: turn_id.clone(),
             session_id: step.session_id.clone(),
             item_id: self.id.clone(),
@@ -113,7 +110,21 @@ impl Item {
         }));
     }
 
-    /// Ends the item and gives up what it held; its kind stays.
+    /// Nothing is emitted for a change without effect.
+    fn emit_growth(&self, turn_id: &TurnId, from: usize, step: &mut Step<'_>) {
+        let text = self.body()[from..].to_owned();
+        if !text.is_empty() {
+            step.out.push(super::Emission::Grew(Growth {
+                turn_id: turn_id.clone(),
+                item_id: self.id.clone(),
+                source_timestamp: self.said_at,
+                emitted_at: step.now.wall,
+                text,
+            }));
+        }
+    }
+
+    /// Ends the item and frees its content, but keeps its kind.
     pub(super) fn end(&mut self) -> Source {
         self.ended = true;
         self.raw_arguments = String::new();
@@ -126,30 +137,28 @@ impl Item {
         std::mem::replace(&mut self.source, emptied)
     }
 
-    /// The text that grows: what is said or thought, or what a tool gave back.
+    /// The text that grows: of a message or thinking, or a tool's output.
     pub(super) fn body(&self) -> &str {
         match &self.source {
             Source::Message { content, .. } | Source::Thinking { content, .. } => content,
             Source::ToolCall(call) => call.tool_output.as_deref().unwrap_or_default(),
-            Source::Plan { .. } | Source::Permission(_) | Source::Notice(_) => "",
+            Source::Plan { .. }
+            | Source::Permission(_)
+            | Source::Notice(_)
+            | Source::Interlude(_) => "",
         }
     }
 
-    /// As [`body`](Self::body), to add to; an item that has no such text has none to give.
-    pub(super) fn body_mut(&mut self) -> Option<&mut String> {
-        match &mut self.source {
-            Source::Message { content, .. } | Source::Thinking { content, .. } => Some(content),
-            Source::ToolCall(call) => Some(call.tool_output.get_or_insert_default()),
-            Source::Plan { .. } | Source::Permission(_) | Source::Notice(_) => None,
-        }
+    /// Something other than its end has changed, so it is emitted whole.
+    pub(super) fn differs(&mut self) {
+        self.grown_from = None;
     }
 
-    /// Whether it is something said or thought.
+    /// Whether it is a message or thinking.
     pub(super) fn is_text(&self) -> bool {
         matches!(self.source, Source::Message { .. } | Source::Thinking { .. })
     }
 
-    /// The call, if it is one.
     pub(super) fn call(&self) -> Option<&ToolCall> {
         match &self.source {
             Source::ToolCall(call) => Some(call),
@@ -157,7 +166,6 @@ impl Item {
         }
     }
 
-    /// The call, if it is one.
     pub(super) fn call_mut(&mut self) -> Option<&mut ToolCall> {
         match &mut self.source {
             Source::ToolCall(call) => Some(call),
@@ -165,18 +173,16 @@ impl Item {
         }
     }
 
-    /// About how many bytes it holds.
+    /// Its approximate size in bytes.
     pub(super) fn weight(&self) -> usize {
         self.body().len() + self.raw_arguments.len()
     }
 }
 
-/// An item of the same kind with nothing in it, to go on in.
+/// An empty item of the same kind, to continue in.
 pub(super) fn continuation(source: &Source) -> Source {
     match source {
-        Source::Message { origin, .. } => {
-            Source::Message { content: String::new(), origin: *origin }
-        }
+        Source::Message { origin, .. } => Source::message("", *origin),
         Source::Thinking { provider_id, .. } => {
             Source::Thinking { content: String::new(), provider_id: provider_id.clone() }
         }
@@ -188,7 +194,8 @@ pub(super) fn continuation(source: &Source) -> Source {
             ..ToolCall::default()
         }),
         Source::Plan { .. } => Source::Plan { entries: Vec::new() },
-        Source::Permission(_) => Source::Permission(Ask::default()),
+        Source::Interlude(_) => Source::Interlude(Interlude::Cleared {}),
+        Source::Permission(_) => Source::Permission(Permission::default()),
         Source::Notice(notice) => {
             Source::Notice(crate::Notice { text: String::new(), details: None, ..notice.clone() })
         }

@@ -1,8 +1,8 @@
-//! When a growing item goes out again. Owns the two configurations and the arithmetic of one item's waiting.
+//! When a growing item is emitted again. Owns the two configurations and the arithmetic of waiting.
 //!
-//! There is one rule for both: an item that waits is due when it has grown past its threshold, or when its deadline
-//! has come. The gradient has thresholds and a deadline counted from the oldest word that waits; paced batching has
-//! no thresholds, and a deadline counted from the last emission, so that the first word goes out at once.
+//! One rule applies to both: a waiting item is due when it has grown past its threshold, or at its deadline. The
+//! gradient has thresholds, and a deadline counted from the oldest waiting word; paced batching has no thresholds, and
+//! a deadline counted from the last emission, so that the first word is emitted immediately.
 
 use std::time::Duration;
 
@@ -25,13 +25,13 @@ pub struct Pacing {
 }
 
 impl Pacing {
-    /// The specified default: `[10, 20, 40, 80, 120]` tokens, each strictly to be exceeded, the last repeating, and
+    /// The specified default: `[10, 20, 40, 80, 120]` tokens, each of which must be exceeded, the last repeating, and
     /// 1000 ms. Tool calls are emitted on invocation and completion only.
     pub fn gradient() -> Self {
         Self::gradient_of(&GRADIENT, TIMEOUT)
     }
 
-    /// As [`gradient`](Self::gradient), with thresholds in tokens and a timeout of one's own.
+    /// As [`gradient`](Self::gradient), with other thresholds (in tokens) and another timeout.
     pub fn gradient_of(thresholds: &[usize], timeout: Duration) -> Self {
         Self {
             thresholds: thresholds.to_vec(),
@@ -41,20 +41,24 @@ impl Pacing {
         }
     }
 
-    /// The first words at once, then at most one emission per item and `interval`. Tool calls are also emitted when
+    /// The first words immediately, then at most one emission per item and `interval`. Tool calls are also emitted when
     /// something about them changes or their output grows, at the same pace.
     pub fn paced(interval: Duration) -> Self {
         Self { thresholds: Vec::new(), wait: interval, leading_edge: true, tool_updates: true }
     }
 
-    /// The thresholds in tokens; none when only time counts.
+    /// In tokens; empty if only time counts.
     pub fn thresholds(&self) -> &[usize] {
         &self.thresholds
     }
 
-    /// How long words wait at most.
+    /// The longest time that words wait.
     pub fn wait(&self) -> Duration {
         self.wait
+    }
+
+    pub(super) fn set_wait(&mut self, wait: Duration) {
+        self.wait = wait;
     }
 
     /// Whether a tool call is emitted between its invocation and its completion.
@@ -74,7 +78,7 @@ impl Default for Pacing {
     }
 }
 
-/// How long one item has waited, and with how much.
+/// How long one item has waited, and how much it has grown.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pace {
     emitted_at: Option<Duration>,
@@ -84,13 +88,13 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// The item grew by so many characters (none, when something other than text changed).
+    /// The item grew by this many characters (0 if something other than text changed).
     pub(super) fn grew(&mut self, chars: usize, now: Duration) {
         self.waiting_since.get_or_insert(now);
         self.chars = self.chars.saturating_add(chars);
     }
 
-    /// When the item must go out, if it waits.
+    /// When the item must be emitted, if it waits.
     pub(super) fn deadline(&self, pacing: &Pacing) -> Option<Duration> {
         let waiting_since = self.waiting_since?;
         match self.emitted_at {
@@ -100,13 +104,13 @@ impl Pace {
         }
     }
 
-    /// Whether the item waits and need not wait longer.
+    /// Whether the item waits and is due.
     pub(super) fn is_due(&self, pacing: &Pacing, now: Duration) -> bool {
         let Some(deadline) = self.deadline(pacing) else { return false };
         now >= deadline || pacing.threshold(self.step).is_some_and(|most| self.tokens() > most)
     }
 
-    /// The item went out. One emission may have crossed several thresholds; the step moves past all of them.
+    /// The item was emitted. One emission may cross several thresholds; the step moves past all of them.
     pub(super) fn emitted(&mut self, pacing: &Pacing, now: Duration) {
         let crossed = pacing.thresholds.iter().skip(self.step);
         self.step += crossed.take_while(|&&threshold| self.tokens() > threshold).count();

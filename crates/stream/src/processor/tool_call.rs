@@ -1,21 +1,20 @@
-//! What happens to a tool call between its invocation and its output.
+//! Tool calls between their invocation and their output.
 //!
-//! A call is found by the agent's id of it (`callId`), so that an output lands on the item of its invocation. Parts
-//! and arguments are whole values and are replaced; output is text and grows like any other (`turn.rs`).
+//! A call is found by the agent's id (`callId`), so that an output is added to the item of its invocation. Parts and
+//! arguments are whole values and are replaced; output is text and grows like any other (`turn.rs`).
 
 use liminal_contract::{ItemId, Timestamp, TurnId};
 use serde_json::{Map, Value};
 
 use super::handle::Handled;
 use super::item::{Ending, Item, Step};
-use super::turn::{Slot, Turn};
+use super::turn::{Slot, TurnItems};
 use crate::{Source, ToolCall, ToolPatch};
 
-/// What a call is named of which only the output was ever heard.
+/// The name of a call that was only seen through its output.
 const UNKNOWN_TOOL: &str = "tool";
 
-impl Turn {
-    /// Something about a call changed.
+impl TurnItems {
     pub(super) fn update_call(
         &mut self,
         item_id: &ItemId,
@@ -39,7 +38,7 @@ impl Turn {
         Handled::Yes
     }
 
-    /// The arguments of a call are final. The call goes on.
+    /// The arguments of a call are final. The call continues.
     pub(super) fn settle_call(
         &mut self,
         item_id: &ItemId,
@@ -62,13 +61,13 @@ impl Turn {
         Handled::Yes
     }
 
-    /// The call whose arguments are final: that of the item, else that of the id.
+    /// The call whose arguments are final: by item id, else by call id.
     pub(super) fn call_to_settle(&self, item_id: &ItemId, call_id: &str) -> Option<usize> {
         let of_item = self.find(item_id).filter(|&index| self.items[index].call().is_some());
         of_item.or_else(|| self.calls.get(call_id).copied())
     }
 
-    /// The open item of an output that has not said whose it is.
+    /// The open item of an output that has not named its call yet.
     pub(super) fn nameless(&self, item_id: &ItemId) -> Option<usize> {
         self.find(item_id).filter(|&index| {
             let item = &self.items[index];
@@ -76,7 +75,7 @@ impl Turn {
         })
     }
 
-    /// Shows a call that is new at once, and one that was seen at its pace.
+    /// Emits a new call immediately, and a known one at its pace.
     pub(super) fn present(&mut self, index: usize, step: &mut Step<'_>) {
         if self.items[index].seen {
             self.touch(index, 0, step);
@@ -85,7 +84,7 @@ impl Turn {
         }
     }
 
-    /// Changes a call, and answers with the item its output goes on in.
+    /// Changes a call, and returns the item in which its output continues.
     pub(super) fn patch_call(
         &mut self,
         mut index: usize,
@@ -95,7 +94,10 @@ impl Turn {
     ) -> usize {
         self.items[index].said_at = at;
         let Some(call) = self.items[index].call_mut() else { return index };
-        let output = apply(call, patch);
+        let (output, differs) = apply(call, patch);
+        if differs {
+            self.items[index].differs();
+        }
         if let Some(whole) = output.whole {
             index = self.replace(index, &whole, at, step);
         }
@@ -105,7 +107,7 @@ impl Turn {
         index
     }
 
-    /// The item the output of a call belongs to: its invocation's, or one made for it.
+    /// The item the output of a call belongs to: its invocation's, or a new one.
     pub(super) fn output_item(
         &mut self,
         item_id: &ItemId,
@@ -115,7 +117,7 @@ impl Turn {
     ) -> usize {
         match (self.calls.get(&call_id).copied(), self.nameless(item_id)) {
             (Some(index), Some(nameless)) => {
-                // The output began before anyone said whose it was.
+                // The output began before it named its call.
                 let text = self.items[nameless].body().to_owned();
                 self.discard(nameless, step);
                 self.slots.insert(item_id.clone(), Slot::Output(index));
@@ -133,7 +135,6 @@ impl Turn {
         }
     }
 
-    /// A call is over.
     pub(super) fn end_call(
         &mut self,
         index: usize,
@@ -163,13 +164,13 @@ impl Turn {
     }
 }
 
-/// A call of which nothing but this is known.
+/// A call with nothing else known.
 pub(super) fn unknown_call(call_id: String) -> ToolCall {
     ToolCall { tool_name: UNKNOWN_TOOL.to_owned(), call_id, ..ToolCall::default() }
 }
 
-/// Applies all of a patch but the output, which may need more items than one.
-fn apply(call: &mut ToolCall, patch: ToolPatch) -> Output {
+/// Applies a patch except for the output, which may need more than one item. Also returns whether it changed anything.
+fn apply(call: &mut ToolCall, patch: ToolPatch) -> (Output, bool) {
     let ToolPatch {
         name,
         title,
@@ -180,35 +181,36 @@ fn apply(call: &mut ToolCall, patch: ToolPatch) -> Output {
         output,
         output_delta,
         refused,
+        exit_code,
     } = patch;
-    replace(&mut call.tool_name, name.filter(|name| !name.is_empty()));
-    replace(&mut call.title, title);
-    replace(&mut call.tool_kind, tool_kind);
-    replace(&mut call.locations, locations);
-    replace(&mut call.tool_arguments, arguments);
-    replace(&mut call.parts, parts);
-    if refused.is_some() {
-        call.refused = refused;
-    }
-    Output { whole: output, more: output_delta }
+    let differs = [
+        replace(&mut call.tool_name, name.filter(|name| !name.is_empty())),
+        replace(&mut call.title, title),
+        replace(&mut call.tool_kind, tool_kind),
+        replace(&mut call.locations, locations),
+        replace(&mut call.tool_arguments, arguments),
+        replace(&mut call.parts, parts),
+        replace(&mut call.refused, refused.map(Some)),
+        replace(&mut call.exit_code, exit_code.map(Some)),
+    ];
+    (Output { whole: output, more: output_delta }, differs.contains(&true))
 }
 
-/// What a patch says about the output.
 struct Output {
-    /// All of it so far.
+    /// The whole output so far.
     whole: Option<String>,
-    /// What it grew by.
+    /// New output.
     more: Option<String>,
 }
 
-/// Takes a piece of the arguments as they stream in. Beyond `limit` they are let go: the final ones come whole.
+/// Adds a piece of streamed arguments. Beyond `limit` bytes they are dropped: the final ones come complete.
 pub(super) fn take_arguments(item: &mut Item, text: &str, limit: usize) {
     if item.raw_arguments.len() + text.len() <= limit {
         item.raw_arguments.push_str(text);
     }
 }
 
-/// Where nobody said the final arguments, those that streamed in count, if they are whole.
+/// Without final arguments, the streamed ones count, if they are complete.
 pub(super) fn settle_arguments(item: &mut Item) {
     let raw = std::mem::take(&mut item.raw_arguments);
     if let Some(call) = item.call_mut()
@@ -219,13 +221,14 @@ pub(super) fn settle_arguments(item: &mut Item) {
     }
 }
 
-fn replace<T>(field: &mut T, with: Option<T>) {
-    if let Some(value) = with {
-        *field = value;
-    }
+/// Returns whether the field changed.
+fn replace<T: PartialEq>(field: &mut T, with: Option<T>) -> bool {
+    let Some(value) = with.filter(|value| value != field) else { return false };
+    *field = value;
+    true
 }
 
-/// The agent's id of a call that is only known by the id we give its item.
+/// The agent's id of a call that is only known by our item id.
 fn call_id_of(turn_id: &TurnId, item_id: &ItemId) -> String {
     let prefix = ItemId::call(turn_id, "");
     item_id.as_str().strip_prefix(prefix.as_str()).unwrap_or(item_id.as_str()).to_owned()

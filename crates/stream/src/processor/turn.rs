@@ -1,6 +1,6 @@
-//! The items of one turn: finding them by the agent's ids, letting them grow, queueing them, and ending them.
+//! The items of one turn: finds them by the agent's ids, grows them, queues them and ends them.
 //!
-//! What an event means is decided in `handle.rs`; this knows only items.
+//! `handle.rs` decides what an event means; this module only knows items.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -8,25 +8,21 @@ use std::time::Duration;
 use liminal_contract::{ItemId, Outcome, OutcomeBy, Timestamp, TurnId};
 
 use super::item::{Ending, Item, Step, continuation};
-use crate::{Failure, Source};
+use crate::{ItemFailure, Source};
 
-/// How a turn ends for its items.
 #[derive(Debug, Clone)]
 pub(super) enum TurnEnd {
-    /// By itself.
     Completed,
-    /// The user stopped it.
     Cancelled,
-    /// It failed.
-    Failed(Failure),
+    Failed(ItemFailure),
 }
 
 /// Which text of an item a delta adds to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
-    /// The agent's id is that of the item.
+    /// The agent's id names the item.
     Item(usize),
-    /// The agent's id is that of the output of a call.
+    /// The agent's id names the output of a call.
     Output(usize),
 }
 
@@ -38,29 +34,28 @@ impl Slot {
     }
 }
 
-/// A turn and its items.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct TurnItems {
     pub(super) id: TurnId,
-    /// Which provider of ours drives the agent.
+    /// The provider that drives the agent.
     pub(super) provider_id: String,
-    /// Its terminal event is out. Only what outlives a turn is still here.
+    /// Its final event was emitted. Only items that outlive a turn are still here.
     pub(super) over: bool,
     /// In the order in which they began.
     pub(super) items: Vec<Item>,
-    /// By the agent's id of the item.
+    /// By the agent's item id.
     pub(super) slots: HashMap<ItemId, Slot>,
-    /// By the agent's id of the call.
+    /// By the agent's call id.
     pub(super) calls: HashMap<String, usize>,
-    /// Ids of items that were let go of, which an item that is still here might otherwise take to go on with.
+    /// Ids of dropped items, which a continued item must not reuse.
     taken: HashSet<ItemId>,
-    /// Items that wait, in the order in which they began to.
+    /// Waiting items, in the order in which they began to wait.
     queue: Vec<usize>,
     /// The earliest deadline in the queue.
     wake: Option<Duration>,
 }
 
-impl Turn {
+impl TurnItems {
     pub(super) fn new(id: TurnId, provider_id: String) -> Self {
         Self {
             id,
@@ -75,17 +70,16 @@ impl Turn {
         }
     }
 
-    /// The earliest deadline of an item that waits.
+    /// The earliest deadline of a waiting item.
     pub(super) fn wake(&self) -> Option<Duration> {
         self.wake
     }
 
-    /// The item of the agent's id.
     pub(super) fn find(&self, item_id: &ItemId) -> Option<usize> {
         self.slots.get(item_id).map(|slot| slot.index())
     }
 
-    /// Opens an item. An id that names an item already gets a number, so that no two items ever share one.
+    /// Opens an item. An id that is already taken gets a number, so that no two items share one.
     pub(super) fn open(&mut self, agent_id: &ItemId, source: Source, at: Timestamp) -> usize {
         let index = self.items.len();
         let mut piece = self.find(agent_id).map_or(0, |earlier| self.items[earlier].piece + 1);
@@ -107,7 +101,7 @@ impl Turn {
         index
     }
 
-    /// Adds to an item's text. What goes beyond the limit of one item goes on in a new one; the last is returned.
+    /// Adds to an item's text. Text beyond the limit continues in new items; the last one is returned.
     pub(super) fn append(
         &mut self,
         mut index: usize,
@@ -118,7 +112,7 @@ impl Turn {
         loop {
             let item = &mut self.items[index];
             item.said_at = at;
-            let Some(body) = item.body_mut() else { return index };
+            let Some(body) = item.source.growing_text() else { return index };
             let room = step.item_limit.saturating_sub(body.len());
             if text.len() <= room {
                 body.push_str(text);
@@ -131,7 +125,7 @@ impl Turn {
         }
     }
 
-    /// Puts the whole text in place of what an item has said so far, which usually is how it begins.
+    /// Replaces the text so far with the whole text, which usually starts with it.
     pub(super) fn replace(
         &mut self,
         index: usize,
@@ -141,7 +135,7 @@ impl Turn {
     ) -> usize {
         let item = &mut self.items[index];
         item.said_at = at;
-        // The pieces before are final. A text that no longer reaches beyond them has nothing to say about this one.
+        // The pieces before are final. A text that does not reach beyond them cannot change this one.
         let Some(own) = whole.get(item.before..) else { return index };
         if let Some(more) = own.strip_prefix(item.body()) {
             return self.append(index, more, at, step);
@@ -149,13 +143,14 @@ impl Turn {
         if item.before > 0 && own.is_empty() {
             return index;
         }
-        if let Some(body) = item.body_mut() {
+        if let Some(body) = item.source.growing_text() {
             body.clear();
         }
+        item.differs();
         self.append(index, own, at, step)
     }
 
-    /// Ends a full item and opens the one that goes on where it stopped.
+    /// Ends a full item and opens the one that continues it.
     fn continue_item(&mut self, index: usize, at: Timestamp, step: &mut Step<'_>) -> usize {
         let full = &self.items[index];
         let before = full.before + full.body().len();
@@ -168,7 +163,7 @@ impl Turn {
         let item = &mut self.items[next];
         item.before = before;
         item.parent_call_id = parent_call_id;
-        // What led to the full item leads on to the next, under whatever id.
+        // Every id that led to the full item now leads to the next.
         if let Some(slot) = slot {
             self.slots.insert(agent_id, slot);
         }
@@ -181,11 +176,11 @@ impl Turn {
         next
     }
 
-    /// Notes that an item changed, and lets it go out when it is due.
+    /// Marks an item as changed, and emits it if it is due.
     pub(super) fn touch(&mut self, index: usize, chars: usize, step: &mut Step<'_>) {
         let item = &mut self.items[index];
         item.changed = true;
-        // A call nobody knows by id yet may turn out to be the output of one that has an item.
+        // A call without a known id may turn out to be the output of one that has an item.
         let quiet =
             item.call().is_some_and(|call| !step.pacing.tool_updates() || call.call_id.is_empty());
         if quiet {
@@ -204,14 +199,14 @@ impl Turn {
         }
     }
 
-    /// Emits an item now, whatever its pace.
+    /// Emits an item immediately, whatever its pace.
     pub(super) fn show(&mut self, index: usize, step: &mut Step<'_>) {
         self.unqueue(index, step);
         self.items[index].emit(&self.id, None, step);
     }
 
-    /// Emits an item for the last time. Those that began to wait before it and that nobody has seen go first, so
-    /// that items are first seen in the order in which the agent first said something of them.
+    /// Emits an item for the last time. Items that began to wait before it and were never emitted go first, so that
+    /// items first appear in the order of their first events.
     pub(super) fn finish(&mut self, index: usize, ending: Ending, step: &mut Step<'_>) {
         if !self.items[index].seen {
             let unseen: Vec<usize> = self
@@ -229,7 +224,7 @@ impl Turn {
         self.items[index].emit(&self.id, Some(ending), step);
     }
 
-    /// Forgets an item nobody has seen.
+    /// Drops an item that was never emitted.
     pub(super) fn discard(&mut self, index: usize, step: &mut Step<'_>) {
         self.unqueue(index, step);
         self.items[index].end();
@@ -238,7 +233,7 @@ impl Turn {
     /// Emits everything that is due.
     pub(super) fn sweep(&mut self, step: &mut Step<'_>) {
         let due = |item: &Item| item.pace.is_due(step.pacing, step.now.mono);
-        // Seen for the first time, an item must not overtake one that waits longer.
+        // A new item must not overtake one that has waited longer.
         let last_new = self.queue.iter().rposition(|&i| !self.items[i].seen && due(&self.items[i]));
         let (now, later): (Vec<_>, Vec<_>) =
             self.queue.iter().copied().enumerate().partition(|&(at, index)| {
@@ -253,7 +248,7 @@ impl Turn {
         self.set_wake(step);
     }
 
-    /// Emits everything that waits.
+    /// Emits all waiting items.
     pub(super) fn flush(&mut self, step: &mut Step<'_>) {
         for index in std::mem::take(&mut self.queue) {
             self.items[index].queued = false;
@@ -262,8 +257,8 @@ impl Turn {
         self.wake = None;
     }
 
-    /// Emits what waits before an item, and hands back what waits behind it: that goes out when the event that is
-    /// about this item has been handled.
+    /// Emits the items that wait before an item, and returns those behind it, to be emitted after the event about this
+    /// item was handled.
     pub(super) fn flush_before(&mut self, index: usize, step: &mut Step<'_>) -> Vec<usize> {
         let behind = match self.queue.iter().position(|&queued| queued == index) {
             Some(at) => {
@@ -278,9 +273,9 @@ impl Turn {
         behind
     }
 
-    /// Ends the turn: whatever has not gone out does. What can still be updated after this stays open.
+    /// Ends the turn and emits everything that was not emitted. Items that can still change stay open.
     pub(super) fn end(&mut self, how: &TurnEnd, step: &mut Step<'_>) {
-        // What waits goes out in the order in which it was said, which need not be that in which it began.
+        // Waiting items are emitted in the order of their text, which may differ from the order in which they began.
         let mut order = std::mem::take(&mut self.queue);
         order.extend((0..self.items.len()).filter(|&index| !self.items[index].queued));
         self.wake = None;
@@ -304,18 +299,19 @@ impl Turn {
         }
     }
 
-    /// Ends the permissions that are still open: nobody is left to answer to.
-    pub(super) fn void_permissions(&mut self, failure: &Failure, step: &mut Step<'_>) {
+    /// Ends the permissions that are still open: no agent is left to answer.
+    pub(super) fn void_permissions(&mut self, failure: &ItemFailure, step: &mut Step<'_>) {
         for item in self.items.iter_mut().filter(|item| !item.ended) {
             if let Source::Permission(ask) = &mut item.source {
-                ask.outcome = Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft });
+                ask.outcome =
+                    Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft, message: None });
                 item.emit(&self.id, Some(Ending::Failed(failure.clone())), step);
             }
         }
     }
 
-    /// Lets go of all but the items that outlive their turn: calls without an output, permissions without an
-    /// answer, notices that still stand.
+    /// Drops all items except those that outlive their turn: calls without an output, permissions without an answer,
+    /// open notices.
     pub(super) fn keep_what_outlives_it(&mut self) {
         let mut kept = HashMap::new();
         let items = std::mem::take(&mut self.items).into_iter().enumerate();
@@ -357,12 +353,12 @@ fn outlives_its_turn(item: &Item) -> bool {
     kind && !item.ended && (item.seen || item.changed)
 }
 
-/// The id of the item that goes on with `id` after so many others.
+/// The id of the continuation number `piece` of `id`; `id` itself for 0.
 fn numbered(id: &ItemId, piece: usize) -> ItemId {
     if piece == 0 { id.clone() } else { ItemId::new(format!("{id}+{piece}")) }
 }
 
-/// The id that a numbered one goes on with.
+/// The id that a numbered one continues.
 fn unnumbered(id: &ItemId) -> ItemId {
     let id = id.as_str();
     ItemId::new(id.rsplit_once('+').map_or(id, |(before, _)| before))

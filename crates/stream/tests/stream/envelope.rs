@@ -1,4 +1,4 @@
-//! Events as JSON: what is accepted, what is refused and why, and that both directions agree.
+//! Events as JSON: which are accepted, which are rejected and why, and that both directions agree.
 
 use liminal_contract::{ErrorCode, MessageOrigin, TurnId, Usage};
 use liminal_stream::{FinalItem, NewItem, Payload, ResponseStatus, StreamEvent, ToolPatch};
@@ -18,7 +18,7 @@ fn wire(payload: &Value) -> Value {
     })
 }
 
-/// Reads it, and writes it again: the same must come out.
+/// Reads it and writes it again: the result must be the same.
 fn read(payload: &Value) -> Payload {
     let wire = wire(payload);
     let event = StreamEvent::from_value(wire.clone()).unwrap_or_else(|error| panic!("{error}"));
@@ -50,7 +50,7 @@ fn text_is_a_delta_of_a_message() {
         read(&json!({"type": "item_start", "itemId": "m", "itemType": "message"})),
         start_message("m")
     );
-    // A field that is not of this event is no reason to refuse it.
+    // An unknown field is ignored.
     assert_eq!(
         read(&json!({"type": "item_delta", "itemId": "m", "itemType": "message",
             "deltaContent": "Hello"})),
@@ -130,7 +130,7 @@ fn a_turn_begins_with_a_model_and_ends_with_a_status() {
             "error": {"code": "X", "message": "no"}})),
         failed(Some(agent_error("X", "no")))
     );
-    // The error of a failed turn is welcome, not required.
+    // The error of a failed turn is optional.
     assert_eq!(read(&json!({"type": "response_done", "status": "error"})), failed(None));
 }
 
@@ -219,7 +219,7 @@ fn an_envelope_must_be_whole() {
     }
     let wrong = [
         ("eventId", json!(1), "is wrong: invalid type: integer `1`, expected a string"),
-        ("timestamp", json!("noon"), "is wrong: not a time in ISO 8601: \"noon\""),
+        ("timestamp", json!("noon"), "is wrong: not an ISO 8601 time: \"noon\""),
         ("sessionId", json!("s1"), "is wrong: a session id has the form agent:id"),
         ("payload", json!("x"), "is a string, not an object"),
         ("type", json!("item_done"), "is `item_done`, but payload.type is `item_delta`"),
@@ -247,7 +247,7 @@ fn a_malformed_payload_is_refused_by_field_and_reason() {
             "deltaContent",
             expected_string,
         ),
-        (json!({"type": "nonsense"}), "type", "is `nonsense`, which no event is"),
+        (json!({"type": "nonsense"}), "type", "is `nonsense`, which is not an event type"),
         (json!({"type": "response_start", "providerId": "p"}), "modelId", "is missing"),
         (
             json!({"type": "item_start", "itemId": "c", "itemType": "function_call",
@@ -276,7 +276,7 @@ fn a_malformed_payload_is_refused_by_field_and_reason() {
         (
             json!({"type": "item_start", "itemId": "c", "itemType": "song"}),
             "itemType",
-            "is `song`, which no item is",
+            "is `song`, which is not an item type",
         ),
         (
             json!({"type": "item_start", "itemId": "m", "itemType": "message",
@@ -306,7 +306,7 @@ fn a_malformed_payload_is_refused_by_field_and_reason() {
         (
             json!({"type": "item_done", "itemId": "m", "finalItem": {"type": "song"}}),
             "finalItem.type",
-            "is `song`, which no item is",
+            "is `song`, which is not an item type",
         ),
         (
             json!({"type": "item_update", "itemId": "m", "patch": {"of": "moon"}}),

@@ -1,11 +1,11 @@
-//! After a turn has ended: what can still be updated, what can't, and how much is remembered.
+//! After a turn has ended: which items can still change, which can't, and how much is remembered.
 
 use std::time::Duration;
 
 use liminal_contract::{ErrorCode, ItemStatus, Outcome, OutcomeBy, TurnId, TurnStatus};
 use liminal_stream::{
-    Ask, Emission, Failure, FinalItem, NewItem, Pacing, Payload, ResponseStatus, Source, ToolCall,
-    Upsert,
+    Emission, FinalItem, ItemFailure, NewItem, Pacing, Payload, Permission, ResponseStatus, Source,
+    ToolCall, Upsert,
 };
 
 use crate::support::*;
@@ -37,7 +37,7 @@ fn grown(output: &str) -> ToolCall {
 #[test]
 fn a_late_output_completes_its_call_in_its_old_turn() {
     let done = [late(ItemStatus::Complete, call_done("Bash", "call-1", "out"))];
-    // While nothing runs, in a newer turn that runs, and in one that nobody started.
+    // While nothing runs, in a newer running turn, and in a turn that was never started.
     let mut idle = with_a_call_left();
     assert_eq!(idle.say(done_output("o", "call-1", "out")), done);
     let mut busy = with_a_call_left();
@@ -55,7 +55,7 @@ fn late_growth_is_paced_as_ever() {
     let mut stream = with_a_call_left();
     stream.now = 40;
     let at_time = |said_ms, ms, output: &str| {
-        Emission::Upsert(Upsert {
+        Emission::Put(Upsert {
             source_timestamp: said(said_ms),
             emitted_at: wall(ms),
             ..upsert("c", ItemStatus::Update, 0, Source::ToolCall(grown(output)))
@@ -92,7 +92,7 @@ fn nothing_of_a_turns_own_stream_follows_its_end() {
 fn a_call_id_that_is_used_again_belongs_to_the_newest_turn() {
     let mut stream = with_a_call_left();
     stream.in_turn("t2").say_all([response_start(), start_call("c2", "Read", "call-1")]);
-    let [Emission::Upsert(upsert)] = &stream.say(done_output("o", "call-1", "new"))[..] else {
+    let [Emission::Put(upsert)] = &stream.say(done_output("o", "call-1", "new"))[..] else {
         panic!("one upsert")
     };
     assert_eq!((upsert.turn_id.as_str(), upsert.item_id.as_str()), ("t2", "c2"));
@@ -107,12 +107,12 @@ fn a_call_id_that_is_used_again_belongs_to_the_newest_turn() {
 #[test]
 fn a_permission_left_open_can_be_settled_after_its_turn_failed() {
     let mut stream = paced();
-    let ask = Ask { title: "Run ls?".to_owned(), ..Ask::default() };
-    let outcome = Outcome { option_id: None, by: OutcomeBy::AgentLeft };
+    let ask = Permission { title: "Run ls?".to_owned(), ..Permission::default() };
+    let outcome = Outcome { option_id: None, by: OutcomeBy::AgentLeft, message: None };
     stream.say(start("a", NewItem::Permission { ask: Box::new(ask.clone()) }));
-    let crash = Failure { code: ErrorCode::ProcessCrash, message: "gone".to_owned() };
+    let crash = ItemFailure { code: ErrorCode::ProcessCrash, message: "gone".to_owned() };
     assert_eq!(stream.say(response_error("PROCESS_CRASH", "gone")), [turn_failed("t1", crash)]);
-    let settled = Ask { outcome: Some(outcome.clone()), ..ask };
+    let settled = Permission { outcome: Some(outcome.clone()), ..ask };
     assert_eq!(
         stream.say(done("a", FinalItem::Permission { outcome })),
         [shown("a", ItemStatus::Complete, Source::Permission(settled))]
@@ -123,7 +123,7 @@ fn a_permission_left_open_can_be_settled_after_its_turn_failed() {
 fn a_call_that_runs_when_its_turn_fails_fails_with_it() {
     let mut stream = paced();
     stream.say_all([start_call("c", "Bash", "call-1"), output_grew("c", "half")]);
-    let crash = Failure { code: ErrorCode::ProcessCrash, message: "gone".to_owned() };
+    let crash = ItemFailure { code: ErrorCode::ProcessCrash, message: "gone".to_owned() };
     assert_eq!(
         stream.say(response_error("PROCESS_CRASH", "gone")),
         [failed("c", crash.clone(), Source::ToolCall(grown("half"))), turn_failed("t1", crash)]
@@ -148,15 +148,18 @@ fn a_cancelled_turn_leaves_its_calls_open() {
 #[test]
 fn destroying_ends_the_running_turn_and_voids_what_waits_for_an_answer() {
     let mut stream = paced();
-    let ask = Ask { title: "Run ls?".to_owned(), ..Ask::default() };
+    let ask = Permission { title: "Run ls?".to_owned(), ..Permission::default() };
     stream.say_all([
         start_call("c", "Bash", "call-1"),
         start("a", NewItem::Permission { ask: Box::new(ask.clone()) }),
         Payload::done(ResponseStatus::Cancelled),
     ]);
     stream.in_turn("t2").say_all([response_start(), start_message("m"), delta("m", "Hi")]);
-    let failure = Failure { code: ErrorCode::InternalError, message: "over".to_owned() };
-    let void = Ask { outcome: Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft }), ..ask };
+    let failure = ItemFailure { code: ErrorCode::InternalError, message: "over".to_owned() };
+    let void = Permission {
+        outcome: Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft, message: None }),
+        ..ask
+    };
     let mut hi = upsert("m", ItemStatus::Error, 0, message("Hi"));
     hi.turn_id = TurnId::new("t2");
     hi.failure = Some(failure.clone());
@@ -165,7 +168,7 @@ fn destroying_ends_the_running_turn_and_voids_what_waits_for_an_answer() {
         stream.processor.destroy(failure.clone(), at(0)),
         [
             failed("a", failure.clone(), Source::Permission(void)),
-            Emission::Upsert(hi),
+            Emission::Put(hi),
             turn_failed("t2", failure),
         ]
     );
@@ -191,7 +194,7 @@ fn turns_may_overlap() {
     );
 }
 
-/// Leaves a call behind in each of some turns, and answers which of them can still be completed.
+/// Leaves an open call in each of some turns, and returns which of them can still be completed.
 fn remembered(turns: usize, output: &str) -> Vec<bool> {
     let mut stream = Stream::silent(Pacing::gradient());
     for n in 0..turns {

@@ -1,5 +1,5 @@
-//! What the stream crate promises, as tests: the specified default, paced batching, what comes out of turn, the
-//! limits, the wire form, and properties over any sequence of events.
+//! Tests what the stream crate promises: the specified default, paced batching, events out of order, the limits, the
+//! wire form, and properties of any sequence of events.
 
 // All of this is test code; clippy only knows the functions marked as tests.
 #![allow(clippy::unwrap_used)]

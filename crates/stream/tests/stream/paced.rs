@@ -1,10 +1,10 @@
-//! Paced batching: the first word at once, then one emission per item and interval, the rest by deadline.
+//! Paced batching: the first word immediately, then one emission per item and interval, the rest by deadline.
 
 use std::time::Duration;
 
-use liminal_contract::ItemStatus;
+use liminal_contract::{ItemStatus, TurnId};
 use liminal_stream::{
-    Emission, Pacing, Payload, ResponseStatus, Source, ToolCall, ToolPatch, Upsert,
+    Emission, Growth, Pacing, Payload, ResponseStatus, Source, ToolCall, ToolPatch, Upsert,
 };
 use serde_json::json;
 
@@ -14,17 +14,17 @@ fn paced() -> Stream {
     Stream::new(Pacing::paced(Duration::from_millis(33)))
 }
 
-/// An item that began at 0, was last added to at `said_ms` and went out at `ms`.
+/// An item that began at 0, last grew at `said_ms` and was emitted at `ms`.
 fn at_time(item: &str, status: ItemStatus, said_ms: u64, ms: u64, source: Source) -> Emission {
-    Emission::Upsert(Upsert {
+    Emission::Put(Upsert {
         source_timestamp: said(said_ms),
         emitted_at: wall(ms),
         ..upsert(item, status, 0, source)
     })
 }
 
-/// One line of a table: at this time, what is said (`Some`) or that the deadline has come (`None`), what the message
-/// shows then, if it is emitted, and the next deadline.
+/// One line of a table: the time, the new text (or `None` at a deadline), the text of the message if it is emitted, and
+/// the next deadline.
 type Line = (u64, Option<&'static str>, Option<&'static str>, Option<u64>);
 
 #[track_caller]
@@ -51,6 +51,18 @@ fn the_first_word_goes_out_at_once_and_the_rest_after_the_interval() {
         (50, Some("d"), None, Some(66)),
         (66, None, Some("abcd"), None),
     ]);
+}
+
+#[test]
+fn a_longer_interval_holds_for_what_already_waits() {
+    let mut stream = paced();
+    stream.say(start_message("m"));
+    stream.say_at(0, delta("m", "a"));
+    stream.say_at(1, delta("m", "b"));
+    stream.processor.set_interval(Duration::from_millis(100));
+    assert_eq!(contents(&stream.flush_at(33)), Vec::<&str>::new());
+    assert_eq!(stream.deadline(), Some(100));
+    assert_eq!(contents(&stream.flush_at(100)), ["ab"]);
 }
 
 #[test]
@@ -176,7 +188,7 @@ fn a_tool_call_shows_its_arguments_and_its_growing_output() {
         stream.say(start_call("c", "Bash", "call-1")),
         [tool(ItemStatus::Create, 0, 0, &state)]
     );
-    // Arguments in pieces show nothing that could be read.
+    // Pieces of arguments are not readable, so nothing is emitted.
     assert_eq!(stream.say_at(1, delta("c", r#"{"command":"make"}"#)), []);
 
     state.tool_arguments = object(json!({"command": "make"}));
@@ -195,7 +207,7 @@ fn a_tool_call_shows_its_arguments_and_its_growing_output() {
     assert_eq!(stream.flush_at(133), [tool(ItemStatus::Update, 102, 133, &state)]);
 
     state.tool_output_is_error = Some(false);
-    // An empty final output means: as it grew.
+    // An empty final output keeps the streamed one.
     assert_eq!(
         stream.say_at(134, done_output("o", "call-1", "")),
         [tool(ItemStatus::Complete, 134, 134, &state)]
@@ -223,6 +235,7 @@ fn what_a_patch_does_not_name_stays() {
     };
     let second = ToolPatch {
         refused: Some(true),
+        exit_code: Some(2),
         output: Some("all of it".to_owned()),
         ..ToolPatch::default()
     };
@@ -232,6 +245,7 @@ fn what_a_patch_does_not_name_stays() {
         tool_kind: liminal_contract::ToolKind::Edit,
         tool_output: Some("all of it".to_owned()),
         refused: Some(true),
+        exit_code: Some(2),
         ..call("Edit", "call-1")
     };
     assert_eq!(
@@ -244,6 +258,40 @@ fn what_a_patch_does_not_name_stays() {
 fn everything_can_be_let_out_before_its_time() {
     let mut stream = paced();
     stream.say_all([start_message("m"), delta("m", "one "), delta("m", "two")]);
-    assert_eq!(contents(&stream.processor.flush_all(at(1))), ["one two"]);
+    let flushed = stream.processor.flush_all(at(1));
+    assert_eq!(contents(&stream.whole(flushed)), ["one two"]);
     assert_eq!(stream.deadline(), None);
+}
+
+#[test]
+fn an_item_that_only_grew_is_emitted_as_what_was_added() {
+    let mut stream = paced();
+    stream.say_all([start_message("m"), delta("m", "one ")]);
+    stream.say_at(10, delta("m", "two "));
+    stream.say_at(20, delta("m", "three"));
+    let grew = |text: &str, item: &str, ms: u64, said_ms: u64| {
+        Emission::Grew(Growth {
+            turn_id: TurnId::new("t1"),
+            item_id: id(item),
+            source_timestamp: said(said_ms),
+            emitted_at: wall(ms),
+            text: text.to_owned(),
+        })
+    };
+    assert_eq!(stream.processor.flush(at(33)), [grew("two three", "m", 33, 20)]);
+
+    // An output grows in the same way, until something else about the call changes.
+    stream.say_at(100, start_call("c", "Bash", "call-1"));
+    stream.say_at(200, output_grew("c", "first"));
+    stream.say_at(210, output_grew("c", " second"));
+    assert_eq!(stream.processor.flush(at(233)), [grew(" second", "c", 233, 210)]);
+    let unchanged = ToolPatch { name: Some("Bash".to_owned()), ..ToolPatch::default() };
+    stream.say_at(300, patch("c", unchanged));
+    assert_eq!(stream.processor.flush(at(400)), []);
+    let titled = ToolPatch { title: Some("ls".to_owned()), ..ToolPatch::default() };
+    let emitted = stream.say_at(500, patch("c", titled));
+    let [Emission::Put(Upsert { source: Source::ToolCall(call), .. })] = &emitted[..] else {
+        panic!("{emitted:?}");
+    };
+    assert_eq!(call.tool_output.as_deref(), Some("first second"));
 }

@@ -1,4 +1,4 @@
-//! What holds for any text in any pieces, and for any events in any order.
+//! Properties of any text in any pieces, and of any events in any order.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -7,8 +7,8 @@ use liminal_contract::{
     ItemStatus, MessageOrigin, Outcome, OutcomeBy, Severity, TurnEventKind, TurnId, TurnOrigin,
 };
 use liminal_stream::{
-    Ask, Emission, Failure, FinalItem, NewItem, Notice, Now, Pacing, Patch, Payload,
-    ResponseStatus, Source, ToolPatch, Upsert,
+    Emission, FinalItem, Interlude, ItemFailure, NewItem, Notice, Now, Pacing, Patch, Payload,
+    Permission, ResponseStatus, Source, ToolPatch, Upsert,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -45,7 +45,6 @@ fn chop(text: &str, cuts: &[Index]) -> Vec<String> {
     at.windows(2).map(|pair| text[pair[0]..pair[1]].to_owned()).collect()
 }
 
-/// What an item says, and how.
 #[derive(Debug, Clone)]
 struct Said {
     text: String,
@@ -101,7 +100,8 @@ impl Watch {
     fn see(&mut self, emissions: Vec<Emission>) {
         for emission in emissions {
             match emission {
-                Emission::Upsert(upsert) => self.see_upsert(upsert),
+                Emission::Put(upsert) => self.see_upsert(upsert),
+                Emission::Grew(growth) => unreachable!("not made whole: {growth:?}"),
                 Emission::Turn(event) => match event.kind {
                     TurnEventKind::TurnStarted { .. } => {
                         assert!(!self.ended_turns.contains(&event.turn_id), "begun after its end");
@@ -135,14 +135,14 @@ impl Watch {
                 upsert.source,
                 Source::ToolCall(_) | Source::Permission(_) | Source::Notice(_)
             );
-            // A call may go on in a new item when its output is too long for one.
+            // A call may continue in a new item if its output is too long for one.
             let continues = upsert.item_id.as_str().contains('+');
             assert!(outlives && (before.is_some() || continues), "after its turn: {upsert:?}");
         }
         self.last.insert(key, upsert);
     }
 
-    /// The text of an item of `t1`, with all the items that go on with it.
+    /// The text of an item of `t1` and of all items that continue it.
     fn whole(&self, item: &str) -> String {
         let piece = |n: usize| if n == 0 { item.to_owned() } else { format!("{item}+{n}") };
         (0..).map_while(|n| self.last.get(&(TurnId::new("t1"), piece(n)))).map(body).collect()
@@ -157,7 +157,9 @@ fn body(upsert: &Upsert) -> &str {
     match &upsert.source {
         Source::Message { content, .. } | Source::Thinking { content, .. } => content,
         Source::ToolCall(call) => call.tool_output.as_deref().unwrap_or_default(),
-        Source::Plan { .. } | Source::Permission(_) | Source::Notice(_) => "",
+        Source::Plan { .. } | Source::Permission(_) | Source::Notice(_) | Source::Interlude(_) => {
+            ""
+        }
     }
 }
 
@@ -202,7 +204,7 @@ proptest! {
             }
             stream.now += pause;
             if flush {
-                watch.see(stream.processor.flush(at(stream.now)));
+                watch.see(stream.flush_at(stream.now));
             }
             watch.see(stream.say(event));
             for (n, item) in items.iter().enumerate() {
@@ -213,7 +215,7 @@ proptest! {
                 prop_assert!(whole.len() >= *length, "it shrank");
                 *length = whole.len();
             }
-            // Whatever waits has a deadline, and nothing overdue is left behind.
+            // Every waiting item has a deadline, and nothing overdue is left.
             if let Some(deadline) = stream.deadline() {
                 prop_assert!(deadline > stream.now, "{deadline} at {}", stream.now);
             }
@@ -252,18 +254,23 @@ proptest! {
             stream.now += pause;
             stream.in_turn(["t1", "t2", "t3"][turn]);
             watch.see(match other {
-                0 => stream.processor.flush_all(at(stream.now)),
-                1..=3 => stream.processor.flush(at(stream.now)),
+                0 => {
+                    let flushed = stream.processor.flush_all(at(stream.now));
+                    stream.whole(flushed)
+                }
+                1..=3 => stream.flush_at(stream.now),
                 _ => stream.say(event),
             });
             if let Some(deadline) = stream.deadline() {
-                watch.see(stream.processor.flush(Now { mono: Duration::from_millis(deadline), ..at(0) }));
+                let due = stream.processor.flush(Now { mono: Duration::from_millis(deadline), ..at(0) });
+                watch.see(stream.whole(due));
                 prop_assert!(stream.deadline().is_none_or(|next| next > deadline));
             }
         }
         let failure =
-            Failure { code: liminal_contract::ErrorCode::ProcessCrash, message: "x".to_owned() };
-        watch.see(stream.processor.destroy(failure, at(stream.now)));
+            ItemFailure { code: liminal_contract::ErrorCode::ProcessCrash, message: "x".to_owned() };
+        let last = stream.processor.destroy(failure, at(stream.now));
+        watch.see(stream.whole(last));
         prop_assert!(watch.turns_begun.is_subset(&watch.ended_turns), "a turn without an end");
         prop_assert_eq!(stream.deadline(), None);
         for turn in ["t1", "t2", "t3"] {
@@ -281,7 +288,7 @@ proptest! {
     }
 }
 
-/// The item of which an event is the first to say something, if it is the first.
+/// The item that this event mentions first, if any.
 fn first_said(event: &Payload) -> Option<String> {
     match event {
         Payload::ItemDelta { item_id, delta_content } if !delta_content.is_empty() => {
@@ -316,6 +323,10 @@ fn tool_patch() -> impl Strategy<Value = ToolPatch> {
     )
 }
 
+fn interlude() -> Interlude {
+    Interlude::CommandOutput { command: "/cost".into(), text: "None yet.".into() }
+}
+
 fn notice() -> Box<Notice> {
     Box::new(Notice {
         severity: Severity::Info,
@@ -340,8 +351,9 @@ fn new_item() -> impl Strategy<Value = NewItem> {
         }),
         prop::option::of(call_name()).prop_map(|call_id| NewItem::FunctionCallOutput { call_id }),
         Just(NewItem::Plan { entries: Vec::new() }),
-        Just(NewItem::Permission { ask: Box::new(Ask::default()) }),
+        Just(NewItem::Permission { ask: Box::new(Permission::default()) }),
         Just(NewItem::Notice { notice: notice() }),
+        Just(NewItem::Interlude { interlude: interlude() }),
     ]
 }
 
@@ -363,8 +375,11 @@ fn final_item() -> impl Strategy<Value = FinalItem> {
             }
         ),
         Just(FinalItem::Plan { entries: Vec::new() }),
-        Just(FinalItem::Permission { outcome: Outcome { option_id: None, by: OutcomeBy::Cancel } }),
+        Just(FinalItem::Permission {
+            outcome: Outcome { option_id: None, by: OutcomeBy::Cancel, message: None }
+        }),
         Just(FinalItem::Notice { notice: notice() }),
+        Just(FinalItem::Interlude { interlude: interlude() }),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! An item over the limit goes on in a new one, and nothing is lost at the seam.
+//! An item over the limit continues in a new one, and nothing is lost at the seam.
 
 use std::time::Duration;
 
@@ -106,10 +106,10 @@ fn a_long_output_under_its_own_id_stays_output() {
     let outputs: Vec<_> = emitted
         .iter()
         .filter_map(|emission| match emission {
-            Emission::Upsert(Upsert {
-                item_id, status, source: Source::ToolCall(call), ..
-            }) => Some((item_id.as_str(), *status, call.tool_output.as_deref())),
-            Emission::Upsert(_) | Emission::Turn(_) => None,
+            Emission::Put(Upsert { item_id, status, source: Source::ToolCall(call), .. }) => {
+                Some((item_id.as_str(), *status, call.tool_output.as_deref()))
+            }
+            Emission::Put(_) | Emission::Grew(_) | Emission::Turn(_) => None,
         })
         .collect();
     assert_eq!(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use liminal_contract::{ErrorCode, ItemStatus, TurnEventKind, TurnStatus};
-use liminal_stream::{Failure, Pacing, Payload, ResponseStatus, Source, ToolCall};
+use liminal_stream::{ItemFailure, Pacing, Payload, ResponseStatus, Source, ToolCall};
 use serde_json::json;
 
 use crate::support::*;
@@ -12,7 +12,7 @@ fn gradient() -> Stream {
     Stream::new(Pacing::gradient())
 }
 
-/// Tells one token at a time and answers after how many of them something was emitted.
+/// Sends one token at a time and returns after how many of them something was emitted.
 fn emissions_at(stream: &mut Stream, item: &str, total: usize) -> Vec<usize> {
     (1..=total)
         .filter(|_| {
@@ -121,7 +121,7 @@ fn the_first_emission_comes_with_the_eleventh_token() {
 fn later_emissions_are_wider_apart() {
     let mut stream = gradient();
     stream.say(start_message("m"));
-    // Each threshold is counted from the emission before, and exceeded by one.
+    // Each threshold is counted from the previous emission, and exceeded by one.
     assert_eq!(emissions_at(&mut stream, "m", 275), [11, 32, 73, 154, 275]);
 }
 
@@ -208,8 +208,10 @@ fn interleaved_calls_keep_their_own_outputs() {
 fn what_waits_when_the_processor_is_destroyed_goes_out_as_an_error() {
     let mut stream = gradient();
     stream.say_all([start_message("m"), delta("m", "half a "), delta("m", "sentence")]);
-    let failure =
-        Failure { code: ErrorCode::ProcessCrash, message: "Connection to Codex lost.".to_owned() };
+    let failure = ItemFailure {
+        code: ErrorCode::ProcessCrash,
+        message: "Connection to Codex lost.".to_owned(),
+    };
     assert_eq!(
         stream.processor.destroy(failure.clone(), at(0)),
         [
@@ -230,7 +232,7 @@ fn what_waits_goes_out_after_the_timeout() {
     assert_eq!(stream.flush_at(999), []);
     let mut expected = upsert("m", ItemStatus::Create, 0, message("a few words"));
     expected.emitted_at = wall(1000);
-    assert_eq!(stream.flush_at(1000), [liminal_stream::Emission::Upsert(expected)]);
+    assert_eq!(stream.flush_at(1000), [liminal_stream::Emission::Put(expected)]);
     assert_eq!(stream.deadline(), None);
     assert_eq!(stream.flush_at(5000), []);
 }
@@ -274,15 +276,16 @@ fn a_cancelled_turn_ends_as_cancelled_and_so_does_no_item() {
 #[test]
 fn a_failed_turn_is_a_turn_error_and_nothing_else() {
     let overloaded =
-        Failure { code: ErrorCode::AgentProtocolError, message: "Overloaded".to_owned() };
-    let crash = Failure { code: ErrorCode::ProcessCrash, message: "Connection lost".to_owned() };
-    let by_finish_reason = Failure {
+        ItemFailure { code: ErrorCode::AgentProtocolError, message: "Overloaded".to_owned() };
+    let crash =
+        ItemFailure { code: ErrorCode::ProcessCrash, message: "Connection lost".to_owned() };
+    let by_finish_reason = ItemFailure {
         code: ErrorCode::AgentProtocolError,
         message: "The agent stopped with an error: max_tokens".to_owned(),
     };
-    let unexplained = Failure {
+    let unexplained = ItemFailure {
         code: ErrorCode::AgentProtocolError,
-        message: "The agent stopped with an error and did not say why. Try again.".to_owned(),
+        message: "The agent stopped with an error and gave no reason. Try again.".to_owned(),
     };
     let done = |error, finish_reason: Option<&str>| Payload::ResponseDone {
         status: ResponseStatus::Error,
@@ -305,7 +308,7 @@ fn a_failed_turn_is_a_turn_error_and_nothing_else() {
             stream.say(event),
             [failed("m", failure.clone(), message("partial")), turn_failed("t1", failure)]
         );
-        // One terminal event, and nothing after it.
+        // One final event, and nothing after it.
         let after = stream.say_all([
             response_error("X", "again"),
             Payload::done(ResponseStatus::Completed),

@@ -1,5 +1,6 @@
-//! Short words for long events, and a session that is fed with them at times the test chooses.
+//! Short constructors for long events, and a session that gets them at times the test chooses.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use liminal_contract::{
@@ -7,7 +8,7 @@ use liminal_contract::{
     TurnOrigin, TurnStatus,
 };
 use liminal_stream::{
-    AgentError, Emission, Failure, FinalItem, NewItem, Now, Pacing, Patch, Payload, Source,
+    AgentError, Emission, FinalItem, ItemFailure, NewItem, Now, Pacing, Patch, Payload, Source,
     StreamEvent, ToolCall, ToolPatch, Upsert, UpsertProcessor,
 };
 use serde_json::{Map, Value};
@@ -28,7 +29,7 @@ pub fn wall(ms: u64) -> Timestamp {
     Timestamp::from_millis(1_000_000 + i64::try_from(ms).unwrap())
 }
 
-/// When the agent said what we handle at `ms`.
+/// The agent's time for an event that we handle at `ms`.
 pub fn said(ms: u64) -> Timestamp {
     Timestamp::from_millis(1_000_000 - LAG + i64::try_from(ms).unwrap())
 }
@@ -38,13 +39,15 @@ pub struct Stream {
     pub processor: UpsertProcessor,
     pub turn: TurnId,
     pub now: u64,
+    /// The newest state of each item, to show growth as whole items.
+    items: HashMap<(TurnId, ItemId), Upsert>,
 }
 
 impl Stream {
-    /// A processor that has heard nothing.
+    /// A processor without any event.
     pub fn silent(pacing: Pacing) -> Self {
         let processor = UpsertProcessor::new(session_id(), pacing);
-        Self { processor, turn: TurnId::new("t1"), now: 0 }
+        Self { processor, turn: TurnId::new("t1"), now: 0, items: HashMap::new() }
     }
 
     /// A processor in the middle of turn `t1`.
@@ -63,7 +66,26 @@ impl Stream {
             session_id: session_id(),
             payload,
         };
-        self.processor.process(event, at(self.now))
+        let emissions = self.processor.process(event, at(self.now));
+        self.whole(emissions)
+    }
+
+    /// With the whole item in place of its growth.
+    pub fn whole(&mut self, emissions: Vec<Emission>) -> Vec<Emission> {
+        let whole = |emission| match emission {
+            Emission::Put(upsert) => {
+                self.items.insert((upsert.turn_id.clone(), upsert.item_id.clone()), upsert.clone());
+                Emission::Put(upsert)
+            }
+            Emission::Grew(growth) => {
+                let of = (growth.turn_id.clone(), growth.item_id.clone());
+                let item = self.items.get_mut(&of).unwrap();
+                item.grow(&growth);
+                Emission::Put(item.clone())
+            }
+            Emission::Turn(event) => Emission::Turn(event),
+        };
+        emissions.into_iter().map(whole).collect()
     }
 
     /// One event, at a later time.
@@ -77,10 +99,11 @@ impl Stream {
         payloads.into_iter().flat_map(|payload| self.say(payload)).collect()
     }
 
-    /// What the deadline brings at a later time.
+    /// The emissions of a deadline at a later time.
     pub fn flush_at(&mut self, ms: u64) -> Vec<Emission> {
         self.now = ms;
-        self.processor.flush(at(ms))
+        let emissions = self.processor.flush(at(ms));
+        self.whole(emissions)
     }
 
     pub fn deadline(&self) -> Option<u64> {
@@ -98,7 +121,7 @@ pub fn id(text: &str) -> ItemId {
     ItemId::new(text)
 }
 
-/// So many tokens of text.
+/// Text of this many tokens.
 pub fn tokens(n: usize) -> String {
     "word".repeat(n)
 }
@@ -185,7 +208,7 @@ pub fn object(value: Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap()
 }
 
-/// An upsert of turn `t1`, begun and said at one time.
+/// An upsert of turn `t1`, started and sent at one time.
 pub fn upsert(item: &str, status: ItemStatus, ms: u64, source: Source) -> Upsert {
     Upsert {
         turn_id: TurnId::new("t1"),
@@ -201,19 +224,19 @@ pub fn upsert(item: &str, status: ItemStatus, ms: u64, source: Source) -> Upsert
     }
 }
 
-/// The same, expected from the processor: everything of it at time 0.
+/// The same with every time at 0, as the processor should emit it.
 pub fn shown(item: &str, status: ItemStatus, source: Source) -> Emission {
-    Emission::Upsert(upsert(item, status, 0, source))
+    Emission::Put(upsert(item, status, 0, source))
 }
 
 /// The same, of an item that failed.
-pub fn failed(item: &str, failure: Failure, source: Source) -> Emission {
+pub fn failed(item: &str, failure: ItemFailure, source: Source) -> Emission {
     let upsert = upsert(item, ItemStatus::Error, 0, source);
-    Emission::Upsert(Upsert { failure: Some(failure), ..upsert })
+    Emission::Put(Upsert { failure: Some(failure), ..upsert })
 }
 
 pub fn message(content: &str) -> Source {
-    Source::Message { content: content.to_owned(), origin: MessageOrigin::Agent }
+    Source::message(content, MessageOrigin::Agent)
 }
 
 pub fn thinking(content: &str) -> Source {
@@ -252,8 +275,8 @@ pub fn ended(turn: &str, status: TurnStatus) -> Emission {
     turn_event(turn, TurnEventKind::TurnComplete { status, usage: None, stop_reason: None })
 }
 
-pub fn turn_failed(turn: &str, failure: Failure) -> Emission {
-    let Failure { code: error_code, message: error_message } = failure;
+pub fn turn_failed(turn: &str, failure: ItemFailure) -> Emission {
+    let ItemFailure { code: error_code, message: error_message } = failure;
     turn_event(turn, TurnEventKind::TurnError { error_code, error_message, details: None })
 }
 
@@ -262,11 +285,11 @@ pub fn contents(emissions: &[Emission]) -> Vec<&str> {
     emissions
         .iter()
         .filter_map(|emission| match emission {
-            Emission::Upsert(Upsert {
+            Emission::Put(Upsert {
                 source: Source::Message { content, .. } | Source::Thinking { content, .. },
                 ..
             }) => Some(content.as_str()),
-            Emission::Upsert(_) | Emission::Turn(_) => None,
+            Emission::Put(_) | Emission::Grew(_) | Emission::Turn(_) => None,
         })
         .collect()
 }

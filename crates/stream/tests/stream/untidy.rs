@@ -1,5 +1,5 @@
-//! Agents that are not tidy: items nobody started, ends that come twice, outputs nobody asked for. No words are lost,
-//! and nothing ends twice.
+//! Untidy agents: items that were never started, repeated ends, outputs without a call. No text is lost, and nothing
+//! ends twice.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use liminal_contract::{
     PlanStatus, Severity, TurnEventKind, TurnOrigin, TurnStatus, Usage,
 };
 use liminal_stream::{
-    Ask, Emission, Failure, FinalItem, NewItem, Notice, Pacing, Patch, Payload, ResponseStatus,
-    Source, ToolCall, ToolPatch, Upsert,
+    Emission, FinalItem, ItemFailure, NewItem, Notice, Pacing, Patch, Payload, Permission,
+    ResponseStatus, Source, ToolCall, ToolPatch, Upsert,
 };
 use serde_json::json;
 
@@ -166,7 +166,7 @@ fn an_output_that_says_late_whose_it_is_still_finds_its_call() {
         stream.say(done_output("o", "call-1", "")),
         [tool("c", ItemStatus::Complete, call_done("Bash", "call-1", "one\n"))]
     );
-    // And where it never says so, its words are not lost.
+    // And if it never says so, its text is not lost.
     stream.say_all([nameless, delta("o", "two\n")]);
     let orphan = ToolCall { tool_output: Some("two\n".to_owned()), ..call("tool", "") };
     let emitted = stream.say(Payload::done(ResponseStatus::Completed));
@@ -228,14 +228,14 @@ fn an_update_of_an_unknown_item_opens_it() {
 
 #[test]
 fn an_error_of_an_unknown_item_is_shown() {
-    let failure = Failure { code: ErrorCode::AgentProtocolError, message: "odd".to_owned() };
+    let failure = ItemFailure { code: ErrorCode::AgentProtocolError, message: "odd".to_owned() };
     assert_eq!(paced().say(item_error("?", "odd", "")), [failed("?", failure, message(""))]);
 }
 
 #[test]
 fn an_item_that_fails_keeps_its_words() {
     let mut stream = Stream::new(Pacing::gradient());
-    let failure = Failure { code: ErrorCode::ProcessCrash, message: "gone".to_owned() };
+    let failure = ItemFailure { code: ErrorCode::ProcessCrash, message: "gone".to_owned() };
     let emitted = stream.say_all([
         start_message("m"),
         delta("m", "half"),
@@ -298,9 +298,9 @@ fn a_completed_turn_completes_the_texts_that_nobody_ended() {
 #[test]
 fn a_permission_is_asked_at_once_and_settled() {
     let mut stream = Stream::new(Pacing::gradient());
-    let ask = Ask { title: "Run ls?".to_owned(), ..Ask::default() };
-    let outcome = Outcome { option_id: Some("y".to_owned()), by: OutcomeBy::User };
-    let settled = Ask { outcome: Some(outcome.clone()), ..ask.clone() };
+    let ask = Permission { title: "Run ls?".to_owned(), ..Permission::default() };
+    let outcome = Outcome { option_id: Some("y".to_owned()), by: OutcomeBy::User, message: None };
+    let settled = Permission { outcome: Some(outcome.clone()), ..ask.clone() };
     let emitted = stream.say_all([
         start("a", NewItem::Permission { ask: Box::new(ask.clone()) }),
         done("a", FinalItem::Permission { outcome }),
@@ -361,7 +361,7 @@ fn the_work_of_a_sub_agent_names_its_call() {
     let expected = upsert("m", ItemStatus::Create, 0, message("Looking."));
     assert_eq!(
         emitted,
-        [Emission::Upsert(Upsert { parent_call_id: Some("task-1".to_owned()), ..expected })]
+        [Emission::Put(Upsert { parent_call_id: Some("task-1".to_owned()), ..expected })]
     );
 }
 
@@ -386,7 +386,7 @@ fn an_item_of_a_turn_nobody_started_opens_a_turn_of_the_agents_own() {
 #[test]
 fn a_turn_that_never_began_can_still_fail() {
     let mut stream = Stream::silent(Pacing::gradient());
-    let failure = Failure { code: ErrorCode::AuthRequired, message: "Log in.".to_owned() };
+    let failure = ItemFailure { code: ErrorCode::AuthRequired, message: "Log in.".to_owned() };
     assert_eq!(
         stream.say(response_error("AUTH_REQUIRED", "Log in.")),
         [turn_failed("t1", failure)]
@@ -442,8 +442,8 @@ fn what_waits_at_the_end_of_a_turn_goes_out_in_the_order_in_which_it_was_said() 
     let items: Vec<_> = emitted
         .iter()
         .filter_map(|emission| match emission {
-            Emission::Upsert(upsert) => Some(upsert.item_id.as_str()),
-            Emission::Turn(_) => None,
+            Emission::Put(upsert) => Some(upsert.item_id.as_str()),
+            Emission::Grew(_) | Emission::Turn(_) => None,
         })
         .collect();
     assert_eq!(items, ["b", "a"]);

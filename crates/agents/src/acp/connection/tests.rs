@@ -38,7 +38,7 @@ fn the_ids_of_the_two_directions_do_not_mix() {
     connection.request("session/prompt", &json!({}), "prompt").unwrap();
     written(&mut lines);
 
-    // The agent asks under the id that our own request has.
+    // The agent's request has the same id as ours.
     let asked = br#"{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{}}"#;
     let Ok(Incoming::Request { id, .. }) = read(asked) else { panic!("not a request") };
     connection.answer(&id, Ok(json!({"outcome": {"outcome": "cancelled"}})), None).unwrap();

@@ -1,4 +1,4 @@
-//! Whatever path an agent names, nothing outside its project is read or changed, and nothing is left behind.
+//! Whatever path an agent sends, nothing outside its project is read or changed, and no temporary file remains.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,11 +11,11 @@ use proptest::sample::select;
 
 use super::{Extent, ProjectFiles};
 
-/// What no agent may ever read.
+/// The content of files that no agent may read.
 const SECRET: &str = "not for agents";
 
 #[derive(Debug, Clone)]
-enum Ask {
+enum FileRequest {
     Read(String, Extent),
     Write(String),
     Directory(String),
@@ -46,7 +46,7 @@ fn home(home: &Path) -> ProjectFiles {
     ProjectFiles::open(&project, &project.join("data")).unwrap()
 }
 
-/// A path; `HOME` stands for where all this is.
+/// A path; `HOME` stands for the test's directory.
 fn path() -> impl Strategy<Value = String> {
     let start = ["", "", "HOME/project/", "HOME/project/", "HOME/", "/", "//", "HOME/project/../"];
     let names = [
@@ -85,16 +85,17 @@ fn path() -> impl Strategy<Value = String> {
         .prop_map(|(start, names)| start.to_owned() + &names.join("/"))
 }
 
-fn ask() -> impl Strategy<Value = Ask> {
+fn ask() -> impl Strategy<Value = FileRequest> {
     let extent = (any::<Option<u32>>(), any::<Option<u32>>());
     prop_oneof![
-        (path(), extent).prop_map(|(path, (line, limit))| Ask::Read(path, Extent { line, limit })),
-        path().prop_map(Ask::Write),
-        path().prop_map(Ask::Directory),
+        (path(), extent)
+            .prop_map(|(path, (line, limit))| FileRequest::Read(path, Extent { line, limit })),
+        path().prop_map(FileRequest::Write),
+        path().prop_map(FileRequest::Directory),
     ]
 }
 
-/// All that is below a directory, links not followed.
+/// Everything below a directory; links are not followed.
 fn tree(directory: &Path, all: &mut BTreeSet<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap() {
         let entry = entry.unwrap();
@@ -116,15 +117,15 @@ proptest! {
         let at = |path: &str| PathBuf::from(path.replace("HOME", &root.display().to_string()));
         for ask in &asks {
             match ask {
-                Ask::Read(path, extent) => {
+                FileRequest::Read(path, extent) => {
                     if let Ok(text) = files.read(&at(path), *extent) {
                         prop_assert!(!text.contains(SECRET), "read: {path:?}");
                     }
                 }
-                Ask::Write(path) => {
+                FileRequest::Write(path) => {
                     let _refused_or_not = files.write(&at(path), "the agent's");
                 }
-                Ask::Directory(path) => {
+                FileRequest::Directory(path) => {
                     if let Ok(found) = files.directory(&at(path)) {
                         let found = found.canonicalize().unwrap();
                         prop_assert!(found.starts_with(root.join("project")), "{path:?}");
@@ -145,5 +146,51 @@ proptest! {
         }
         let is_ours = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "tmp");
         prop_assert_eq!(left.iter().find(is_ours), None, "left behind");
+    }
+}
+
+/// Calls this while a directory of the project and a link keep swapping places.
+#[cfg(target_os = "linux")]
+fn while_exchanged(directory: &Path, link: &Path, mut call: impl FnMut()) {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                renameat_with(CWD, directory, CWD, link, RenameFlags::EXCHANGE).unwrap();
+            }
+        });
+        for _ in 0..500 {
+            call();
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_link_that_takes_the_place_of_a_directory_meanwhile_leads_nowhere() {
+    for (to, secret) in [("..", "secret"), ("data", "token")] {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        let files = home(&root);
+        let project = root.join("project");
+        fs::write(project.join("src").join(secret), "the project's").unwrap();
+        symlink(to, project.join("turn")).unwrap();
+        let asked = project.join("src").join(secret);
+        while_exchanged(&project.join("src"), &project.join("turn"), || {
+            if let Ok(text) = files.read(&asked, Extent::default()) {
+                assert_ne!(text, SECRET, "through {to}");
+            }
+            let _refused_or_not = files.write(&asked, "the agent's");
+            let _refused_or_not = files.write(&project.join("src/new"), "the agent's");
+        });
+        for secret in [root.join("secret"), project.join("data/token")] {
+            assert_eq!(fs::read_to_string(secret).unwrap(), SECRET);
+        }
+        assert!(!root.join("new").exists() && !project.join("data/new").exists());
     }
 }

@@ -44,7 +44,7 @@ impl Home {
         self.files.write(&self.path(name), content).map_err(|error| self.named(error))
     }
 
-    /// The code and the words, without where the directory happens to be.
+    /// The code and the message, without the temporary directory.
     fn named(&self, error: FileError) -> (i64, String) {
         let error = RpcError::from(error);
         let home = self.home.path().canonicalize().unwrap();
@@ -115,7 +115,7 @@ fn a_pipe_is_refused_and_not_waited_for() {
     });
     let answers = told.recv_timeout(std::time::Duration::from_secs(60));
     let no = || refused(-32603, "project/pipe: not a regular file");
-    assert_eq!(answers, Ok((no(), no())), "somebody waits for the other end");
+    assert_eq!(answers, Ok((no(), no())), "it waits for the other end of the pipe");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn a_write_makes_directories_and_keeps_rights_and_links() {
     assert_eq!(fs::metadata(home.path("notes.txt")).unwrap().permissions().mode() & 0o777, 0o750);
     assert!(fs::symlink_metadata(home.path("link.txt")).unwrap().is_symlink());
 
-    // Nothing is left of the way there, and a write that fails leaves what was.
+    // No temporary file remains, and a failed write changes nothing.
     assert!(home.write("src", "not a file").is_err());
     let mut left: Vec<_> =
         fs::read_dir(home.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -197,4 +197,17 @@ fn a_command_runs_in_a_directory_of_the_project() {
     assert_eq!(home.files.directory(&home.path("src")).unwrap(), home.path("src"));
     assert!(home.files.directory(&home.path("notes.txt")).is_err());
     assert!(home.files.directory(Path::new("/")).is_err());
+}
+
+#[test]
+fn a_file_is_not_read_farther_than_it_may() {
+    let home = Home::new();
+    let huge = fs::File::create(home.path("huge")).unwrap();
+    huge.set_len(8 << 40).unwrap();
+    let words = "project/huge is too large: reading stops after 256 MB or 2 s, and these lines are beyond that";
+    let beyond = refused(RpcError::INTERNAL, words);
+    assert_eq!(home.read("huge", Some(2), None), beyond);
+    assert_eq!(home.read("huge", Some(u32::MAX), Some(1)), beyond);
+    let whole = refused(RpcError::INTERNAL, "project/huge has more than 32 MB; read it in parts");
+    assert_eq!(home.read("huge", None, None), whole);
 }

@@ -1,94 +1,101 @@
-//! Tool calls. Agents begin one with little and fill it by updates, may update one they never began, and may go on
-//! after its turn ended or not end it at all.
+//! Tool calls. Agents start one with few details and add more in updates. They may also update a call they never
+//! started, continue it after its turn ended, or never end it.
 
-use agent_client_protocol_schema::v1::{self as wire, ToolCallStatus, ToolCallUpdate};
+use agent_client_protocol_schema::v1::ToolCallStatus;
 use liminal_contract::{ItemId, Location, Timestamp, ToolKind, TurnId};
 use liminal_stream::{FinalItem, NewItem, Patch, Payload, SourcePart, ToolPatch};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::content::{self, Sorted};
-use super::{Normaliser, Shown, Telling};
+use super::call_update::{CallUpdate, read, readable, word};
+use super::written::WrittenFile;
+use super::{Normaliser, ShownTerminal, Telling};
 use crate::Output;
 
-/// A call as far as it must be remembered.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// The turn in which it began; what comes later still belongs there.
+    /// The turn in which it started; later updates still belong there.
     pub turn: TurnId,
     pub item: ItemId,
     pub title: String,
     pub kind: ToolKind,
-    /// What a permission that asks for it must show.
-    pub parts: Vec<SourcePart>,
+    /// What the agent shows of it, for the card of a permission.
+    pub content: Vec<SourcePart>,
+    pub locations: Vec<Location>,
     pub arguments: Map<String, Value>,
     phase: Phase,
-    /// Its turn was stopped: that it fails means nothing else.
+    /// Its turn was stopped, so a failure only means that.
     pub stopped: bool,
-    /// How many turns have begun since it did.
+    /// How many turns have started since.
     age: u8,
-    /// Its output is what its terminals show.
+    /// Its output comes from terminals.
     shows_terminal: bool,
-    /// Something was there to be seen.
-    has_content: bool,
+    /// Which content is shown now: parts, text, the output of a terminal.
+    pub has_parts: bool,
+    has_text: bool,
+    has_grown: bool,
+    refused: bool,
+    /// Changes that it made through us.
+    pub written: Vec<WrittenFile>,
+}
+
+/// A call known only from a permission or a plan, before the agent reported it. It has no item.
+#[derive(Debug)]
+pub(super) struct UnstartedCall {
+    pub about: ToolPatch,
+    name: Option<String>,
+    content: Vec<SourcePart>,
     refused: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Something was said of it, such as a question, but not that it runs.
+    /// Known, but not reported as running.
     Heard,
-    /// The agent said that it runs or is about to.
+    /// The agent said that it is running or about to.
     Running,
-    /// Ended, but its end is not said yet.
+    /// Ended, but the end is not sent yet.
     Ending {
         is_error: bool,
     },
     Ended,
 }
 
-/// A call without an end is remembered over this many turns.
+/// For how many turns a call without an end is remembered.
 const LONGEST_MEMORY: u8 = 16;
 
-/// What one message says about a call.
-struct Told {
-    id: String,
-    status: Option<ToolCallStatus>,
-    name: Option<String>,
-    parent: Option<String>,
-    patch: ToolPatch,
-    terminals: Vec<String>,
-    raw_output: Option<Value>,
-}
-
 impl Call {
-    /// Whether the agent said that it runs. It will not once the user said no.
+    /// Whether the agent said that it is running. A rejected call never is.
     pub fn is_running(&self) -> bool {
         self.phase == Phase::Running && !self.refused
     }
 
-    /// Whether its end is still to come.
     pub fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Heard | Phase::Running)
     }
 
-    /// Called when a turn begins: whether a late update would still find this call.
+    /// Called when a turn starts: whether to keep this call for late updates.
     pub fn is_remembered(&mut self) -> bool {
         self.age += 1;
         self.age < if self.phase == Phase::Ended { 2 } else { LONGEST_MEMORY }
     }
 
-    fn end(&mut self) {
+    /// Whether it is a command that runs on although its turn was stopped.
+    pub fn survives_stop(&self) -> bool {
+        self.stopped && self.kind == ToolKind::Execute && self.is_running()
+    }
+
+    pub fn end(&mut self) {
         self.phase = Phase::Ended;
-        self.parts = Vec::new();
+        self.content = Vec::new();
         self.arguments = Map::new();
+        self.written = Vec::new();
     }
 }
 
 impl Normaliser {
-    /// `tool_call` and `tool_call_update` alike: what is there replaces, what is absent stays. Only a status that
-    /// is absent means more in the first: `otherwise`.
+    /// Handles `tool_call` and `tool_call_update`: fields that are present replace earlier ones. `otherwise` is the
+    /// status if there is none.
     pub(super) fn call(
         &mut self,
         raw: &RawValue,
@@ -105,53 +112,103 @@ impl Normaliser {
         Ok(())
     }
 
-    /// The call a permission asks for. Its card is made where the agent has not told of it yet. Gives its id.
+    /// The call that a permission is about. Does not create an item for a call that the agent has not reported.
     pub(super) fn asked_call(
         &mut self,
         raw: &RawValue,
         at: Timestamp,
         out: &mut Vec<Output>,
-    ) -> Result<String, serde_json::Error> {
+    ) -> Result<(String, RequestedCall), serde_json::Error> {
         let mut told = read(raw)?;
-        // It says "pending" of a call that the agent has begun; neither is news.
+        // A permission says "pending" even of a running call, so its status is ignored.
         told.status = None;
         let id = told.id.clone();
-        self.tell_call(told, at, out);
-        Ok(id)
+        if self.calls.contains_key(&id) {
+            self.tell_call(told, at, out);
+        } else {
+            self.keep_unstarted(told);
+        }
+        let asked = match (self.calls.get(&id), self.unstarted.get(&id)) {
+            (Some(call), _) => RequestedCall {
+                title: call.title.clone(),
+                kind: call.kind,
+                content: call.content.clone(),
+                locations: call.locations.clone(),
+                arguments: call.arguments.clone(),
+            },
+            (None, Some(UnstartedCall { about, content, .. })) => RequestedCall {
+                title: about.title.clone().unwrap_or_default(),
+                kind: about.tool_kind.unwrap_or_default(),
+                content: content.clone(),
+                locations: about.locations.clone().unwrap_or_default(),
+                arguments: about.arguments.clone().unwrap_or_default(),
+            },
+            (None, None) => RequestedCall::default(),
+        };
+        Ok((id, asked))
     }
 
-    fn tell_call(&mut self, mut told: Told, at: Timestamp, out: &mut Vec<Output>) {
+    /// Remembers details of a call that has no item.
+    pub(super) fn keep_unstarted(&mut self, told: CallUpdate) -> &UnstartedCall {
+        let kept = self.unstarted.entry(told.id).or_insert_with(|| UnstartedCall {
+            about: ToolPatch::default(),
+            name: None,
+            content: Vec::new(),
+            refused: false,
+        });
+        let about = std::mem::take(&mut kept.about);
+        kept.about = over(told.patch, about);
+        kept.name = told.name.or(kept.name.take());
+        kept.content = told.content.unwrap_or(std::mem::take(&mut kept.content));
+        kept
+    }
+
+    fn tell_call(&mut self, mut told: CallUpdate, at: Timestamp, out: &mut Vec<Output>) {
         if self.ending.as_ref().is_some_and(|ending| *ending != told.id) {
             self.end_call(at, out);
         }
         let is_new = !self.calls.contains_key(&told.id);
         if is_new {
+            if self.keeps_plan(&mut told, at, out) {
+                return;
+            }
             self.begin_call(&mut told, at, out);
+        } else if let Some(call) = self.calls.get(&told.id) {
+            call.replace_content(&mut told);
         }
-        let Told { id, status, patch, terminals, raw_output, .. } = told;
+        let CallUpdate { id, status, mut patch, content, terminals, raw_output, .. } = told;
         for terminal in terminals {
-            self.shown.push(Shown { terminal, call: id.clone() });
+            self.shown.push(ShownTerminal { terminal, call: id.clone() });
         }
         let stopping = self.turn.as_ref().filter(|open| open.stopping).map(|open| &open.id);
         let Some(call) = self.calls.get_mut(&id) else { return };
-        call.learn(&patch);
+        if call.refused {
+            // After a rejection some agents send only the tool's name as the title.
+            patch.title = None;
+        }
+        call.learn(&patch, content);
+        call.claim_written(&mut self.written, &mut patch);
         let (turn, item_id) = (call.turn.clone(), call.item.clone());
         let is_error = status == Some(ToolCallStatus::Failed);
         let ends = is_error || status == Some(ToolCallStatus::Completed);
         if ends && call.is_open() {
             let mut about = patch;
-            if !call.has_content {
+            if !call.has_content() {
                 about.output = raw_output.as_ref().and_then(readable);
             }
             about.refused = call.refused.then_some(true);
             let stopped = call.stopped || stopping == Some(&turn);
-            if is_error && stopped && !call.refused {
-                // It was stopped with its turn, so it is neither complete nor failed; its words stay.
+            let is_cut = is_error || call.kind == ToolKind::Execute;
+            if is_cut && stopped && !call.refused {
+                // It was stopped with its turn, so it neither completed nor failed; its output stays. Some agents
+                // report a command that was ended as completed.
                 call.end();
                 return self.patch_call(&turn, item_id, about, at, out);
             }
-            // A call that comes complete is followed by its output where it shows a terminal, and in a history.
-            let more_follows = is_new && (call.shows_terminal && !call.has_content);
+            // If a call arrives already complete, its output follows if it shows a terminal or is part of a history.
+            // A call known only from an update may be reported next.
+            let is_untold = call.title.is_empty();
+            let more_follows = is_new && (is_untold || call.shows_terminal && !call.has_content());
             if more_follows || self.telling == Telling::History {
                 call.phase = Phase::Ending { is_error };
                 self.ending = Some(id);
@@ -169,7 +226,7 @@ impl Normaliser {
         }
     }
 
-    fn patch_call(
+    pub(super) fn patch_call(
         &mut self,
         turn: &TurnId,
         item_id: ItemId,
@@ -181,11 +238,22 @@ impl Normaliser {
             return;
         }
         self.close_text_of(turn, at, out);
+        self.emit_patch(turn, item_id, patch, at, out);
+    }
+
+    fn emit_patch(
+        &mut self,
+        turn: &TurnId,
+        item_id: ItemId,
+        patch: ToolPatch,
+        at: Timestamp,
+        out: &mut Vec<Output>,
+    ) {
         let patch = Patch::Tool(Box::new(patch));
         self.emit(turn, Payload::ItemUpdate { item_id, patch }, at, out);
     }
 
-    /// Says the end of the call whose end was held back.
+    /// Sends the end of the call that was held back.
     pub(super) fn end_call(&mut self, at: Timestamp, out: &mut Vec<Output>) {
         let Some(id) = self.ending.take() else { return };
         let Some(call) = self.calls.get_mut(&id) else { return };
@@ -212,37 +280,49 @@ impl Normaliser {
         self.emit(turn, Payload::ItemDone { item_id, final_item }, at, out);
     }
 
-    fn begin_call(&mut self, told: &mut Told, at: Timestamp, out: &mut Vec<Output>) {
+    fn begin_call(&mut self, told: &mut CallUpdate, at: Timestamp, out: &mut Vec<Output>) {
         let turn = self.turn_for(None, at, out);
         self.close_text(at, out);
         let item_id = ItemId::call(&turn, &told.id);
-        let about = std::mem::take(&mut told.patch);
+        let unstarted = self.unstarted.remove(&told.id);
+        let refused = unstarted.as_ref().is_some_and(|unstarted| unstarted.refused);
+        let mut about = std::mem::take(&mut told.patch);
+        if let Some(UnstartedCall { about: before, name, content, .. }) = unstarted {
+            told.name = told.name.take().or(name);
+            told.content = told.content.take().or(Some(content));
+            about.title = about.title.filter(|_| !refused).or_else(|| before.title.clone());
+            about = over(about, before);
+        }
         let kind = about.tool_kind.unwrap_or_default();
         let mut call = Call {
             turn: turn.clone(),
             item: item_id.clone(),
             title: String::new(),
             kind,
-            parts: Vec::new(),
+            content: Vec::new(),
+            locations: Vec::new(),
             arguments: Map::new(),
             phase: Phase::Heard,
             stopped: false,
             age: 0,
             shows_terminal: false,
-            has_content: false,
-            refused: false,
+            has_parts: false,
+            has_text: false,
+            has_grown: false,
+            refused,
+            written: Vec::new(),
         };
         call.shows_terminal = !told.terminals.is_empty();
-        call.learn(&about);
+        call.learn(&about, told.content.take());
         self.calls.insert(told.id.clone(), call);
         let name = told.name.take().unwrap_or_else(|| word(kind).to_owned());
-        let about = Box::new(ToolPatch { name: None, ..about });
+        let refused = refused.then_some(true);
+        let about = Box::new(ToolPatch { name: None, refused, ..about });
         let item = NewItem::FunctionCall { name, call_id: told.id.clone(), about };
         let parent_call_id = told.parent.take();
         self.emit(&turn, Payload::ItemStart { item_id, parent_call_id, item }, at, out);
     }
 
-    /// More output of a call.
     pub(super) fn grow_output(
         &mut self,
         id: &str,
@@ -251,32 +331,39 @@ impl Normaliser {
         out: &mut Vec<Output>,
     ) {
         let Some(call) = self.calls.get_mut(id) else { return };
-        call.has_content = true;
+        call.has_grown = true;
         let (turn, item_id) = (call.turn.clone(), call.item.clone());
         let patch = ToolPatch { output_delta: Some(text), ..ToolPatch::default() };
-        self.emit(
-            &turn,
-            Payload::ItemUpdate { item_id, patch: Patch::Tool(Box::new(patch)) },
-            at,
-            out,
-        );
+        self.emit_patch(&turn, item_id, patch, at, out);
     }
 
-    /// The user did not allow the call.
+    /// The command that the call shows ended.
+    pub(super) fn end_command(
+        &mut self,
+        id: &str,
+        code: i32,
+        at: Timestamp,
+        out: &mut Vec<Output>,
+    ) {
+        let Some(call) = self.calls.get(id) else { return };
+        let (turn, item_id) = (call.turn.clone(), call.item.clone());
+        let patch = ToolPatch { exit_code: Some(code), ..ToolPatch::default() };
+        self.emit_patch(&turn, item_id, patch, at, out);
+    }
+
+    /// The user rejected the call.
     pub(super) fn refuse_call(&mut self, id: &str, at: Timestamp, out: &mut Vec<Output>) {
+        if let Some(unstarted) = self.unstarted.get_mut(id) {
+            unstarted.refused = true;
+        }
         let Some(call) = self.calls.get_mut(id).filter(|call| call.is_open()) else { return };
         call.refused = true;
         let (turn, item_id) = (call.turn.clone(), call.item.clone());
         let patch = ToolPatch { refused: Some(true), ..ToolPatch::default() };
-        self.emit(
-            &turn,
-            Payload::ItemUpdate { item_id, patch: Patch::Tool(Box::new(patch)) },
-            at,
-            out,
-        );
+        self.emit_patch(&turn, item_id, patch, at, out);
     }
 
-    /// After a refusal there may be no word about the call any more. Others may go on after their turn.
+    /// Ends rejected calls, which agents may never mention again. Other calls may continue after their turn.
     pub(super) fn close_refused(&mut self, at: Timestamp, out: &mut Vec<Output>) {
         let Some(turn) = self.turn().cloned() else { return };
         let mut open: Vec<_> = self
@@ -295,7 +382,7 @@ impl Normaliser {
         }
     }
 
-    /// A call of the turn that is going on ends the text before it. A late one of an earlier turn does not.
+    /// A call of the current turn ends the text before it; a late one of an earlier turn does not.
     fn close_text_of(&mut self, turn: &TurnId, at: Timestamp, out: &mut Vec<Output>) {
         if self.turn() == Some(turn) {
             self.close_text(at, out);
@@ -304,132 +391,71 @@ impl Normaliser {
 }
 
 impl Call {
-    fn learn(&mut self, patch: &ToolPatch) {
+    fn learn(&mut self, patch: &ToolPatch, content: Option<Vec<SourcePart>>) {
         if let Some(title) = &patch.title {
             self.title.clone_from(title);
         }
         if let Some(kind) = patch.tool_kind {
             self.kind = kind;
         }
+        if let Some(locations) = &patch.locations {
+            self.locations.clone_from(locations);
+        }
         if let Some(arguments) = &patch.arguments {
             self.arguments.clone_from(arguments);
         }
+        if let Some(content) = content {
+            self.content = content;
+        }
         if let Some(parts) = &patch.parts {
-            self.parts.clone_from(parts);
-            self.has_content |= !parts.is_empty();
+            self.has_parts = !parts.is_empty();
         }
-        self.has_content |= patch.output.is_some() || patch.output_delta.is_some();
+        if let Some(output) = &patch.output {
+            self.has_text = !output.is_empty();
+        }
+        self.has_grown |= patch.output_delta.is_some();
     }
-}
 
-/// Reads what a message says about a call.
-fn read(raw: &RawValue) -> Result<Told, serde_json::Error> {
-    #[derive(Deserialize)]
-    struct WithContent<'a> {
-        #[serde(default, borrow)]
-        content: Option<Vec<&'a RawValue>>,
-    }
-    let ToolCallUpdate { tool_call_id, fields, meta, .. } = serde_json::from_str(raw.get())?;
-    if tool_call_id.0.is_empty() {
-        // It could not be told from another.
-        return Err(serde::de::Error::custom("toolCallId is empty"));
-    }
-    // The schema's reader passes over content it does not know without a word; so the content is read apart.
-    let content = serde_json::from_str::<WithContent<'_>>(raw.get()).ok().and_then(|it| it.content);
-    let meta = meta.unwrap_or_default();
-    let output_delta = ["terminal_output_delta", "terminal_output"]
-        .iter()
-        .filter_map(|key| meta.get(*key)?.get("data")?.as_str())
-        .collect::<String>();
-    let of_terminal = meta.keys().any(|key| key.starts_with("terminal_"));
-    let Sorted { texts, mut parts, terminals } =
-        content.as_deref().map(content::sort).unwrap_or_default();
-    let mut output = None;
-    if !texts.is_empty() {
-        if of_terminal || !terminals.is_empty() {
-            let texts = texts.into_iter().map(|text| SourcePart::Text { text });
-            parts = texts.chain(parts).collect();
-        } else {
-            output = Some(texts.join("\n"));
+    /// New content replaces all earlier content, except the output of a terminal.
+    fn replace_content(&self, told: &mut CallUpdate) {
+        if told.content.is_none() {
+            return;
+        }
+        if self.has_parts {
+            told.patch.parts.get_or_insert_default();
+        }
+        if self.has_text {
+            told.patch.output.get_or_insert_default();
         }
     }
-    let claude = meta.get("claudeCode");
-    let of_claude = |key: &str| claude.and_then(|it| it.get(key)?.as_str()).map(str::to_owned);
-    let name = fields.name.or_else(|| of_claude("toolName")).filter(|name| !name.is_empty());
-    let patch = ToolPatch {
-        name: name.clone(),
-        title: fields.title,
-        tool_kind: fields.kind.map(kind),
-        locations: fields.locations.map(|them| them.into_iter().map(location).collect()),
-        arguments: fields.raw_input.and_then(arguments),
-        // An empty list is news only where there was something before, and then the agent shows what replaced it.
-        parts: (!parts.is_empty()).then_some(parts),
-        output,
-        output_delta: (!output_delta.is_empty()).then_some(output_delta),
-        refused: None,
-    };
-    Ok(Told {
-        id: tool_call_id.0.to_string(),
-        status: fields.status,
-        name,
-        parent: of_claude("parentToolUseId"),
-        patch,
-        terminals,
-        raw_output: fields.raw_output,
-    })
-}
 
-fn location(location: wire::ToolCallLocation) -> Location {
-    Location { path: location.path.display().to_string(), line: location.line }
-}
-
-/// Arguments are an object by custom, not by rule. Empty ones say nothing: agents send them before the real ones.
-fn arguments(raw: Value) -> Option<Map<String, Value>> {
-    match raw {
-        Value::Object(map) => (!map.is_empty()).then_some(map),
-        Value::Null => None,
-        other => Some(Map::from_iter([("input".to_owned(), other)])),
+    fn has_content(&self) -> bool {
+        self.has_parts || self.has_text || self.has_grown
     }
 }
 
-/// A raw output as text, where there is something to read.
-fn readable(raw: &Value) -> Option<String> {
-    match raw {
-        Value::Null => None,
-        Value::String(text) => (!text.is_empty()).then(|| text.clone()),
-        Value::Object(map) if map.is_empty() => None,
-        Value::Array(list) if list.is_empty() => None,
-        other => serde_json::to_string_pretty(other).ok(),
-    }
+/// The call that a permission is about.
+#[derive(Debug, Default)]
+pub(super) struct RequestedCall {
+    pub title: String,
+    pub kind: ToolKind,
+    pub content: Vec<SourcePart>,
+    pub locations: Vec<Location>,
+    pub arguments: Map<String, Value>,
 }
 
-fn kind(kind: wire::ToolKind) -> ToolKind {
-    match kind {
-        wire::ToolKind::Read => ToolKind::Read,
-        wire::ToolKind::Edit => ToolKind::Edit,
-        wire::ToolKind::Delete => ToolKind::Delete,
-        wire::ToolKind::Move => ToolKind::Move,
-        wire::ToolKind::Search => ToolKind::Search,
-        wire::ToolKind::Execute => ToolKind::Execute,
-        wire::ToolKind::Think => ToolKind::Think,
-        wire::ToolKind::Fetch => ToolKind::Fetch,
-        wire::ToolKind::SwitchMode => ToolKind::SwitchMode,
-        _ => ToolKind::Other,
-    }
-}
-
-/// What to call a tool that has no name.
-fn word(kind: ToolKind) -> &'static str {
-    match kind {
-        ToolKind::Read => "read",
-        ToolKind::Edit => "edit",
-        ToolKind::Delete => "delete",
-        ToolKind::Move => "move",
-        ToolKind::Search => "search",
-        ToolKind::Execute => "execute",
-        ToolKind::Think => "think",
-        ToolKind::Fetch => "fetch",
-        ToolKind::SwitchMode => "switch_mode",
-        ToolKind::Other => "tool",
+/// Fills the gaps of a patch from an earlier one.
+fn over(patch: ToolPatch, before: ToolPatch) -> ToolPatch {
+    ToolPatch {
+        name: patch.name.or(before.name),
+        title: patch.title.or(before.title),
+        tool_kind: patch.tool_kind.or(before.tool_kind),
+        locations: patch.locations.or(before.locations),
+        arguments: patch.arguments.or(before.arguments),
+        parts: patch.parts.or(before.parts),
+        output: patch.output.or(before.output),
+        output_delta: patch.output_delta.or(before.output_delta),
+        refused: patch.refused.or(before.refused),
+        exit_code: patch.exit_code.or(before.exit_code),
     }
 }

@@ -1,12 +1,14 @@
-//! What codex says in `_meta` beside the protocol: that it tries again, and that a turn failed. Without this an
-//! outage of its model would look like an answer.
+//! Codex's own reports in `_meta`: that it retries, and that a turn failed. Without them an outage of its model would
+//! look like an answer.
 
 use liminal_contract::{ErrorCode, Severity, Timestamp};
 use liminal_stream::{AgentError, Notice};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::{Normaliser, Telling};
 use crate::Output;
+use crate::acp::envelope::in_words;
 
 impl Normaliser {
     /// Reads the `_meta` of a `session_info_update`.
@@ -38,7 +40,7 @@ impl Normaliser {
         }
     }
 
-    /// After its "system error" codex says the reason as a text of no message. It is the turn's failure then.
+    /// After a "system error" codex sends the reason as text without a message id; that is the turn's failure.
     pub(super) fn takes_as_failure(&mut self, text: &str) -> bool {
         let Some(failure) = self.turn.as_mut().and_then(|open| open.failure.as_mut()) else {
             return false;
@@ -51,15 +53,18 @@ impl Normaliser {
     }
 }
 
-/// A turn that the agent said had failed.
+/// Whether codex reports that it is idle: the only end of a turn that it started.
+pub(crate) fn is_idle(raw: &RawValue) -> bool {
+    let update = serde_json::from_str::<Value>(raw.get()).ok();
+    let status = update.as_ref().and_then(|it| it.pointer("/_meta/codex/threadStatus/type"));
+    status.and_then(Value::as_str) == Some("idle")
+}
+
+/// The error of a turn that codex reported as failed.
 pub(super) fn failed(words: String) -> AgentError {
-    // The model's own answer is passed on as it came.
-    let inner = serde_json::from_str::<Value>(&words).ok();
-    let inner = inner.as_ref().and_then(|it| it.pointer("/error/message")?.as_str());
-    let message = match inner {
-        Some(message) => message.to_owned(),
-        None if words.is_empty() => "The agent could not answer.".to_owned(),
-        None => words,
+    let message = match words.as_str() {
+        "" => "The agent could not answer.".to_owned(),
+        words => in_words(words),
     };
     AgentError::new(ErrorCode::AgentProtocolError, message, None)
 }

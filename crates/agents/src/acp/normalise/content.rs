@@ -6,20 +6,20 @@ use serde_json::value::RawValue;
 
 use super::cut;
 
-/// What a call holds, sorted by how it is shown.
+/// The content of a call, sorted by how it is shown.
 #[derive(Debug, Default)]
-pub(super) struct Sorted {
+pub(super) struct SortedContent {
     /// Plain output.
     pub texts: Vec<String>,
-    /// Everything else that is to be seen.
+    /// Everything else that is visible.
     pub parts: Vec<SourcePart>,
     /// Terminals whose output belongs here.
     pub terminals: Vec<String>,
 }
 
-/// Sorts the content of a call. What is not of a known type is shown as it came.
-pub(super) fn sort(content: &[&RawValue]) -> Sorted {
-    let mut sorted = Sorted::default();
+/// Content of an unknown type is shown as raw JSON.
+pub(super) fn sort(content: &[&RawValue]) -> SortedContent {
+    let mut sorted = SortedContent::default();
     for raw in content {
         match serde_json::from_str(raw.get()) {
             Ok(ToolCallContent::Content(content)) => match content.content {
@@ -39,7 +39,7 @@ pub(super) fn sort(content: &[&RawValue]) -> Sorted {
             }
             Ok(_) => sorted.parts.push(as_it_came(raw)),
             Err(error) => {
-                tracing::warn!(%error, raw = ?cut(raw.get()), "Content of a call is not of its type");
+                tracing::warn!(%error, raw = ?cut(raw.get()), "Invalid content in a tool call");
                 sorted.parts.push(as_it_came(raw));
             }
         }
@@ -47,7 +47,7 @@ pub(super) fn sort(content: &[&RawValue]) -> Sorted {
     sorted
 }
 
-/// A block as part of a running text.
+/// A block inside a text.
 pub(super) fn markdown(block: &ContentBlock) -> String {
     match block {
         ContentBlock::Text(text) => text.text.clone(),
@@ -71,10 +71,10 @@ pub(super) fn markdown(block: &ContentBlock) -> String {
     }
 }
 
-/// What stands for content that a text can't show. `data` is Base64.
+/// A placeholder for content that a text can't show. `data` is Base64.
 fn unshown(what: &str, mime_type: &str, data: &str) -> String {
     format!(
-        "*{what} ({mime_type}, {} KB), which can't be shown here*",
+        "*{what} ({mime_type}, {} KB) can't be shown here*",
         (data.len() * 3 / 4).div_ceil(1024)
     )
 }
@@ -101,7 +101,7 @@ fn as_it_came(raw: &RawValue) -> SourcePart {
     SourcePart::Code { text: raw.get().to_owned(), language: Some("json".to_owned()) }
 }
 
-/// Some agents put plain output between fences. Where the whole text is one fence, what is in it.
+/// Some agents put plain output between fences. If the whole text is one fenced block, returns its content.
 fn without_fence(text: &str) -> &str {
     let inner = || {
         let body = text.trim().strip_prefix("```")?.strip_suffix("```")?;
@@ -117,7 +117,7 @@ fn fence_for(text: &str) -> String {
     "`".repeat(longest.max(2) + 1)
 }
 
-/// What stands after the last dot of the last part of an address.
+/// The file extension at the end of a URI.
 fn extension(uri: &str) -> &str {
     let name = uri.rsplit('/').next().unwrap_or_default();
     let name = name.split(['?', '#']).next().unwrap_or_default();

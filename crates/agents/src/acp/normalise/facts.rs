@@ -1,15 +1,15 @@
-//! Updates that are not conversation: commands, modes, options, titles, usage. What no fact fits is kept as it came.
+//! Updates that are not conversation: commands, modes, options, titles, usage. Anything else is logged and dropped.
 
 use agent_client_protocol_schema::v1::{
     AvailableCommandInput, AvailableCommandsUpdate, CurrentModeUpdate, Notice as WireNotice,
-    NoticeSeverity, SessionModeState, UsageUpdate,
+    NoticeSeverity, UsageUpdate,
 };
-use liminal_contract::{Severity, Timestamp, Usage};
-use liminal_stream::{Mode, Notice, SessionFact, SlashCommand};
+use liminal_contract::{Severity, SlashCommand, Timestamp, Usage};
+use liminal_stream::{Notice, SessionFact};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Normaliser, Telling, other};
+use super::{Normaliser, Telling};
 use crate::Output;
 
 impl Normaliser {
@@ -35,13 +35,13 @@ impl Normaliser {
             }
             "current_mode_update" => {
                 let update: CurrentModeUpdate = serde_json::from_str(raw.get())?;
-                let current = update.current_mode_id.0.to_string();
-                out.push(Output::Fact(SessionFact::Modes { current, available: Vec::new() }));
+                out.extend(self.current_mode(&update.current_mode_id.0));
             }
             "config_option_update" => {
                 let update: Value = serde_json::from_str(raw.get())?;
-                let options = update.get("configOptions").cloned().unwrap_or_default();
-                out.extend(self.options(options));
+                out.extend(
+                    self.config_options(update.get("configOptions").unwrap_or(&Value::Null)),
+                );
             }
             "session_info_update" => {
                 let update: Value = serde_json::from_str(raw.get())?;
@@ -50,7 +50,6 @@ impl Normaliser {
                 }
                 if let Some(meta) = update.get("_meta") {
                     self.codex_status(meta, at, out);
-                    out.push(other(kind, raw));
                 }
             }
             "usage_update" => {
@@ -64,8 +63,8 @@ impl Normaliser {
                 })));
             }
             unknown => {
-                tracing::debug!(kind = ?unknown, raw = ?super::cut(raw.get()), "An update of a kind we don't know");
-                out.push(other(unknown, raw));
+                let raw = super::cut(raw.get());
+                tracing::debug!(kind = ?unknown, ?raw, "Skipped an update of an unknown kind");
             }
         }
         Ok(())
@@ -93,76 +92,4 @@ impl Normaliser {
         self.say(Notice { severity, text, actions: Vec::new(), details: None }, at, out);
         Ok(())
     }
-
-    /// What the answer to `session/new`, `load` or `resume` tells about the session.
-    pub fn told_at_start(&mut self, answer: &Value) -> Vec<Output> {
-        let mut out = Vec::new();
-        if let Some(modes) = answer.get("modes").and_then(modes) {
-            out.push(Output::Fact(modes));
-        }
-        let model = answer.pointer("/models/currentModelId").and_then(Value::as_str);
-        if let Some(model) = model {
-            self.set_model(model);
-            out.push(Output::Fact(SessionFact::Model(model.to_owned())));
-        }
-        if let Some(models) = answer.get("models").filter(|models| !models.is_null()) {
-            let kind = "models".to_owned();
-            out.push(Output::Fact(SessionFact::Other { kind, value: models.clone() }));
-        }
-        if let Some(options) = answer.get("configOptions").filter(|options| !options.is_null()) {
-            let told: Vec<_> = self.options(options.clone()).collect();
-            // What the older fields said is not said again.
-            let news = told.into_iter().filter(|output| match output {
-                Output::Fact(SessionFact::Modes { .. }) => {
-                    answer.get("modes").is_none_or(Value::is_null)
-                }
-                Output::Fact(SessionFact::Model(_)) => model.is_none(),
-                _ => true,
-            });
-            out.extend(news);
-        }
-        if let Some(model) = model {
-            self.set_model(model);
-        }
-        out
-    }
-
-    /// Options, whole, and what in them is a mode or a model.
-    fn options(&mut self, options: Value) -> impl Iterator<Item = Output> + use<> {
-        let current = |category: &str| {
-            let option = options
-                .as_array()?
-                .iter()
-                .find(|option| option.get("category").and_then(Value::as_str) == Some(category))?;
-            Some((option.get("currentValue")?.as_str()?.to_owned(), option.get("options").cloned()))
-        };
-        let mode = current("mode").map(|(current, choices)| {
-            let available = choices.as_ref().and_then(Value::as_array).into_iter().flatten();
-            let available = available.filter_map(|choice| named(choice, "value")).collect();
-            SessionFact::Modes { current, available }
-        });
-        let model = current("model").map(|(model, _)| model);
-        if let Some(model) = &model {
-            self.set_model(model);
-        }
-        let options = SessionFact::Other { kind: "config_options".to_owned(), value: options };
-        mode.into_iter().chain(model.map(SessionFact::Model)).chain([options]).map(Output::Fact)
-    }
-}
-
-/// The modes of a session.
-pub(crate) fn modes(value: &Value) -> Option<SessionFact> {
-    let state: SessionModeState = serde_json::from_value(value.clone()).ok()?;
-    let available = state.available_modes.into_iter().map(|mode| Mode {
-        id: mode.id.0.to_string(),
-        name: mode.name,
-        description: mode.description,
-    });
-    let current = state.current_mode_id.0.to_string();
-    Some(SessionFact::Modes { current, available: available.collect() })
-}
-
-fn named(choice: &Value, id: &str) -> Option<Mode> {
-    let text = |key: &str| choice.get(key).and_then(Value::as_str).map(str::to_owned);
-    Some(Mode { id: text(id)?, name: text("name")?, description: text("description") })
 }

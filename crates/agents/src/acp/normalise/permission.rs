@@ -1,14 +1,14 @@
-//! Permissions: the card an agent's question becomes, and how it is settled.
+//! Permissions: the card for an agent's request, and how it is settled.
 
-use liminal_contract::{AskKind, AskOption, ItemId, Outcome, Timestamp};
-use liminal_stream::{Ask, FinalItem, NewItem, Payload, SourcePart};
+use liminal_contract::{AskKind, AskOption, ItemId, Location, Outcome, Timestamp, ToolKind};
+use liminal_stream::{Field, FinalItem, NewItem, Payload, Permission, SourcePart};
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::Normaliser;
-use super::call::Call;
-use crate::Output;
+use super::call::RequestedCall;
+use crate::{Output, asked};
 
 impl Normaliser {
     pub(super) fn permission(
@@ -25,22 +25,17 @@ impl Normaliser {
             options: Vec<Offered>,
         }
         let request: Request<'_> = serde_json::from_str(raw.get())?;
-        let call_id = self.asked_call(request.tool_call, at, out)?;
+        let (call_id, asked) = self.asked_call(request.tool_call, at, out)?;
         let turn = self.turn_for(None, at, out);
         self.close_text(at, out);
         let options: Vec<_> = request.options.into_iter().map(Offered::option).collect();
-        let (title, tool_kind, parts) = match self.calls.get(&call_id) {
-            Some(call) => (call.title.clone(), call.kind, shown(call)),
-            None => Default::default(),
-        };
-        let ask = Ask {
+        let ask = Permission {
             call_id: Some(call_id),
-            title,
-            tool_kind,
-            parts,
+            title: asked.title.clone(),
+            tool_kind: asked.kind,
+            parts: shown(asked),
             options: options.clone(),
-            questions: None,
-            outcome: None,
+            ..Permission::default()
         };
         let item_id = ItemId::ask(&turn, self.count(|open| &mut open.asks));
         let item = NewItem::Permission { ask: Box::new(ask) };
@@ -81,7 +76,7 @@ pub(crate) fn call_of(raw: &RawValue) -> Option<String> {
     serde_json::from_str::<Request>(raw.get()).ok().map(|request| request.tool_call.tool_call_id)
 }
 
-/// An option as the wire has it; a kind we don't know does not cost the question.
+/// An option on the wire; an unknown kind does not invalidate the permission.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Offered {
@@ -106,31 +101,36 @@ impl Offered {
     }
 }
 
-/// What the user must see to decide: the change, or the command, or else all arguments.
-fn shown(call: &Call) -> Vec<SourcePart> {
-    if !call.parts.is_empty() {
-        return call.parts.clone();
+/// Everything the user must see to decide: all that the agent shows about the call.
+fn shown(asked: RequestedCall) -> Vec<SourcePart> {
+    let RequestedCall { kind, mut content, locations, arguments, .. } = asked;
+    if kind == ToolKind::SwitchMode
+        && let Some(plan) = arguments.get("plan").and_then(Value::as_str)
+    {
+        content.push(SourcePart::Text { text: plan.to_owned() });
     }
-    let code = |text: String, language: &str| {
-        vec![SourcePart::Code { text, language: Some(language.to_owned()) }]
-    };
-    match command(&call.arguments) {
-        Some(command) => code(command, "sh"),
-        None if call.arguments.is_empty() => Vec::new(),
-        None => match serde_json::to_string_pretty(&call.arguments) {
-            Ok(text) => code(text, "json"),
-            Err(_) => Vec::new(),
-        },
+    let mut parts = asked::parts(&arguments, content);
+    let files: Vec<Field> =
+        locations.iter().filter(|location| !is_named(location, &parts)).map(file).collect();
+    if !files.is_empty() {
+        parts.push(SourcePart::Fields { fields: files });
     }
+    parts
 }
 
-fn command(arguments: &Map<String, Value>) -> Option<String> {
-    match arguments.get("command")? {
-        Value::String(command) => Some(command.clone()),
-        Value::Array(words) => {
-            let words: Option<Vec<_>> = words.iter().map(Value::as_str).collect();
-            Some(words?.join(" "))
-        }
-        _ => None,
-    }
+fn file(Location { path, line }: &Location) -> Field {
+    let value = match line {
+        Some(line) => format!("{path}:{line}"),
+        None => path.clone(),
+    };
+    Field { name: "File".to_owned(), value }
+}
+
+/// Whether the card names the file already.
+fn is_named(location: &Location, parts: &[SourcePart]) -> bool {
+    parts.iter().any(|part| match part {
+        SourcePart::Diff { path, .. } => *path == location.path,
+        SourcePart::Fields { fields } => fields.iter().any(|field| field.value == location.path),
+        _ => false,
+    })
 }

@@ -1,11 +1,13 @@
-//! Plans: one item a turn, updated in place.
+//! Plans: one item per turn, updated in place. A plan that the agent repeats is not shown again.
 
+use agent_client_protocol_schema::v1::ToolCallStatus;
 use liminal_contract::{ItemId, PlanEntry, PlanStatus, Timestamp};
-use liminal_stream::{FinalItem, NewItem, Patch, Payload};
+use liminal_stream::{FinalItem, NewItem, Patch, Payload, ToolPatch};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
+use super::call_update::CallUpdate;
 use super::{Normaliser, Telling};
 use crate::Output;
 
@@ -18,9 +20,51 @@ impl Normaliser {
     ) -> Result<(), serde_json::Error> {
         let entries = plan_entries(raw)?;
         if self.telling == Telling::KnownHistory {
+            self.last_plan = entries;
             return Ok(());
         }
+        self.put_plan(entries, at, out);
+        Ok(())
+    }
+
+    /// Whether this call only updates the plan; then it is shown as the plan. Such a tool may be named before its steps
+    /// arrive: the call waits for them, and becomes an ordinary call if they never come.
+    pub(super) fn keeps_plan(
+        &mut self,
+        told: &mut CallUpdate,
+        at: Timestamp,
+        out: &mut Vec<Output>,
+    ) -> bool {
+        let writes_steps = |title: &Option<String>| {
+            let letters = |title: &String| -> String {
+                title.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect()
+            };
+            matches!(title.as_ref().map(letters).as_deref(), Some("todowrite" | "writetodos"))
+        };
+        let steps = |patch: &ToolPatch| patch.arguments.as_ref().and_then(todos);
+        let before = self.unstarted.get(&told.id).map(|unstarted| &unstarted.about);
+        let entries = steps(&told.patch).or_else(|| before.and_then(steps));
+        let has_failed = told.status == Some(ToolCallStatus::Failed);
+        let has_ended = has_failed || told.status == Some(ToolCallStatus::Completed);
+        let is_named = writes_steps(&told.patch.title)
+            || writes_steps(&told.name)
+            || before.is_some_and(|about| writes_steps(&about.title));
+        let keeps = !has_failed && (entries.is_some() || is_named && !has_ended);
+        if keeps {
+            self.keep_unstarted(std::mem::take(told));
+            if let Some(entries) = entries {
+                self.put_plan(entries, at, out);
+            }
+        }
+        keeps
+    }
+
+    fn put_plan(&mut self, entries: Vec<PlanEntry>, at: Timestamp, out: &mut Vec<Output>) {
+        if self.last_plan == entries {
+            return;
+        }
         let turn = self.turn_for(None, at, out);
+        self.last_plan.clone_from(&entries);
         self.close_text(at, out);
         let item_id = ItemId::plan(&turn);
         let before = self.turn.as_mut().and_then(|open| open.plan.replace(entries.clone()));
@@ -33,7 +77,6 @@ impl Normaliser {
             Some(_) => Payload::ItemUpdate { item_id, patch: Patch::Plan { entries } },
         };
         self.emit(&turn, payload, at, out);
-        Ok(())
     }
 
     pub(super) fn close_plan(&mut self, at: Timestamp, out: &mut Vec<Output>) {
@@ -45,29 +88,42 @@ impl Normaliser {
     }
 }
 
-/// Entries of a plan. An unknown status or priority does not cost the entry.
+/// One entry of a plan. An unknown status or priority does not invalidate it.
+#[derive(Deserialize)]
+struct Entry {
+    content: String,
+    #[serde(default)]
+    status: Value,
+    #[serde(default)]
+    priority: Value,
+}
+
+impl From<Entry> for PlanEntry {
+    fn from(entry: Entry) -> Self {
+        Self {
+            text: entry.content,
+            status: match entry.status.as_str() {
+                Some("completed") => PlanStatus::Completed,
+                Some("in_progress") => PlanStatus::InProgress,
+                _ => PlanStatus::Pending,
+            },
+            priority: entry.priority.as_str().map(str::to_owned),
+        }
+    }
+}
+
 fn plan_entries(raw: &RawValue) -> Result<Vec<PlanEntry>, serde_json::Error> {
     #[derive(Deserialize)]
     struct Plan {
         entries: Vec<Entry>,
     }
-    #[derive(Deserialize)]
-    struct Entry {
-        content: String,
-        #[serde(default)]
-        status: Value,
-        #[serde(default)]
-        priority: Value,
-    }
     let plan: Plan = serde_json::from_str(raw.get())?;
-    let entry = |entry: Entry| PlanEntry {
-        text: entry.content,
-        status: match entry.status.as_str() {
-            Some("completed") => PlanStatus::Completed,
-            Some("in_progress") => PlanStatus::InProgress,
-            _ => PlanStatus::Pending,
-        },
-        priority: entry.priority.as_str().map(str::to_owned),
-    };
-    Ok(plan.entries.into_iter().map(entry).collect())
+    Ok(plan.entries.into_iter().map(PlanEntry::from).collect())
+}
+
+/// The steps in the arguments of a tool that updates the plan.
+fn todos(arguments: &Map<String, Value>) -> Option<Vec<PlanEntry>> {
+    let entries = Vec::<Entry>::deserialize(arguments.get("todos")?).ok()?;
+    let has_status = |entry: &Entry| entry.status.is_string();
+    entries.iter().all(has_status).then(|| entries.into_iter().map(PlanEntry::from).collect())
 }

@@ -1,4 +1,4 @@
-//! Texts as they grow: which chunks are one message, and when a text is final.
+//! Growing texts: which chunks form one message, and when a text is final.
 
 use agent_client_protocol_schema::v1::{ContentBlock, ContentChunk, ImageContent};
 use liminal_contract::{ItemId, MessageOrigin, Timestamp};
@@ -8,10 +8,9 @@ use serde_json::value::RawValue;
 use super::{Normaliser, Telling, TurnEnd, content};
 use crate::{Output, picture};
 
-/// A text longer than this goes on in a new item.
+/// A text longer than this, in bytes, continues in a new item.
 const LONGEST_TEXT: usize = 4_000_000;
 
-/// A text that is growing.
 #[derive(Debug)]
 pub(super) struct OpenText {
     item: ItemId,
@@ -69,7 +68,26 @@ impl Normaliser {
         Ok(())
     }
 
-    /// A picture between texts.
+    /// The agent took up a message of the user's in the running turn. `None` if none is running.
+    pub fn steered(
+        &mut self,
+        message: &str,
+        content: String,
+        at: Timestamp,
+    ) -> Option<Vec<Output>> {
+        let turn = self.turn.as_ref()?.id.clone();
+        let mut out = Vec::new();
+        self.close_text(at, &mut out);
+        let (item_id, origin) = (ItemId::steered(&turn, message), MessageOrigin::User);
+        let item = NewItem::Message { initial_content: None, origin };
+        let start = Payload::ItemStart { item_id: item_id.clone(), parent_call_id: None, item };
+        self.emit(&turn, start, at, &mut out);
+        let final_item = FinalItem::Message { content, origin };
+        self.emit(&turn, Payload::ItemDone { item_id, final_item }, at, &mut out);
+        Some(out)
+    }
+
+    /// A picture between texts gets its own card.
     fn picture(
         &mut self,
         image: ImageContent,
@@ -108,7 +126,7 @@ impl Normaliser {
         at: Timestamp,
         out: &mut Vec<Output>,
     ) {
-        // In a history each message of the user's begins a turn.
+        // In a history each user message starts a turn.
         if kind == Text::User {
             self.finish_turn(TurnEnd::Stopped { reason: None, usage: None }, at, out);
         }

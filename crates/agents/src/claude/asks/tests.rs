@@ -1,3 +1,4 @@
+use liminal_stream::Field;
 use serde_json::json;
 
 use super::*;
@@ -8,6 +9,10 @@ fn request(value: Value) -> CanUseTool {
 
 fn answer(option: Option<&str>) -> Answer {
     Answer { option_id: option.map(str::to_owned), ..Answer::default() }
+}
+
+fn field(name: &str, value: &str) -> Field {
+    Field { name: name.to_owned(), value: value.to_owned() }
 }
 
 fn names(request: &CanUseTool) -> Vec<String> {
@@ -70,10 +75,7 @@ fn a_tool_we_do_not_know_shows_its_arguments_in_full() {
     assert_eq!(
         ask(&odd, Path::new("/")).parts,
         [
-            SourcePart::Code {
-                text: "{\n  \"a\": 1\n}".to_owned(),
-                language: Some("json".to_owned())
-            },
+            SourcePart::Fields { fields: vec![field("a", "1")] },
             SourcePart::Text { text: "It is odd.".to_owned() },
         ]
     );
@@ -83,6 +85,47 @@ fn a_tool_we_do_not_know_shows_its_arguments_in_full() {
 fn a_question_that_cannot_be_read_is_shown_as_it_came_and_left_to_the_user() {
     let odd = request(json!({"tool_name": "AskUserQuestion", "input": {"questions": "Which?"}}));
     let card = ask(&odd, Path::new("/"));
-    assert!(matches!(&card.parts[..], [SourcePart::Code { text, .. }] if text.contains("Which?")));
+    let shown = SourcePart::Fields { fields: vec![field("questions", "Which?")] };
+    assert_eq!(card.parts, [shown]);
     assert_eq!(crate::auto_answer(&card), None);
+}
+
+#[test]
+fn a_command_is_shown_with_everything_else_that_was_sent() {
+    let bash = request(json!({"tool_name": "Bash", "input": {"command": "make", "timeout": 9,
+        "run_in_background": true, "dangerouslyDisableSandbox": true}}));
+    let fields =
+        [("timeout", "9"), ("run_in_background", "true"), ("dangerouslyDisableSandbox", "true")];
+    assert_eq!(
+        ask(&bash, Path::new("/")).parts,
+        [
+            SourcePart::Code { text: "make".to_owned(), language: Some("sh".to_owned()) },
+            SourcePart::Fields {
+                fields: fields.iter().map(|(name, value)| field(name, value)).collect()
+            },
+        ]
+    );
+    let edit =
+        request(json!({"tool_name": "Edit", "input": {"file_path": "/p/a", "old_string": "a",
+        "new_string": "b", "replace_all": true}}));
+    let [SourcePart::Diff { .. }, SourcePart::Fields { fields }] =
+        &ask(&edit, Path::new("/")).parts[..]
+    else {
+        panic!("expected a diff and fields");
+    };
+    assert_eq!(*fields, [field("replace_all", "true")]);
+}
+
+#[test]
+fn a_plan_is_approved_in_the_mode_that_was_chosen_and_refused_with_words() {
+    let plan = request(json!({"tool_name": "ExitPlanMode", "input": {"plan": "# Plan"}}));
+    let mode = |option: &str| {
+        let reply = reply(&plan, &answer(Some(option))).unwrap();
+        reply.response["updatedPermissions"][0]["mode"].clone()
+    };
+    assert_eq!((mode("allow"), mode("allow-session")), (json!("default"), json!("acceptEdits")));
+    let words = Answer { message: Some("Smaller steps.".to_owned()), ..answer(Some("deny")) };
+    let refused = reply(&plan, &words).unwrap();
+    assert_eq!(refused.response, json!({"behavior": "deny", "message": "Smaller steps."}));
+    assert_eq!(ask(&plan, Path::new("/")).takes_words, Some(true));
 }

@@ -1,11 +1,10 @@
-//! Whatever stands in a session file of Claude Code, it is read to its end, and the same each time.
+//! Whatever a Claude Code session file contains, it is read to the end, with the same result each time.
 
 use liminal_hostile::Conversation;
 use proptest::prelude::*;
 
 use super::*;
 
-/// The recorded files.
 fn files() -> Vec<String> {
     let folder = format!("{}/fixtures/claude/files", env!("CARGO_MANIFEST_DIR"));
     fs::read_dir(folder)
@@ -20,7 +19,7 @@ fn tell(reader: &Reader, what: &History) -> Vec<Output> {
     said
 }
 
-/// Every turn that is told is told whole.
+/// Every turn that begins also ends.
 fn check(reader: &Reader, said: &[Output]) {
     let mut conversation = Conversation::new(reader.session.clone());
     for output in said {

@@ -1,18 +1,20 @@
-//! The records of a history file by their ids: which there are, where they stand, and which of them are the
-//! conversation as it stands now.
+//! The records of a history file, by id: where each one is, and which of them form the active branch, the current
+//! state of the conversation.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 use liminal_stream::HistoryMark;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use uuid::Uuid;
 
-/// Which bytes of a file. Reading begins with the first whole line.
+use crate::process::LONGEST_LINE;
+
+/// A range of bytes in a file. Reading starts at the first whole line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Range {
     pub(super) from: u64,
@@ -20,11 +22,10 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// The whole file.
     pub(super) const ALL: Self = Self { from: 0, to: u64::MAX };
 }
 
-/// One record, without what it says.
+/// One record, without its content.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) id: Uuid,
@@ -33,20 +34,19 @@ pub(super) struct Entry {
     pub(super) length: usize,
     kind: Kind,
     pub(super) sidechain: bool,
-    /// A tool result stands beside the branch when its call was one of several; this is the record of the call.
+    /// The record of the call, for a tool result: with parallel calls, results are not on the branch themselves.
     answers: Option<Uuid>,
-    /// The message of the model's that this is a block of, as a number. The branch may run past some of its blocks.
+    /// Which message of the model this is a block of. The branch may skip some of a message's blocks.
     message: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Conversation,
-    /// Notes of the agent's own; the branch runs through them.
+    /// The agent's own notes; the branch passes through them.
     Other,
 }
 
-/// All records of a range.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     entries: Vec<Entry>,
@@ -83,7 +83,7 @@ struct MessageHead<'a> {
 }
 
 impl Index {
-    /// Reads the records of a range. A line that is no record, or is torn, is passed over.
+    /// Skips lines that are not records or are cut off.
     pub(super) fn read(file: &mut File, range: Range) -> io::Result<Self> {
         let mut index = Self { end: range.from, ..Self::default() };
         file.seek(SeekFrom::Start(range.from))?;
@@ -104,7 +104,7 @@ impl Index {
                 index.end = offset + read as u64;
             }
             if let Some(entry) = head.ok().and_then(|head| entry(&head, offset, read)) {
-                // A record that stands there twice counts where it stands first.
+                // Of a duplicate record, the first counts.
                 index.by_id.entry(entry.id).or_insert(index.entries.len());
                 index.entries.push(entry);
             }
@@ -113,7 +113,6 @@ impl Index {
         Ok(index)
     }
 
-    /// How many records there are.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -122,7 +121,7 @@ impl Index {
         &self.entries[at]
     }
 
-    /// The record that began the work of the sub-agent to which this one belongs.
+    /// The record that began the work of this record's sub-agent.
     pub(super) fn root(&self, mut at: usize) -> usize {
         let mut steps = self.entries.len();
         while let Some(parent) = self.parent(at).filter(|_| steps > 0) {
@@ -132,27 +131,27 @@ impl Index {
         at
     }
 
-    /// How far this goes.
+    /// The last record of the conversation, and the end of the last whole line.
     pub(super) fn mark(&self) -> Option<HistoryMark> {
         let last = self.leaf()?;
         Some(HistoryMark { bytes: self.end, last_id: self.entries[last].id.to_string() })
     }
 
-    /// The conversation as it stands: from the last record back to the first, with the results that stand beside it
-    /// and the work of sub-agents, in the order of the file.
+    /// The current conversation: from the last record back to the first, plus the results of parallel calls and the
+    /// work of sub-agents, in file order.
     pub(super) fn active_branch(&self) -> Vec<usize> {
         let branch = self.ancestry();
-        self.with_what_belongs_to(&branch)
+        self.with_attached_records(&branch)
     }
 
-    /// The records of the active branch behind one of them. `None` when that one is not on it, or not in this range.
+    /// The records of the active branch after this one. `None` if it is not on the branch, or not in this range.
     pub(super) fn branch_after(&self, last_id: &str) -> Option<Vec<usize>> {
         let last = *self.by_id.get(&Uuid::parse_str(last_id).ok()?)?;
         let branch = self.ancestry();
         if !branch.contains(&last) {
             return None;
         }
-        let mut added = self.with_what_belongs_to(&branch);
+        let mut added = self.with_attached_records(&branch);
         added.retain(|&at| at > last);
         Some(added)
     }
@@ -169,7 +168,7 @@ impl Index {
         branch
     }
 
-    fn with_what_belongs_to(&self, branch: &HashSet<usize>) -> Vec<usize> {
+    fn with_attached_records(&self, branch: &HashSet<usize>) -> Vec<usize> {
         let messages: HashSet<u64> =
             branch.iter().filter_map(|&at| self.entries[at].message).collect();
         let whole: HashSet<usize> = (0..self.entries.len())
@@ -191,7 +190,7 @@ impl Index {
             .collect()
     }
 
-    /// The last word of the conversation.
+    /// The last record of the conversation.
     fn leaf(&self) -> Option<usize> {
         self.entries.iter().rposition(|entry| entry.kind == Kind::Conversation && !entry.sidechain)
     }
@@ -227,7 +226,29 @@ fn number(text: &str) -> u64 {
     hasher.finish()
 }
 
+/// Returns how many bytes the line has. One that is too long is skipped: `line` is empty then.
 fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
     line.clear();
-    reader.read_until(b'\n', line)
+    let read = reader.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', line)?;
+    if read < LONGEST_LINE || line.last() == Some(&b'\n') {
+        return Ok(read);
+    }
+    line.clear();
+    Ok(read + reader.skip_until(b'\n')?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_too_long_is_skipped_and_never_loaded() {
+        let long = io::repeat(b'x').take(LONGEST_LINE as u64 + 5);
+        let mut reader = BufReader::new(long.chain(&b"\nnext\n"[..]));
+        let mut line = Vec::new();
+        assert_eq!(read_line(&mut reader, &mut line).unwrap(), LONGEST_LINE + 6);
+        assert!(line.is_empty() && line.capacity() < 2 * LONGEST_LINE + 2);
+        assert_eq!(read_line(&mut reader, &mut line).unwrap(), 5);
+        assert_eq!(line, b"next\n");
+    }
 }

@@ -1,19 +1,22 @@
-//! From records to turns. Drops what nobody typed and nobody should read; everything else goes through the normaliser.
+//! From records to turns. Drops internal records that the user neither typed nor should read; the rest goes through
+//! the normaliser.
 
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-use liminal_contract::{Severity, Timestamp, TurnId};
+use liminal_contract::{Timestamp, TurnId};
 use liminal_stream::Notice;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::Say;
 use super::index::{Index, Range};
-use crate::claude::normalise::{Normaliser, Retold, is_marker, notice};
-use crate::claude::wire::{ApiMessage, ApiUsage, AssistantLine, Block, KnownBlock, UserLine};
+use crate::claude::normalise::{Normaliser, Retold, is_marker, is_refusal, local_output};
+use crate::claude::wire::{
+    ApiMessage, ApiUsage, AssistantLine, Block, Compacted, INTERRUPTION, KnownBlock, UserLine,
+};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -31,30 +34,34 @@ struct Record {
     is_aborted_mid_stream: bool,
     error: Option<Value>,
     attachment: Value,
+    compact_metadata: Compacted,
+    content: Value,
 }
 
-/// A turn that will be told when it is known which model answers.
-struct Begun {
+/// A turn that begins once we know which model answers.
+struct WaitingTurn {
     record: String,
     typed: String,
     at: Timestamp,
-    /// A slash command is the user's word only if the model got to answer it.
+    /// A slash command counts as the user's message only if the model answered it.
     command: bool,
 }
 
-/// Tells records in the order given.
+/// Turns records into outputs, in the order given.
 pub(super) struct Teller {
     normaliser: Normaliser,
     subagents: PathBuf,
     announcement: Option<Notice>,
-    /// Turns that are not told: who listens has them.
+    /// Turns to skip: the receiver has them.
     known: HashSet<String>,
-    /// What comes belongs to such a turn.
+    /// The current records belong to a known turn.
     leaving_out: bool,
-    begun: Option<Begun>,
+    waiting: Option<WaitingTurn>,
     interrupted: bool,
+    /// Results that look refused. The next record says whether the user stopped the turn instead.
+    refused: Vec<(UserLine, Timestamp)>,
     stop_reason: Option<String>,
-    /// Of each message of the turn; all its records carry the same figures or better ones.
+    /// By message; each record of a message repeats or updates its figures, so the last one counts.
     usage: Vec<(String, ApiUsage)>,
     now: Timestamp,
 }
@@ -67,25 +74,24 @@ impl Teller {
             announcement: None,
             known: HashSet::new(),
             leaving_out: false,
-            begun: None,
+            waiting: None,
             interrupted: false,
+            refused: Vec::new(),
             stop_reason: None,
             usage: Vec::new(),
             now: Timestamp::from_millis(0),
         }
     }
 
-    /// Does not tell these turns.
     pub(super) fn leave_out(&mut self, known: &[TurnId]) {
         self.known = known.iter().map(|turn| turn.as_str().to_owned()).collect();
     }
 
-    /// What to say in the first turn that is told.
+    /// Puts this notice into the first turn.
     pub(super) fn announce(&mut self, notice: Notice) {
         self.announcement = Some(notice);
     }
 
-    /// Tells these records of a file.
     pub(super) fn tell(
         &mut self,
         file: &mut File,
@@ -115,23 +121,25 @@ impl Teller {
         Ok(())
     }
 
-    /// Ends the last turn.
     pub(super) fn end(&mut self, say: Say<'_>) {
-        self.begin_what_waits(None);
+        self.begin_waiting_turn(None);
         self.end_turn();
         self.hand_over(0, say);
     }
 
-    /// Tells what came of a record of this length.
+    /// Sends the outputs of one record; `length` is its size in bytes.
     fn hand_over(&mut self, length: usize, say: Say<'_>) {
-        let said = self.normaliser.take_said();
-        let last = said.len();
-        for (n, output) in (1..).zip(said) {
+        let outputs = self.normaliser.take_outputs();
+        let last = outputs.len();
+        for (n, output) in (1..).zip(outputs) {
             say(output, if n == last { length } else { 0 });
         }
     }
 
     fn record(&mut self, record: Record, say: Say<'_>) -> io::Result<()> {
+        if !is_refusal(record.tool_use_result.as_ref()) {
+            self.retell_refused(record.kind == "user" && record.message.content.is_interruption());
+        }
         if let Some(at) = record.timestamp.as_deref().and_then(|text| Timestamp::parse(text).ok()) {
             self.now = at;
         }
@@ -146,13 +154,14 @@ impl Teller {
                     }
                 };
                 if !is_marker(&prompt) {
-                    self.normaliser.retell_typed(&record.uuid, prompt, self.now);
+                    let sent_as = record.attachment["source_uuid"].as_str();
+                    self.normaliser.retell_typed(sent_as.unwrap_or(&record.uuid), prompt, self.now);
                 }
             }
             ("system", Some("compact_boundary")) if self.normaliser.is_telling() => {
-                let text = "Claude Code summed up the conversation so far.";
-                self.normaliser.retell_notice(notice(Severity::Info, text), self.now);
+                self.normaliser.retell_compacted(&record.compact_metadata, self.now);
             }
+            ("system", Some("local_command")) => self.command_output(&record.content),
             _ => {}
         }
         Ok(())
@@ -163,7 +172,7 @@ impl Teller {
             return;
         }
         let model = record.message.model.clone();
-        self.begin_what_waits(Some(model.as_str()));
+        self.begin_waiting_turn(Some(model.as_str()));
         if !self.normaliser.is_telling() {
             self.begin(Retold { turn: TurnId::new(&record.uuid), typed: None, model });
         }
@@ -202,51 +211,87 @@ impl Teller {
                     tool_use_result: record.tool_use_result,
                     ..UserLine::default()
                 };
-                self.normaliser.retell_user(line, self.now);
+                if is_refusal(line.tool_use_result.as_ref()) {
+                    self.refused.push((line, self.now));
+                } else {
+                    self.normaliser.retell_user(line, false, self.now);
+                }
             }
             return Ok(());
+        }
+        let text = typed(&blocks);
+        if record.is_compact_summary {
+            self.normaliser.retell_summary(&text, self.now);
         }
         if record.is_meta || record.is_compact_summary {
             return Ok(());
         }
         let text = typed(&blocks);
-        if text.starts_with("[Request interrupted by user") {
-            self.begin_what_waits(None);
+        if text.trim_start().starts_with("<local-command-stdout>") {
+            self.command_output(&Value::String(text));
+            return Ok(());
+        }
+        if text.starts_with(INTERRUPTION) {
+            self.begin_waiting_turn(None);
             self.interrupted = !self.leaving_out;
             return Ok(());
         }
         self.leaving_out = self.known.contains(&record.uuid);
         if self.leaving_out {
-            self.begin_what_waits(None);
+            self.begin_waiting_turn(None);
             self.end_turn();
         } else if text.starts_with("<task-notification>") {
-            // What follows is the agent's own.
-            self.begin_what_waits(None);
+            // The agent's own turn follows.
+            self.begin_waiting_turn(None);
             self.end_turn();
         } else if let Some(command) = command(&text) {
-            self.begin_what_waits(None);
+            self.begin_waiting_turn(None);
             self.end_turn();
-            self.begun =
-                Some(Begun { record: record.uuid, typed: command, at: self.now, command: true });
+            self.waiting = Some(WaitingTurn {
+                record: record.uuid,
+                typed: command,
+                at: self.now,
+                command: true,
+            });
         } else if !is_marker(&text) {
-            self.begin_what_waits(None);
+            self.begin_waiting_turn(None);
             self.end_turn();
-            self.begun =
-                Some(Begun { record: record.uuid, typed: text, at: self.now, command: false });
+            self.waiting = Some(WaitingTurn {
+                record: record.uuid,
+                typed: text,
+                at: self.now,
+                command: false,
+            });
         }
         Ok(())
     }
 
-    /// The turn of the last typed text begins: with the model that answers it, or because nothing did.
-    fn begin_what_waits(&mut self, model: Option<&str>) {
-        let Some(begun) = self.begun.take_if(|begun| model.is_some() || !begun.command) else {
-            self.begun = None;
+    /// Output of a command that ran without the model.
+    fn command_output(&mut self, content: &Value) {
+        let output = content.as_str().and_then(local_output).unwrap_or_default();
+        if self.leaving_out || output.is_empty() {
+            return;
+        }
+        let command = self.waiting.as_ref().filter(|waiting| waiting.command);
+        let command = command.map(|waiting| waiting.typed.clone()).unwrap_or_default();
+        // The compaction itself is shown.
+        if !command.is_empty() && !command.starts_with("/compact") {
+            self.begin_waiting_turn(Some(""));
+            self.normaliser.retell_command_output(command, output, self.now);
+        }
+    }
+
+    /// Begins the turn of the last typed text, with the model that answers it, or without one if none did.
+    fn begin_waiting_turn(&mut self, model: Option<&str>) {
+        let Some(waiting) = self.waiting.take_if(|waiting| model.is_some() || !waiting.command)
+        else {
+            self.waiting = None;
             return;
         };
-        let now = std::mem::replace(&mut self.now, begun.at);
+        let now = std::mem::replace(&mut self.now, waiting.at);
         self.begin(Retold {
-            turn: TurnId::new(begun.record),
-            typed: Some(begun.typed),
+            turn: TurnId::new(waiting.record),
+            typed: Some(waiting.typed),
             model: model.unwrap_or_default().to_owned(),
         });
         self.now = now;
@@ -260,13 +305,20 @@ impl Teller {
         }
     }
 
+    fn retell_refused(&mut self, stopped: bool) {
+        for (line, at) in std::mem::take(&mut self.refused) {
+            self.normaliser.retell_user(line, stopped, at);
+        }
+    }
+
     fn end_turn(&mut self) {
+        self.retell_refused(false);
         let usage = self.usage.drain(..).map(|(_, usage)| usage).reduce(add);
         let interrupted = std::mem::take(&mut self.interrupted);
         self.normaliser.retold_end(interrupted, self.stop_reason.take(), usage);
     }
 
-    /// What a sub-agent did, from its own file, before the call that started it ends.
+    /// Adds a sub-agent's work from its own file, before the call that started it ends.
     fn work_of_subagent(
         &mut self,
         blocks: &[Block],
@@ -282,6 +334,10 @@ impl Teller {
             return Ok(());
         };
         let path = self.subagents.join(format!("agent-{agent}.jsonl"));
+        // A link could lead anywhere, and opening a pipe would hang.
+        if !std::fs::symlink_metadata(&path).is_ok_and(|about| about.is_file()) {
+            return Ok(());
+        }
         let Ok(mut file) = File::open(path) else { return Ok(()) };
         let index = Index::read(&mut file, Range::ALL)?;
         let mut line = Vec::new();
@@ -298,7 +354,7 @@ impl Teller {
         Ok(())
     }
 
-    /// A record of a sub-agent's, under the call that started it.
+    /// A sub-agent's record, under the call that started it.
     fn sidechain(&mut self, call: Option<&str>, record: Record) {
         let prompt = || match record.kind.as_str() {
             "user" => self.normaliser.call_with_prompt(&text_of(&record)).map(str::to_owned),
@@ -331,14 +387,14 @@ impl Teller {
                     tool_use_result: record.tool_use_result,
                     ..UserLine::default()
                 };
-                self.normaliser.retell_user(line, self.now);
+                self.normaliser.retell_user(line, false, self.now);
             }
             _ => {}
         }
     }
 }
 
-/// The prompt with which the work of a sub-agent began, from the record that began it.
+/// A sub-agent's prompt, from the record that began its work.
 fn file_root(
     reader: &mut BufReader<&mut File>,
     index: &Index,
@@ -361,7 +417,7 @@ fn text_of(record: &Record) -> String {
     }
 }
 
-/// What was typed; pictures are named, not shown.
+/// The typed text. Pictures are only mentioned.
 fn typed(blocks: &[Block]) -> String {
     let several = blocks.len() > 1;
     let texts: Vec<&str> = blocks
@@ -376,7 +432,7 @@ fn typed(blocks: &[Block]) -> String {
     texts.join("\n")
 }
 
-/// A slash command out of its wrapper, as it was typed.
+/// A slash command as it was typed, without its wrapper.
 fn command(text: &str) -> Option<String> {
     let between = |tag: &str| {
         let (_, rest) = text.split_once(&format!("<{tag}>"))?;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A place for session files that is gone with the test.
+/// A directory for session files, removed after the test.
 struct Home(tempfile::TempDir);
 
 impl Home {
@@ -41,7 +41,7 @@ fn tell(reader: &Reader, what: &History) -> Vec<Output> {
     said
 }
 
-/// A transcript in short lines: what was said by whom, and how turns ended.
+/// A transcript in short lines: each message with its author, and how turns ended.
 fn lines(said: &[Output]) -> Vec<String> {
     said.iter()
         .filter_map(|output| match output {
@@ -57,6 +57,7 @@ fn lines(said: &[Output]) -> Vec<String> {
                     format!("result ({is_error}): {}", output.lines().next().unwrap_or_default())
                 }
                 FinalItem::Notice { notice } => format!("notice: {}", notice.text),
+                FinalItem::Interlude { interlude } => format!("interlude: {}", interlude.text()),
                 other => format!("{other:?}"),
             }),
             Payload::ItemStart {
@@ -166,20 +167,61 @@ fn what_nobody_typed_is_not_the_users() {
     let reader = home.write(
         "a",
         &file(&[
-            user(1, None, json!([{"type": "text", "text": "<system-reminder>x</system-reminder>"}, {"type": "text", "text": "Typed"}])),
+            user(
+                1,
+                None,
+                json!([
+                    {"type": "text", "text": "<system-reminder>x</system-reminder>"},
+                    {"type": "text", "text": "Typed"},
+                ]),
+            ),
             meta,
             agent(3, 2, "Yes?"),
-            user(4, Some(3), json!("<command-name>/cost</command-name>\n<command-args></command-args>")),
+            user(
+                4,
+                Some(3),
+                json!("<command-name>/cost</command-name>\n<command-args></command-args>"),
+            ),
             user(5, Some(4), json!("<local-command-stdout>$3</local-command-stdout>")),
-            user(6, Some(5), json!("<command-name>/review</command-name><command-args>src</command-args>")),
+            user(
+                6,
+                Some(5),
+                json!("<command-name>/review</command-name><command-args>src</command-args>"),
+            ),
             agent(7, 6, "Reviewed."),
             user(8, Some(7), json!("[Request interrupted by user]")),
         ]),
     );
     assert_eq!(
         lines(&tell(&reader, &History::All)),
-        ["User: Typed", "Agent: Yes?", "User: /review src", "Agent: Reviewed.", "Cancelled"]
+        [
+            "User: Typed",
+            "Agent: Yes?",
+            "User: /cost",
+            "interlude: $3",
+            "User: /review src",
+            "Agent: Reviewed.",
+            "Cancelled"
+        ]
     );
+}
+
+#[test]
+fn a_tool_that_was_stopped_is_not_told_as_refused() {
+    let home = Home::new();
+    for (then, expected) in [
+        (user(4, Some(3), json!("[Request interrupted by user for tool use]")), "Cancelled"),
+        (agent(4, 3, "I will not."), "result (true): No."),
+    ] {
+        let call = json!({"type": "assistant", "uuid": id(2), "parentUuid": id(1), "message": {"id": "m", "content": [
+            {"type": "tool_use", "id": "run", "name": "Bash", "input": {"command": "sleep 9"}}]}});
+        let block = json!({"type": "tool_result", "tool_use_id": "run", "content": "No.", "is_error": true});
+        let mut result = user(3, Some(2), json!([block]));
+        result["toolUseResult"] = json!("User rejected tool use");
+        let reader = home.write("a", &file(&[user(1, None, json!("Go")), call, result, then]));
+        let said = lines(&tell(&reader, &History::All));
+        assert_eq!(said[..3], ["User: Go", "calls Bash", expected], "{said:?}");
+    }
 }
 
 #[test]
@@ -197,7 +239,7 @@ fn a_torn_last_line_is_left_for_later() {
         lines(&tell(&reader, &History::After { mark, known: Vec::new() })),
         [
             "User: More",
-            "notice: What follows was said outside Liminal Builder, for example in a terminal."
+            "notice: The following happened outside Liminal Builder, for example in a terminal."
         ]
     );
 }
@@ -221,7 +263,7 @@ fn a_turn_that_is_known_is_not_told_again_and_nothing_is_said_about_it() {
         lines(&tell(&reader, &after)),
         [
             "User: Theirs",
-            "notice: What follows was said outside Liminal Builder, for example in a terminal.",
+            "notice: The following happened outside Liminal Builder, for example in a terminal.",
             "Agent: Yes."
         ]
     );

@@ -1,22 +1,22 @@
-//! What Claude Code says beside the conversation: retries, tasks in the background, notes.
+//! Lines outside the conversation: retries, background tasks, notes.
 
 use liminal_contract::{ItemId, NoticeAction, Severity};
 use liminal_stream::{FinalItem, NewItem, Notice, Patch, Payload};
 
 use super::{Normaliser, Task, notice};
-use crate::claude::wire::{ApiRetry, Compacted, Note, TaskLine};
+use crate::claude::wire::{ApiRetry, Note, TaskLine};
 
 impl Normaliser {
     pub(super) fn retry(&mut self, retry: &ApiRetry) {
         self.take_up();
         if self.turn.is_none() {
-            // Of a sub-agent in the background: it has no turn in which the retry could be seen to end.
+            // From a background sub-agent: it has no turn in which to show the end of the retry.
             return;
         }
         self.break_off(None);
         let why = match retry.error_status {
             Some(529) => "The model is overloaded".to_owned(),
-            Some(429) => "The model's rate limit is reached".to_owned(),
+            Some(429) => "The model's rate limit was reached".to_owned(),
             Some(status) => format!("The model's API answered with {status}"),
             None => "The connection to the model broke".to_owned(),
         };
@@ -43,7 +43,7 @@ impl Normaliser {
         }
     }
 
-    /// The model answers again.
+    /// Completes the notice about a retry, if one is open.
     pub(super) fn retry_over(&mut self, severity: Severity, text: &str) {
         let Some(item_id) = self.turn.as_mut().and_then(|turn| turn.retry.take()) else { return };
         let notice = Box::new(notice(severity, text));
@@ -63,7 +63,7 @@ impl Normaliser {
             self.tasks.insert(task.task_id.clone(), Task::Background);
         }
         if matches!(task.patch.status.as_deref(), Some("completed" | "failed" | "killed")) {
-            // The notification tells of the end; the task itself is over now.
+            // The notification reports the end later; the task is over now.
             if self.tasks.get(&task.task_id) == Some(&Task::Foreground) {
                 self.tasks.remove(&task.task_id);
             }
@@ -82,29 +82,16 @@ impl Normaliser {
         self.aside(notice(severity, &task.summary));
     }
 
-    pub(super) fn compacted(&mut self, compacted: &Compacted) {
-        let why = if compacted.trigger == "auto" { "The context was full" } else { "As you asked" };
-        let text = format!(
-            "{why}: Claude Code summed up the conversation so far ({} tokens). The transcript here stays whole.",
-            compacted.pre_tokens
-        );
-        self.aside(notice(Severity::Info, &text));
-    }
-
     pub(super) fn note(&mut self, note: Note) {
         let text = match (note.kind.as_str(), note.content) {
             ("model_refusal_fallback", _) => format!(
-                "{} refused; {} answers instead.",
+                "{} refused to answer; {} answers instead.",
                 note.original_model.as_deref().unwrap_or("The model"),
                 note.fallback_model.as_deref().unwrap_or("another model"),
             ),
-            ("conversation_reset", _) => {
-                "The conversation was cleared: Claude no longer knows what was said before. The transcript here stays."
-                    .to_owned()
-            }
             ("model_refusal_no_fallback", _) => "The model refused to answer.".to_owned(),
             ("session_writes_lost", _) => {
-                "Claude Code could not save its history: the disk is full. Our transcript is kept."
+                "Claude Code could not save its history: the disk is full. This transcript is kept."
                     .to_owned()
             }
             (_, Some(text)) => text,
@@ -113,13 +100,11 @@ impl Normaliser {
         let quiet = note.level.as_deref() == Some("info")
             || matches!(note.priority.as_deref(), Some("low" | "medium"));
         if quiet {
-            tracing::debug!(text, "a note of Claude Code");
+            tracing::debug!(text, "note from Claude Code");
             return;
         }
         let severity = match (note.kind.as_str(), note.level.as_deref()) {
-            (_, Some("notice" | "suggestion")) | ("notification" | "conversation_reset", _) => {
-                Severity::Info
-            }
+            (_, Some("notice" | "suggestion")) | ("notification", _) => Severity::Info,
             _ => Severity::Warning,
         };
         self.aside(notice(severity, &text));

@@ -1,7 +1,7 @@
-//! The model's messages, block by block: while they stream, and when they come whole.
+//! The model's messages, block by block: streamed, and complete.
 //!
-//! A block is final when its `assistant` line came. One that ended without (the connection broke, and the model is asked
-//! again) is shown as broken off, so that its words are neither lost nor taken for the answer.
+//! A block is final once its `assistant` line has arrived. If that never arrives (the connection broke, and Claude Code
+//! asks the model again), the block is shown as broken off: its text is neither lost nor mistaken for the answer.
 
 use liminal_contract::{ErrorCode, ItemId, MessageOrigin, Severity, TurnId};
 use liminal_stream::{AgentError, FinalItem, NewItem, Patch, Payload, ToolPatch};
@@ -11,14 +11,13 @@ use super::results::Call;
 use super::{ApiError, Normaliser, ending, notice};
 use crate::claude::tools;
 use crate::claude::wire::{
-    ApiEvent, ApiUsage, AssistantLine, Block, Delta, KnownBlock, StreamLine,
+    ApiEvent, ApiMessage, ApiUsage, AssistantLine, Block, Content, Delta, KnownBlock, StreamLine,
 };
 use crate::picture;
 
-/// What the user reads in place of thoughts that nobody may read.
-const REDACTED: &str = "*These thoughts are hidden by the model's provider.*";
+/// Shown in place of redacted thinking.
+const REDACTED: &str = "*The model's provider hides these thoughts.*";
 
-/// One message of the model's.
 pub(super) struct Message {
     id: String,
     parent: Option<String>,
@@ -44,7 +43,7 @@ enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
-    /// Ended, but its `assistant` line did not come.
+    /// Ended, but its `assistant` line has not arrived.
     Unconfirmed,
     Done,
 }
@@ -53,7 +52,7 @@ impl Normaliser {
     pub(super) fn stream(&mut self, line: StreamLine) {
         let parent = line.parent_tool_use_id;
         if parent.is_some() && !self.in_turn() {
-            // A sub-agent in the background: its blocks come whole in a moment, which is enough.
+            // A background sub-agent: its complete blocks follow in a moment, which is enough.
             return;
         }
         match line.event {
@@ -98,7 +97,11 @@ impl Normaliser {
             if let Some(uuid) = line.uuid {
                 self.last_record = Some(uuid);
             }
-            if line.is_api_error_message {
+            if line.local_command_source.is_some() {
+                let words = text_of(line.message.content.into_blocks());
+                return self.command_output(line.local_command_run.typed(), &words);
+            }
+            if line.is_api_error_message || is_older_api_error(&line.message) {
                 let words = text_of(line.message.content.into_blocks());
                 let wants_login = ending::wants_login(line.error.as_ref());
                 if let Some(turn) = &mut self.turn {
@@ -114,17 +117,17 @@ impl Normaliser {
         }
     }
 
-    /// Sub-agents in the background speak also when no turn runs; the agent itself begins one.
+    /// Background sub-agents send messages outside turns, too; a message of the agent itself begins one.
     fn turn_of(&mut self, parent: Option<&String>) {
         if parent.is_some() {
             self.take_up();
-            self.make_room();
+            self.ensure_aside();
         } else {
             self.ensure_turn();
         }
     }
 
-    /// The number of a message, known or new. With a new one, what was left unconfirmed of the last is broken off.
+    /// The index of a message, known or new. A new one breaks off the unconfirmed blocks of the last.
     fn message(&mut self, id: &str, parent: Option<String>) -> usize {
         let messages = self.turn.as_ref().map_or(&[][..], |turn| &turn.messages);
         if let Some(at) =
@@ -138,7 +141,7 @@ impl Normaliser {
         turn.messages.len() - 1
     }
 
-    /// The number of the message that streams now.
+    /// The index of the message that is streaming.
     fn current(&mut self, parent: Option<&String>) -> usize {
         let messages = self.turn.as_ref().map_or(&[][..], |turn| &turn.messages);
         match messages.iter().rposition(|message| message.parent.as_ref() == parent) {
@@ -179,7 +182,7 @@ impl Normaliser {
                 item = self.start_call(&turn, &id, name, parent);
                 (Kind::Call(id), String::new())
             }
-            // These come whole with the `assistant` line, which has all of them.
+            // The `assistant` line has these complete.
             Block::Known(KnownBlock::ToolResult { .. } | KnownBlock::Image { .. })
             | Block::Other(_) => (Kind::Other, String::new()),
         };
@@ -226,7 +229,7 @@ impl Normaliser {
         item
     }
 
-    /// A block is whole: it finishes the one that streamed, or is new.
+    /// A complete block: it finishes the streamed one, or is new.
     fn whole_block(&mut self, message: usize, parent: Option<String>, block: Block, aborted: bool) {
         let (kind, text) = match &block {
             Block::Known(KnownBlock::Text { text }) => (Kind::Text, text.clone()),
@@ -245,7 +248,7 @@ impl Normaliser {
             let before = std::mem::take(&mut tracked.text);
             let item = tracked.item.clone();
             if aborted {
-                // Stopped by the user: it stays as it is, neither complete nor failed.
+                // Stopped by the user: neither complete nor failed.
                 if let Some(rest) = text.strip_prefix(&before).filter(|rest| !rest.is_empty()) {
                     self.emit(Payload::ItemDelta { item_id: item, delta_content: rest.to_owned() });
                 }
@@ -321,10 +324,10 @@ impl Normaliser {
                 let kind = value["type"].as_str().unwrap_or("unknown").to_owned();
                 let mut said = notice(
                     Severity::Info,
-                    &format!("Claude said something this version cannot show: {kind}."),
+                    &format!("Claude sent something this version can't show: {kind}."),
                 );
                 said.details = Some(liminal_contract::Details {
-                    hint: Some(tools::plain(&value)),
+                    hint: Some(crate::asked::plain(&value)),
                     ..Default::default()
                 });
                 self.notice(said);
@@ -332,7 +335,7 @@ impl Normaliser {
         }
     }
 
-    /// Whether hidden thoughts of this message were shown while it streamed.
+    /// Whether redacted thinking of this message was already shown while it streamed.
     fn hid_one(&mut self, message: usize) -> bool {
         let blocks = self.turn.as_mut().and_then(|turn| turn.messages.get_mut(message));
         blocks.is_some_and(|message| {
@@ -381,7 +384,7 @@ impl Normaliser {
         self.emit(Payload::ItemDone { item_id: item.clone(), final_item });
     }
 
-    /// What ended without being confirmed broke off. `None` means everything of the agent itself.
+    /// Marks unconfirmed blocks as broken off. `None` means those of the agent itself.
     pub(super) fn break_off(&mut self, parent: Option<&str>) {
         let Some(turn) = &mut self.turn else { return };
         let mut broken = Vec::new();
@@ -409,7 +412,7 @@ impl Normaliser {
         }
     }
 
-    /// What ended without being confirmed is taken as it is.
+    /// Accepts unconfirmed blocks as they are.
     pub(super) fn confirm_all(&mut self) {
         let Some(turn) = &mut self.turn else { return };
         let mut open = Vec::new();
@@ -455,7 +458,15 @@ impl Normaliser {
     }
 }
 
-/// All text of some blocks.
+/// Whether this message is an API failure, as Claude Code reported it before it had a flag for that. The output of its
+/// own commands has no model either, hence the prefix.
+fn is_older_api_error(message: &ApiMessage) -> bool {
+    message.model == "<synthetic>"
+        && matches!(&message.content, Content::Blocks(blocks) if blocks.iter().any(|block| {
+            matches!(block, Block::Known(KnownBlock::Text { text }) if text.starts_with("API Error"))
+        }))
+}
+
 pub(super) fn text_of(blocks: Vec<Block>) -> String {
     let texts: Vec<String> = blocks
         .into_iter()

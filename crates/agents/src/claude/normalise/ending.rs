@@ -1,4 +1,4 @@
-//! How turns end: by a result, by the user, by the agent's death. Usage and cost are settled here.
+//! How turns end: with a result, by the user, with the process. Usage and cost are settled here.
 
 use liminal_contract::{Details, ErrorCode, OutcomeBy, Severity, Timestamp, TurnOrigin, Usage};
 use liminal_stream::{
@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use super::{ApiError, LOGIN, Normaliser, Task};
 use crate::Output;
-use crate::claude::tools;
 use crate::claude::wire::{ApiUsage, ResultLine};
 
 impl Normaliser {
-    /// The agent's process is gone. Ends a running turn with `error`.
+    /// The agent's process ended. Ends a running turn with `error`.
     pub fn left(&mut self, error: AgentError, now: Timestamp) -> Vec<Output> {
         self.now = now;
         self.tasks.clear();
+        self.return_handed();
         self.settle(OutcomeBy::AgentLeft, |_| true);
         self.begin_whatever_waits();
         if self.turn.is_some() {
@@ -23,14 +23,15 @@ impl Normaliser {
             self.turn = None;
             self.calls.clear();
         }
-        std::mem::take(&mut self.said)
+        std::mem::take(&mut self.outputs)
     }
 
-    /// The turn ends without the agent: it did not stop when it was told to, or never got the message. It counts as
-    /// cancelled, and `notice` says what became of it.
+    /// Ends the turn without the agent, which did not stop when asked, or never got the message. It counts as
+    /// cancelled, and `notice` says why.
     pub fn give_up(&mut self, notice: Option<Notice>, now: Timestamp) -> Vec<Output> {
         self.now = now;
         self.tasks.clear();
+        self.return_handed();
         self.settle(OutcomeBy::Cancel, |_| true);
         self.begin_whatever_waits();
         if self.turn.is_some() {
@@ -40,7 +41,7 @@ impl Normaliser {
             self.close(ResponseStatus::Cancelled);
         }
         self.calls.clear();
-        std::mem::take(&mut self.said)
+        std::mem::take(&mut self.outputs)
     }
 
     fn begin_whatever_waits(&mut self) {
@@ -52,16 +53,23 @@ impl Normaliser {
         }
     }
 
-    /// A result ends the turn that runs. One that belongs to no turn (a refused start) has nothing to end.
+    /// Ends the running turn. A result outside a turn (a refused start), or of another message, ends nothing.
     pub(super) fn result(&mut self, line: ResultLine) {
         self.take_up();
         let cost = self.cost(&line);
+        let Some(turn) = &self.turn else { return };
+        let answered = &line.user_message_uuids;
+        if !answered.is_empty() && turn.message.as_ref().is_some_and(|it| !answered.contains(it)) {
+            return;
+        }
+        answered.iter().for_each(|message| self.take_up_handed(message));
         let Some(turn) = &self.turn else { return };
         let stopped = turn.cancelling
             || line.terminal_reason.as_deref().is_some_and(|why| why.starts_with("aborted"));
         let usage = self.usage(&line, cost);
         if let Some(usage) = &usage {
-            let so_far = Usage { cost_usd: line.total_cost_usd.map(cents), ..usage.clone() };
+            let total = line.total_cost_usd.map(|total| cents(self.spent_before + total));
+            let so_far = Usage { cost_usd: total, ..usage.clone() };
             self.fact(SessionFact::Usage(so_far));
         }
         self.settle(OutcomeBy::Cancel, |ask| ask.parent.is_none());
@@ -76,16 +84,16 @@ impl Normaliser {
         } else {
             self.retry_over(Severity::Info, "The model answers again.");
             self.say_held_error();
-            self.finish_what_is_open();
+            self.finish_open_items();
             self.end(ResponseStatus::Completed, line.stop_reason, usage);
         }
     }
 
-    /// Ends the running turn without a word of the agent's.
+    /// Ends the running turn without a result from the agent.
     pub(super) fn close(&mut self, status: ResponseStatus) {
         let aside = self.turn.as_ref().is_some_and(|turn| turn.aside);
         if status == ResponseStatus::Completed && !aside {
-            self.finish_what_is_open();
+            self.finish_open_items();
         }
         self.end(status, None, None);
     }
@@ -114,10 +122,11 @@ impl Normaliser {
         self.refused.retain(|call| calls.contains_key(call));
     }
 
-    /// A turn that ends by itself leaves nothing open.
-    pub(super) fn finish_what_is_open(&mut self) {
+    /// A turn that ends normally leaves nothing open.
+    pub(super) fn finish_open_items(&mut self) {
         self.confirm_all();
         self.settle_plan();
+        self.settle_compaction();
         let Some(turn) = self.turn.as_ref().map(|turn| turn.id.clone()) else { return };
         let mut open: Vec<(String, _)> = self
             .calls
@@ -144,7 +153,7 @@ impl Normaliser {
         }
     }
 
-    /// A failure that the turn survived is shown as what the agent said.
+    /// Shows an error that the turn survived as a message of the agent.
     fn say_held_error(&mut self) {
         if let Some(error) = self.turn.as_mut().and_then(|turn| turn.api_error.take()) {
             self.system_message(error.words);
@@ -161,7 +170,7 @@ impl Normaliser {
             .filter(|words| !words.is_empty())
             .or(held.map(|error: ApiError| error.words))
             .unwrap_or_else(|| {
-                let errors: Vec<String> = line.errors.iter().map(tools::plain).collect();
+                let errors: Vec<String> = line.errors.iter().map(crate::asked::plain).collect();
                 if errors.is_empty() {
                     format!("Claude Code ended the turn with an error ({}).", line.subtype)
                 } else {
@@ -178,12 +187,33 @@ impl Normaliser {
             };
             return AgentError::new(ErrorCode::AuthRequired, words, Some(details));
         }
-        AgentError::new(ErrorCode::AgentProtocolError, words, None)
+        let details = self
+            .turn
+            .as_ref()
+            .and_then(|turn| turn.limited_until)
+            .map(|until| Details { resets_at: Some(until), ..Details::default() });
+        AgentError::new(ErrorCode::AgentProtocolError, words, details)
     }
 
-    /// The turn's share of a figure that only ever grows.
+    /// How full the context is, from the answer to `get_context_usage`.
+    pub fn context_usage(&mut self, answer: &Value) -> Vec<Output> {
+        let tokens = |key: &str| answer.get(key).and_then(Value::as_u64);
+        let Some(context_used) = tokens("totalTokens") else { return Vec::new() };
+        let usage = Usage {
+            context_used: Some(context_used),
+            context_size: tokens("maxTokens"),
+            ..Usage::default()
+        };
+        vec![Output::Fact(SessionFact::Usage(usage))]
+    }
+
+    /// The turn's share, in USD, of a total that grows until `/clear` starts it again.
     fn cost(&mut self, line: &ResultLine) -> Option<f64> {
         let total = line.total_cost_usd?;
+        if let Some(before) = self.spent.filter(|before| total < *before) {
+            self.spent_before += before;
+            self.spent = Some(0.0);
+        }
         let share = match self.spent {
             Some(before) => Some(cents((total - before).max(0.0))),
             None => line
@@ -211,12 +241,11 @@ impl Normaliser {
     }
 }
 
-/// Money without the noise of binary fractions.
+/// Rounds away the noise of binary fractions.
 fn cents(usd: f64) -> f64 {
     (usd * 1e9).round() / 1e9
 }
 
-/// The API's count in the contract's words.
 pub(super) fn tokens(usage: ApiUsage) -> Usage {
     Usage {
         input_tokens: usage.input_tokens,
@@ -227,7 +256,7 @@ pub(super) fn tokens(usage: ApiUsage) -> Usage {
     }
 }
 
-/// Whether a failure means that nobody is logged in.
+/// Whether an error means that nobody is logged in.
 pub(super) fn wants_login(error: Option<&Value>) -> bool {
     error.and_then(Value::as_str) == Some("authentication_failed")
 }

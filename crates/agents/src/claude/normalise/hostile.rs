@@ -1,6 +1,4 @@
-//! Whatever Claude Code writes, nothing breaks, and what we make of it is a conversation.
-
-use std::collections::BTreeMap;
+//! Whatever Claude Code writes, nothing breaks, and the result is a valid conversation.
 
 use liminal_contract::{Answer, ErrorCode};
 use liminal_hostile::Conversation;
@@ -9,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What we do, in place of a line of the agent's.
+/// Our own steps, written between the agent's lines.
 const WE_SAY: &str = "> say ";
 const WE_STOP: &str = "> stop";
 const WE_ANSWER: &str = "> answer";
@@ -26,7 +24,7 @@ fn recordings() -> Vec<String> {
 
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
-/// One session, as its provider drives it.
+/// One session, driven as its provider drives it.
 struct Driven {
     normaliser: Normaliser,
     conversation: Conversation,
@@ -61,9 +59,11 @@ impl Driven {
     }
 
     fn line(&mut self, line: &[u8]) {
-        let told = match std::str::from_utf8(line) {
+        let outputs = match std::str::from_utf8(line) {
             Ok(text) if text.starts_with(WE_SAY) => {
-                if self.normaliser.takes_message() {
+                let users = |turn: &OpenTurn| !turn.id.as_str().starts_with("own-");
+                let running = self.normaliser.turn.as_ref().is_some_and(users);
+                if !running && self.normaliser.waiting.is_none() {
                     self.turns += 1;
                     let turn = TurnId::new(format!("t{}", self.turns));
                     self.normaliser.begin(turn, text[WE_SAY.len()..].to_owned());
@@ -77,16 +77,16 @@ impl Driven {
                 Err(_not_json) => Vec::new(),
             },
         };
-        self.hear(told);
+        self.hear(outputs);
     }
 
     fn answer(&mut self) -> Vec<Output> {
-        let Some(item) = self.normaliser.asks.first().map(|ask| ask.item.clone()) else {
+        let Some(item) = self.normaliser.asks.first().cloned() else {
             return Vec::new();
         };
         for option in ["allow-session", "allow", "deny"] {
             let option_id = Some(option.to_owned());
-            let answer = Answer { option_id, answers: BTreeMap::new() };
+            let answer = Answer { option_id, ..Answer::default() };
             if let Ok((_, said)) = self.normaliser.answer(&item, &answer, OutcomeBy::User, NOW) {
                 return said;
             }
@@ -96,8 +96,8 @@ impl Driven {
 
     fn end(mut self) {
         let error = AgentError::new(ErrorCode::ProcessCrash, "gone", None);
-        let told = self.normaliser.left(error, NOW);
-        self.hear(told);
+        let outputs = self.normaliser.left(error, NOW);
+        self.hear(outputs);
         assert!(self.normaliser.is_idle());
         self.conversation.end();
     }

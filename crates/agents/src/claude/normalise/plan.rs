@@ -1,4 +1,4 @@
-//! The agent's list of steps, as its tools keep it.
+//! The agent's list of steps, maintained by its tools.
 
 use liminal_contract::{ItemId, PlanEntry, PlanStatus};
 use liminal_stream::{FinalItem, NewItem, Patch, Payload};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::Normaliser;
 
-/// The steps, in the order they were made.
+/// The steps, in the order they were created.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     steps: Vec<Step>,
@@ -15,7 +15,7 @@ pub(super) struct Plan {
 
 #[derive(Debug, Clone, PartialEq)]
 struct Step {
-    /// The agent's id of it; empty where it has none.
+    /// The agent's id; empty if it has none.
     id: String,
     text: String,
     status: PlanStatus,
@@ -36,7 +36,7 @@ struct ListedTask {
 }
 
 impl Plan {
-    /// A tool that keeps the plan has run. Says whether the plan is another now.
+    /// Applies a call that updates the plan. Returns whether the plan changed.
     pub(super) fn changed_by(
         &mut self,
         name: &str,
@@ -112,10 +112,9 @@ fn status(word: &str) -> PlanStatus {
 }
 
 impl Normaliser {
-    /// The plan of this turn, as it stands now.
     pub(super) fn show_plan(&mut self) {
         self.take_up();
-        self.make_room();
+        self.ensure_aside();
         let entries = self.plan.entries();
         let Some(turn) = &mut self.turn else { return };
         let item_id = ItemId::plan(&turn.id);
@@ -126,7 +125,7 @@ impl Normaliser {
         }
     }
 
-    /// The plan will not change any more in this turn.
+    /// Completes the turn's plan item.
     pub(super) fn settle_plan(&mut self) {
         let Some(turn) = &mut self.turn else { return };
         if std::mem::take(&mut turn.plan_shown) {

@@ -1,4 +1,4 @@
-//! What goes back to the model: tool results, and texts that are not the user's of this turn.
+//! `user` lines: tool results, and texts that the user did not type in this turn.
 
 use liminal_contract::{ItemId, MessageOrigin, Severity, TurnId};
 use liminal_stream::{FinalItem, NewItem, Patch, Payload, ToolPatch};
@@ -6,16 +6,15 @@ use serde_json::{Map, Value};
 
 use super::{Normaliser, notice};
 use crate::claude::tools;
-use crate::claude::wire::{Block, Content, KnownBlock, ResultMeta, UserLine};
+use crate::claude::wire::{Block, Content, INTERRUPTION, KnownBlock, ResultMeta, UserLine};
 
-/// A call that the agent made.
 pub(super) struct Call {
     pub(super) turn: TurnId,
     pub(super) item: ItemId,
     pub(super) name: String,
     pub(super) parent: Option<String>,
     pub(super) input: Map<String, Value>,
-    /// Calls that only keep the plan are not shown unless they fail.
+    /// Calls that only update the plan are not shown unless they fail.
     pub(super) shown: bool,
     pub(super) done: bool,
 }
@@ -30,7 +29,7 @@ impl Normaliser {
             .iter()
             .filter(|block| matches!(block, Block::Known(KnownBlock::ToolResult { .. })))
             .count();
-        // The structured result is of one call; with several it cannot be told of which.
+        // There is only one structured result; with several calls we can't know whose it is.
         let structured = line.tool_use_result.filter(|_| results == 1);
         let texts_are_echo =
             line.is_replay || line.is_synthetic || line.parent_tool_use_id.is_some();
@@ -47,20 +46,26 @@ impl Normaliser {
                     );
                 }
                 Block::Known(KnownBlock::Text { text }) => {
-                    if let Some(output) = local_output(&text) {
-                        self.system_message(output.to_owned());
+                    if line.is_synthetic && self.takes_as_summary(&text) {
+                        // Shown with the compaction.
+                    } else if let Some(output) = local_output(&text) {
+                        // An echo repeats something that is shown otherwise: "Compacted", "Set model to …".
+                        if !line.is_replay {
+                            self.command_output(String::new(), output);
+                        }
                     } else if !texts_are_echo && !is_marker(&text) {
-                        let text = format!("Claude Code was told: {text}");
+                        let text = format!("Sent to Claude Code: {text}");
                         self.aside(notice(Severity::Info, &text));
                     }
                 }
                 Block::Known(_) => {}
-                Block::Other(value) => tracing::debug!(%value, "an unknown block to the model"),
+                Block::Other(value) => {
+                    tracing::debug!(%value, "skipped an unknown block in a user line")
+                }
             }
         }
     }
 
-    /// A tool gave something back.
     pub(super) fn tool_result(
         &mut self,
         call_id: &str,
@@ -75,11 +80,13 @@ impl Normaliser {
         let Some(call) = self.calls.get(call_id) else { return };
         let rejected = meta.and_then(|meta| meta.non_execution_kind.as_deref())
             == Some("user-rejected")
-            || structured.and_then(Value::as_str) == Some("User rejected tool use");
+            || is_refusal(structured);
         let said_no = self.refused.contains(call_id);
         let stopping = self.turn.as_ref().is_some_and(|turn| turn.cancelling);
-        if stopping && is_error && !said_no {
-            // Claude Code tells every stop as a refusal; what a tool itself said before it was stopped stays.
+        let interrupted =
+            structured.and_then(|it| it.get("interrupted")) == Some(&Value::Bool(true));
+        if stopping && (is_error || interrupted) && !said_no {
+            // Claude Code reports every stop as a refusal; output from before the stop is kept.
             let said = (!rejected).then_some(content);
             return self.stop_call(call_id, said, structured);
         }
@@ -102,38 +109,39 @@ impl Normaliser {
         let Some(call) = self.calls.get_mut(call_id) else { return };
         call.done = true;
         let (turn, item_id) = (call.turn.clone(), call.item.clone());
-        let told = tools::result(&call.name, content, structured);
+        let report = tools::result(&call.name, content, structured);
         let about = ToolPatch {
-            parts: told.parts,
+            parts: report.parts,
             refused: refused.then_some(true),
+            exit_code: report.exit_code,
             ..ToolPatch::default()
         };
         let final_item = FinalItem::FunctionCallOutput {
             call_id: call_id.to_owned(),
-            output: told.output,
+            output: report.output,
             is_error,
             about: Box::new(about),
         };
         self.emit_in(turn, Payload::ItemDone { item_id, final_item });
     }
 
-    /// The turn was stopped under a call: it is neither complete nor failed nor refused.
+    /// The turn was stopped during a call: it is neither complete nor failed nor refused.
     fn stop_call(&mut self, call_id: &str, said: Option<Content>, structured: Option<&Value>) {
         let Some(call) = self.calls.get_mut(call_id) else { return };
         call.done = true;
         let Some(content) = said.filter(|_| call.shown) else { return };
         let (turn, item_id) = (call.turn.clone(), call.item.clone());
-        let told = tools::result(&call.name, content, structured);
+        let report = tools::result(&call.name, content, structured);
         let patch =
-            ToolPatch { output: Some(told.output), parts: told.parts, ..ToolPatch::default() };
+            ToolPatch { output: Some(report.output), parts: report.parts, ..ToolPatch::default() };
         let patch = Patch::Tool(Box::new(patch));
         self.emit_in(turn, Payload::ItemUpdate { item_id, patch });
     }
 
-    /// A result of a call that we never saw begin.
+    /// A result whose call we never saw begin.
     fn unknown_call(&mut self, call_id: &str) {
         self.take_up();
-        self.make_room();
+        self.ensure_aside();
         let Some(turn) = self.turn.as_ref().map(|turn| turn.id.clone()) else { return };
         let call = Call {
             item: ItemId::call(&turn, call_id),
@@ -147,7 +155,7 @@ impl Normaliser {
         self.calls.insert(call_id.to_owned(), call);
     }
 
-    /// Shows a call that was kept back until now.
+    /// Shows a call that was hidden until now.
     fn show_call(&mut self, call_id: &str) {
         let Some(call) = self.calls.get_mut(call_id) else { return };
         call.shown = true;
@@ -171,13 +179,13 @@ impl Normaliser {
         self.emit_in(turn, Payload::ItemDone { item_id, final_item });
     }
 
-    /// Something neither the user nor the model said.
+    /// A message from neither the user nor the model.
     pub(super) fn system_message(&mut self, content: String) {
         if content.trim().is_empty() {
             return;
         }
         self.take_up();
-        self.make_room();
+        self.ensure_aside();
         let Some(turn) = &mut self.turn else { return };
         let item_id = ItemId::new(format!("{}:system:{}", turn.id, turn.notes));
         turn.notes += 1;
@@ -188,17 +196,22 @@ impl Normaliser {
     }
 }
 
-/// What a slash command printed, out of its wrapper.
+/// Whether a structured result says that the user refused the call; it also says so if the user stopped the turn.
+pub fn is_refusal(structured: Option<&Value>) -> bool {
+    structured.and_then(Value::as_str) == Some("User rejected tool use")
+}
+
+/// The output of a slash command, without its wrapper.
 pub fn local_output(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("<local-command-stdout>")?;
     Some(rest.split("</local-command-stdout>").next().unwrap_or(rest).trim())
 }
 
-/// Whether a text stands where a user's would, but nobody typed it.
+/// Whether a text in a `user` line was not typed by the user.
 pub fn is_marker(text: &str) -> bool {
     let text = text.trim_start();
     text.is_empty()
-        || text.starts_with("[Request interrupted by user")
+        || text.starts_with(INTERRUPTION)
         || [
             "<command-name>",
             "<command-message>",

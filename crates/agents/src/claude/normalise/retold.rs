@@ -1,20 +1,18 @@
-//! Turns told again from the agent's own history: the same items by the same rules, without a result line to end them.
+//! Turns read from the agent's own history: the same items by the same rules, without a result line to end them.
 
 use liminal_contract::{ErrorCode, ItemId, MessageOrigin, Timestamp, TurnId, TurnOrigin, Usage};
 use liminal_stream::{AgentError, FinalItem, NewItem, Notice, Payload, ResponseStatus};
 
 use super::{Normaliser, ending};
 use crate::Output;
-use crate::claude::wire::{ApiUsage, AssistantLine, UserLine};
+use crate::claude::wire::{ApiUsage, AssistantLine, Compacted, UserLine};
 
-/// How a turn of the history began.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retold {
-    /// Its id, made of the record that began it.
+    /// Derived from the record that began it.
     pub turn: TurnId,
-    /// What the user typed; `None` when the agent began it by itself.
+    /// What the user typed; `None` if the agent began the turn on its own.
     pub typed: Option<String>,
-    /// The model that answered.
     pub model: String,
 }
 
@@ -32,41 +30,58 @@ impl Normaliser {
         }
     }
 
-    /// Something the user typed while the agent was at work.
+    /// A message the user typed while the agent was working.
     pub fn retell_typed(&mut self, record: &str, content: String, now: Timestamp) {
         self.now = now;
         if let Some(turn) = &self.turn {
-            let item_id = ItemId::new(format!("{}:{record}", turn.id));
+            let item_id = ItemId::steered(&turn.id, record);
             self.user_message(item_id, content);
         }
     }
 
-    fn user_message(&mut self, item_id: ItemId, content: String) {
+    pub(super) fn user_message(&mut self, item_id: ItemId, content: String) {
         let origin = MessageOrigin::User;
         self.start(item_id.clone(), None, NewItem::Message { initial_content: None, origin });
         let final_item = FinalItem::Message { content, origin };
         self.emit(Payload::ItemDone { item_id, final_item });
     }
 
-    /// Blocks of the model's.
     pub fn retell_assistant(&mut self, line: AssistantLine, now: Timestamp) {
         self.now = now;
         self.assistant(line);
     }
 
-    /// Results of tools.
-    pub fn retell_user(&mut self, line: UserLine, now: Timestamp) {
+    /// `stopped`: the user stopped the turn right after this.
+    pub fn retell_user(&mut self, line: UserLine, stopped: bool, now: Timestamp) {
         self.now = now;
+        if let Some(turn) = &mut self.turn {
+            turn.cancelling |= stopped;
+        }
         self.user(line);
     }
 
-    /// Something to say in the turn that is told.
+    /// Adds a notice to the current turn.
     pub fn retell_notice(&mut self, notice: Notice, now: Timestamp) {
         self.now = now;
         self.notice(notice);
     }
 
-    /// The open call of a sub-agent that was given this prompt.
+    pub fn retell_compacted(&mut self, compacted: &Compacted, now: Timestamp) {
+        self.now = now;
+        self.compacted(compacted);
+    }
+
+    pub fn retell_summary(&mut self, text: &str, now: Timestamp) {
+        self.now = now;
+        self.takes_as_summary(text);
+    }
+
+    pub fn retell_command_output(&mut self, command: String, text: &str, now: Timestamp) {
+        self.now = now;
+        self.command_output(command, text);
+    }
+
+    /// The open call that started a sub-agent with this prompt.
     pub fn call_with_prompt(&self, prompt: &str) -> Option<&str> {
         let asks = |call: &super::Call| {
             !call.done && call.input.get("prompt").and_then(|text| text.as_str()) == Some(prompt)
@@ -74,12 +89,11 @@ impl Normaliser {
         self.calls.iter().find(|(_, call)| asks(call)).map(|(id, _)| id.as_str())
     }
 
-    /// Whether a turn is being told.
     pub fn is_telling(&self) -> bool {
         self.turn.is_some()
     }
 
-    /// Ends the turn that is told, if there is one.
+    /// Ends the current turn, if there is one.
     pub fn retold_end(
         &mut self,
         interrupted: bool,
@@ -100,13 +114,13 @@ impl Normaliser {
         } else if interrupted {
             self.end(ResponseStatus::Cancelled, stop_reason, usage);
         } else {
-            self.finish_what_is_open();
+            self.finish_open_items();
             self.end(ResponseStatus::Completed, stop_reason, usage);
         }
     }
 
-    /// What was said since this was asked last.
-    pub fn take_said(&mut self) -> Vec<Output> {
-        std::mem::take(&mut self.said)
+    /// The outputs since the last call.
+    pub fn take_outputs(&mut self) -> Vec<Output> {
+        std::mem::take(&mut self.outputs)
     }
 }

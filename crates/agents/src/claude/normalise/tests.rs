@@ -1,4 +1,4 @@
-//! What Claude Code writes, line by line: what it wrote once, and what no recording has.
+//! Claude Code's output, line by line: from recordings, and lines that no recording has.
 
 mod items;
 mod recordings;
@@ -26,7 +26,7 @@ fn normaliser() -> Normaliser {
     )
 }
 
-/// One in the middle of the turn `t`.
+/// A normaliser in the middle of the turn `t`.
 fn in_a_turn() -> Normaliser {
     let mut normaliser = normaliser();
     normaliser.begin(TurnId::new("t"), "t".to_owned());

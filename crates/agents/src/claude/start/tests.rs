@@ -3,9 +3,19 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn a_surrounding_session_is_not_passed_on_but_the_users_choice_of_model_is() {
+fn a_surrounding_session_is_not_passed_on_but_the_users_settings_are() {
     let passed = |name: &str| !belongs_to_a_surrounding_session(OsStr::new(name));
-    for name in ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_X"] {
+    for name in [
+        "CLAUDECODE",
+        "CLAUDE_PID",
+        "CLAUDE_CODE_CHILD_SESSION",
+        "CLAUDE_CODE_ENTRYPOINT",
+        "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR",
+        "CLAUDE_CODE_REMOTE",
+        "CLAUDE_CODE_REMOTE_SESSION_ID",
+        "CLAUDE_CODE_SESSION_ID",
+        "CLAUDE_CODE_SSE_PORT",
+    ] {
         assert!(!passed(name), "{name}");
     }
     for name in [
@@ -14,6 +24,9 @@ fn a_surrounding_session_is_not_passed_on_but_the_users_choice_of_model_is() {
         "CLAUDE_CONFIG_DIR",
         "CLAUDE_CODE_USE_BEDROCK",
         "CLAUDE_CODE_OAUTH_TOKEN",
+        "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+        "CLAUDE_CODE_X",
     ] {
         assert!(passed(name), "{name}");
     }

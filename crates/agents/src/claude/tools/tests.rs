@@ -56,13 +56,32 @@ fn what_a_command_wrote_is_shown_as_a_terminal_would() {
 }
 
 #[test]
+fn a_failed_command_says_its_exit_code_in_its_first_line() {
+    let code =
+        |name: &str, said: &str| result(name, Content::Text(said.to_owned()), None).exit_code;
+    assert_eq!(code("Bash", "Exit code 127\nmake: not found"), Some(127));
+    assert_eq!(code("Bash", "the last line\nExit code 1"), None);
+    assert_eq!(code("Read", "Exit code 1"), None);
+}
+
+#[test]
 fn pictures_and_failures_of_a_tool_are_understood() {
     let blocks = json!([{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}]);
     let picture = result("Read", serde_json::from_value(blocks).unwrap(), None);
     let part = SourcePart::Image { mime_type: "image/png".to_owned(), data: "aGk=".to_owned() };
-    assert_eq!(picture, Told { output: String::new(), parts: Some(vec![part]) });
+    assert_eq!(picture, ToolReport { parts: Some(vec![part]), ..ToolReport::default() });
 
     let failed = Content::Text("<tool_use_error>No such file</tool_use_error>".to_owned());
-    let told = Told { output: "No such file".to_owned(), parts: None };
-    assert_eq!(result("Read", failed, Some(&json!("Error: No such file"))), told);
+    let report = ToolReport { output: "No such file".to_owned(), ..ToolReport::default() };
+    assert_eq!(result("Read", failed, Some(&json!("Error: No such file"))), report);
+}
+
+#[test]
+fn tools_that_were_found_are_named() {
+    let found = json!([
+        {"type": "tool_reference", "tool_name": "Grep"},
+        {"type": "tool_reference", "tool_name": "LSP"},
+    ]);
+    let report = result("ToolSearch", serde_json::from_value(found).unwrap(), None);
+    assert_eq!(report, ToolReport { output: "Grep\nLSP".to_owned(), ..ToolReport::default() });
 }

@@ -1,4 +1,6 @@
-//! What Claude Code says about itself: commands, tasks, notes.
+//! Lines outside the conversation: commands, tasks, notes.
+
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
@@ -8,71 +10,97 @@ use serde::Deserialize;
 pub struct Command {
     /// Without the slash.
     pub name: String,
-    /// What it does.
     #[serde(default)]
     pub description: String,
-    /// What to type after it.
+    /// Its arguments, as shown to the user.
     #[serde(default)]
     pub argument_hint: String,
 }
 
-/// Of a sub-agent or background task.
+/// About a sub-agent or background task.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct TaskLine {
-    /// The task.
     pub task_id: String,
-    /// Whether the turn goes on without waiting for it.
+    /// Whether the turn continues without waiting for it.
     pub is_backgrounded: Option<bool>,
-    /// Housekeeping that never ends by itself.
+    /// Housekeeping that never ends on its own.
     pub ambient: bool,
-    /// How it ended.
     pub status: Option<String>,
-    /// What it did.
     pub summary: String,
-    /// Not for the user's eyes.
+    /// Must not be shown.
     pub skip_transcript: bool,
-    /// What changed.
     pub patch: TaskPatch,
 }
 
-/// What changed about a task.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct TaskPatch {
-    /// How it stands.
     pub status: Option<String>,
-    /// Whether the turn goes on without waiting for it.
+    /// Whether the turn continues without waiting for it.
     pub is_backgrounded: Option<bool>,
 }
 
-/// The conversation so far was summed up.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Compacted {
-    /// `manual` or `auto`.
-    pub trigger: String,
-    /// Tokens before.
+    /// Tokens before the summary.
     #[serde(alias = "preTokens")]
-    pub pre_tokens: u64,
+    pub pre_tokens: Option<u64>,
+    /// Tokens after it.
+    #[serde(alias = "postTokens")]
+    pub post_tokens: Option<u64>,
 }
 
-/// Something for the user to read.
+/// `system/status`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Status {
+    /// `requesting`, `compacting`, or nothing.
+    pub status: Option<String>,
+    /// Whether a compaction that just ended succeeded.
+    pub compact_result: Option<String>,
+    /// The mode from now on.
+    #[serde(rename = "permissionMode")]
+    pub permission_mode: Option<String>,
+}
+
+/// `rate_limit_event`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct RateLimitInfo {
+    /// `allowed`, `allowed_warning` or `rejected`.
+    pub status: String,
+    /// Which limit the status is about: `five_hour`, `seven_day`, …
+    pub rate_limit_type: Option<String>,
+    /// In seconds since 1970.
+    pub resets_at: Option<u64>,
+    pub unified_windows: BTreeMap<String, LimitWindow>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct LimitWindow {
+    /// 1 if it is used up.
+    pub utilization: f64,
+    /// In seconds since 1970.
+    pub resets_at: Option<u64>,
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Note {
     /// The subtype.
     #[serde(skip)]
     pub kind: String,
-    /// What it says.
     #[serde(alias = "text", alias = "error")]
     pub content: Option<String>,
     /// `info`, `notice`, `suggestion`, `warning`.
     pub level: Option<String>,
-    /// Of a notification.
+    /// Only of a notification.
     pub priority: Option<String>,
-    /// Of a fallback: the model that answers now.
+    /// After a fallback, the model that answers now.
     pub fallback_model: Option<String>,
-    /// Of a fallback: the model that refused.
+    /// After a fallback, the model that refused.
     pub original_model: Option<String>,
 }

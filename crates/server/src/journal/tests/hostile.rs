@@ -1,4 +1,4 @@
-//! Whatever became of `journal.db`: it opens, or is set aside as it is and a new one takes its place.
+//! A damaged `journal.db` opens, or is set aside unchanged and replaced by a new one.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -27,10 +27,11 @@ static FILES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     vec![std::fs::read(home.path().join(FILE)).unwrap(), std::fs::read(first).unwrap()]
 });
 
-/// Reads all that a program reads, whatever comes of it.
+/// Reads everything that the server reads; the results don't matter.
 fn read_all(journal: &Journal) {
-    let known = journal.readers.run(|reader| reader.metas()).unwrap_or_default();
-    let sessions = known.into_iter().map(|(id, ..)| id).chain([session()]);
+    let known = journal.readers.run(|reader| reader.activity()).unwrap_or_default();
+    let _damaged = journal.readers.run(|reader| reader.listed());
+    let sessions = known.into_iter().map(|(id, _)| id).chain([session()]);
     for id in sessions {
         let _damaged = journal.readers.run(|reader| reader.session(&id));
         let _damaged = journal.readers.run(|reader| reader.turns(&id));
@@ -45,9 +46,9 @@ fn check(home: &Path, bytes: &[u8]) {
     let path = home.join(FILE);
     std::fs::write(&path, bytes).unwrap();
     match Journal::open(home) {
-        Ok(Opened { journal, set_aside: Some(aside) }) => {
-            // SQLite may have counted in the header that it was opened; all else is as it was. An old one may have been
-            // brought up to date before the damage was met.
+        Ok(Opened { journal, set_aside: Some(aside), .. }) => {
+            // SQLite may have updated counters in the header; everything else is unchanged. An old journal may have
+            // been migrated before the damage was found.
             let kept = std::fs::read(aside).unwrap();
             if bytes.len() >= 100 && bytes[60..64] == FILES[0][60..64] {
                 assert!(kept[100..] == bytes[100..], "set aside as it was");
@@ -61,7 +62,7 @@ fn check(home: &Path, bytes: &[u8]) {
             let page = read(&journal, |reader| reader.end(&session(), identity)).unwrap();
             assert_eq!(contents(&page), ["a"]);
         }
-        Ok(Opened { journal, set_aside: None }) => read_all(&journal),
+        Ok(Opened { journal, set_aside: None, .. }) => read_all(&journal),
         Err(JournalError::Newer { .. }) => assert_eq!(std::fs::read(&path).unwrap(), bytes),
         Err(error) => panic!("{error}"),
     }
@@ -69,7 +70,7 @@ fn check(home: &Path, bytes: &[u8]) {
 
 #[test]
 fn a_header_that_makes_no_sense_is_damage() {
-    // The schema's format; the version that may write; both were found by the property below.
+    // The schema format, and the write version; the property below found both.
     for (at, byte) in [(47, 9), (18, 3)] {
         let home = tempfile::tempdir().unwrap();
         let mut bytes = FILES[0].clone();

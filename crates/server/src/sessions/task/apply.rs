@@ -1,204 +1,202 @@
-//! What the agent says: through the processor into the transcript, the journal and, once there, to browsers.
-
-use std::sync::Arc;
+//! The agent's output: through the processor into the transcript and the journal and, once committed, to browsers.
 
 use liminal_agents::{Metered, Output};
 use liminal_contract::{
-    Severity, Timestamp, TurnEvent, TurnEventKind, TurnOrigin, TurnOutcome, TurnStatus,
+    FactsChange, SessionId, Timestamp, TurnEvent, TurnEventKind, TurnId, TurnOrigin, TurnOutcome,
+    TurnStatus,
 };
-use liminal_stream::{Emission, SessionFact, Upsert};
+use liminal_stream::{AgentError, Emission, Payload, SessionFact, Upsert};
 
-use super::{Reading, SessionTask};
-use crate::journal::{Change, TurnRow};
+use super::super::facts::Learnt;
+use super::super::queue::Hold;
+use super::super::recorder::Step;
+use super::{SessionTask, Then};
+use crate::journal::Change;
 use crate::store::TitleBy;
-use crate::ws::outbox::Told;
 
 impl SessionTask {
     pub(super) fn apply(&mut self, metered: Metered) {
-        self.charges.extend(metered.charge);
+        self.recorder.charge(metered.charge);
         match metered.output {
-            Output::Event(event) => {
-                let at = event.timestamp;
-                let emissions = self.processor.process(event, self.now());
+            Output::Event(mut event) => {
+                if let Payload::ResponseError { error } = &mut event.payload {
+                    self.name_interrupted(error);
+                }
+                let (at, too_late) = (event.timestamp, self.processor.too_late());
+                let emissions = self.processor.process(event, self.clock.now());
+                if self.processor.too_late() > too_late {
+                    tracing::debug!(session = %self.facts.id(), "an event came too late to be shown");
+                }
                 self.emit(emissions, at);
                 self.listen();
             }
             Output::Fact(fact) => self.learn(fact),
-            Output::HistoryReplaced => {
-                // What browsers hold no longer follows from what comes now: they are to forget it.
-                let stream = uuid::Uuid::new_v4().to_string();
-                self.commit(vec![Change::Stream(stream)], Vec::new(), None);
-                self.replaced = true;
-            }
+            Output::HistoryReplaced => self.replace_history(),
             Output::HistoryTold => self.end_history(),
+            Output::Returned { message } => self.returned(&message),
             Output::AgentLeft(details) => self.agent_left(&details),
         }
         if self.processor.next_deadline().is_none() {
-            // Nothing is pending in memory: what these outputs weighed is committed or was nothing.
-            self.charges.clear();
+            // Nothing is pending in memory: these outputs were handed to the journal, or led to no change.
+            self.recorder.discharge();
         }
     }
 
-    /// All of a history was told: whoever waits for it waits for the journal now.
-    pub(super) fn end_history(&mut self) {
-        let now = self.now();
-        let emissions = self.processor.flush_all(now);
-        self.emit(emissions, now.wall);
-        // Committed even when it was empty, so that the journal has seen this session.
-        self.commit(Vec::new(), Vec::new(), None);
-        self.reading = Reading::Told(self.transcript.seq());
+    /// Adds which other sessions the process was working on when it ended.
+    fn name_interrupted(&self, error: &mut AgentError) {
+        let others = error.details.as_ref().and_then(|details| details.interrupted.as_deref());
+        let title = |id: &SessionId| {
+            let record = self.around.sessions.get(id).ok().flatten();
+            record.map(|record| format!("“{}”", record.title))
+        };
+        let names: Vec<String> = others.into_iter().flatten().filter_map(title).collect();
+        if !names.is_empty() {
+            let names = names.join(", ");
+            error.message.push_str(&format!(" The same process was also working on {names}."));
+        }
     }
 
-    /// Takes what the processor emitted, as one commit.
+    /// Whether this output is history that followers get later, when it is complete.
+    fn is_unseen_history(&self) -> bool {
+        self.tie.is_reading() && (self.tie.is_replacing() || !self.recorder.has_followers())
+    }
+
+    /// Commits everything the processor emitted at once.
     pub(super) fn emit(&mut self, emissions: Vec<Emission>, at: Timestamp) {
-        let (mut changes, mut told) = (Vec::new(), Vec::new());
-        // Everyone who follows gets all of it when it is told.
-        let nobody_looks = self.is_reading() && (self.replaced || self.followers.is_empty());
+        let began = self.clock.elapsed();
+        let (mut step, mut then) = (Step::default(), Vec::new());
+        let is_unseen = self.is_unseen_history();
         for emission in emissions {
             match emission {
-                Emission::Upsert(upsert) if nobody_looks => {
-                    changes.extend(self.transcript.retell(upsert));
-                }
-                Emission::Upsert(upsert) => {
-                    let applied = self.transcript.apply(upsert, None);
-                    changes.extend(applied.changes);
-                    told.push((applied.seq, applied.told));
-                }
-                Emission::Turn(event) => {
-                    let (change, news) = self.turn_changed(event, at);
-                    changes.extend(change);
-                    told.push(news);
-                    if self.turn.is_idle()
-                        && let Some(note) = self.settled_silence()
-                    {
-                        // In the same commit: one of its own would be told before the end of the turn that has the
-                        // lower number, and whoever has seen a higher one takes that for old.
-                        let applied = self.transcript.apply(note, None);
-                        changes.extend(applied.changes);
-                        told.push((applied.seq, applied.told));
+                Emission::Put(upsert) if is_unseen => {
+                    let is_queued = self.queue.taken_as(&upsert.turn_id, &upsert.item_id).is_some();
+                    step.append(self.recorder.retold(upsert));
+                    if is_queued {
+                        step.append(self.queue_step());
                     }
                 }
+                Emission::Put(upsert) => step.append(self.item(upsert, &mut then)),
+                Emission::Grew(growth) => step.append(self.recorder.grew(growth)),
+                Emission::Turn(event) => step.append(self.turn_changed(event, at)),
             }
         }
-        if nobody_looks {
-            told.clear();
+        if is_unseen {
+            step = step.untold();
         }
-        if !changes.is_empty() {
-            self.commit(changes, told, None);
-            self.answer_by_policy();
+        if !step.changes.is_empty() {
+            self.commit(step, then);
+            let cost = self.clock.elapsed() - began;
+            self.processor.set_interval(self.pace.interval(cost));
         }
     }
 
-    /// Takes one item of our own.
+    /// A permission that the policy answers is not shown until the agent has its answer.
+    fn item(&mut self, mut upsert: Upsert, then: &mut Vec<Then>) -> Step {
+        let Some(answer) = self.policy_answer(&mut upsert) else {
+            return self.taken(upsert);
+        };
+        then.push(Then::Answer(answer));
+        self.recorder.item(upsert, None).untold()
+    }
+
+    /// Commits one of our own items.
     pub(super) fn put(&mut self, upsert: Upsert) {
-        let applied = self.transcript.apply(upsert, None);
-        self.commit(applied.changes, vec![(applied.seq, applied.told)], None);
+        let step = self.recorder.item(upsert, None);
+        self.commit(step, None);
     }
 
-    fn turn_changed(&mut self, event: TurnEvent, at: Timestamp) -> (Vec<Change>, (u64, Told)) {
-        let seq = self.transcript.next_seq();
-        let known = self.turns.remove(&event.turn_id);
-        let mut row = known
-            .unwrap_or_else(|| TurnRow::started(event.turn_id.clone(), seq, TurnOrigin::Agent, at));
-        row.seq = seq;
-        let mut changes = Vec::new();
-        match &event.kind {
-            TurnEventKind::TurnStarted { model_id, origin, .. } => {
-                if self.is_reading() {
-                    row.origin = *origin;
-                } else if self.turn.is_idle() {
-                    row.origin = TurnOrigin::Agent;
-                    self.transcript.begin_turn();
-                    self.turn = super::Turn::Running { id: event.turn_id.clone() };
-                } else {
-                    self.run_turn(&event.turn_id);
-                }
-                row.model_id = (!model_id.is_empty()).then(|| model_id.clone());
-                self.turns.insert(event.turn_id.clone(), row.clone());
+    fn turn_changed(&mut self, event: TurnEvent, at: Timestamp) -> Step {
+        let (turn, is_reading) = (event.turn_id.clone(), self.tie.is_reading());
+        let began = match &event.kind {
+            TurnEventKind::TurnStarted { .. } if !is_reading && self.turn.is_idle() => {
+                self.begin_handed(&turn)
             }
-            TurnEventKind::TurnComplete { status, usage, stop_reason } => {
-                row.end(
-                    at,
-                    match status {
-                        TurnStatus::Completed => TurnOutcome::Completed,
-                        TurnStatus::Cancelled => TurnOutcome::Cancelled,
-                    },
-                );
-                row.usage.clone_from(usage);
-                row.stop_reason.clone_from(stop_reason);
-                changes.extend(self.turn_ended(&event, false));
+            _ => None,
+        };
+        let (origin, ended) = match &event.kind {
+            TurnEventKind::TurnStarted { origin, .. } if is_reading => (Some(*origin), None),
+            TurnEventKind::TurnStarted { .. } => (self.turn_started(&turn), None),
+            TurnEventKind::TurnComplete { status: TurnStatus::Completed, .. } => {
+                (None, Some((TurnOutcome::Completed, None)))
             }
-            TurnEventKind::TurnError { error_code, error_message, details } => {
-                row.end(at, TurnOutcome::Failed);
-                row.error_code = Some(*error_code);
-                row.error_message = Some(error_message.clone());
-                row.details.clone_from(details);
-                changes.extend(self.turn_ended(&event, true));
+            TurnEventKind::TurnComplete { status: TurnStatus::Cancelled, .. } => {
+                (None, Some((TurnOutcome::Completed, Some(Hold::Stopped))))
+            }
+            TurnEventKind::TurnError { .. } => {
+                (None, Some((TurnOutcome::Failed, Some(Hold::Failed))))
+            }
+        };
+        let mut step = began.unwrap_or_default();
+        step.append(self.recorder.turn(event, at, origin));
+        if let Some((outcome, hold)) = ended.filter(|_| !is_reading && self.turn.end(&turn)) {
+            step.changes.insert(0, self.turn_ended(outcome));
+            self.checkpoint_after(&turn);
+            let is_returned = self.queue.return_ungiven();
+            if hold.is_some_and(|why| self.queue.turn_ended(why)) || is_returned {
+                step.append(self.queue_step());
             }
         }
-        changes.push(Change::Turn(Box::new(row)));
-        (changes, (seq, Told::Turn(Arc::new(event))))
-    }
-
-    /// Whether what comes now is history, not news.
-    fn is_reading(&self) -> bool {
-        self.reading == Reading::UnderWay
-    }
-
-    fn turn_ended(&mut self, event: &TurnEvent, failed: bool) -> Option<Change> {
-        if self.is_reading() || !self.turn.end(&event.turn_id) {
-            return None;
+        if self.turn.is_idle()
+            && let Some(note) = self.silence.rest()
+        {
+            // In the same commit: a separate one would be sent before the end of the turn, which has the lower `seq`,
+            // and a browser that has seen a higher `seq` ignores a lower one.
+            let note = self.settled(note);
+            step.append(self.recorder.item(note, None));
         }
-        self.transcript.end_turn();
-        self.silence.rest();
-        self.failed = failed;
-        let now = self.now().wall;
-        self.record.last_active_at = now;
-        self.around.sessions.update_later(self.id.clone(), move |record| {
-            record.last_active_at = now;
-        });
-        Some(Change::Meta { title: None, last_active_at: now })
+        step
+    }
+
+    /// The agent began a turn: the user's, or one that it started itself, whose origin is returned.
+    fn turn_started(&mut self, turn: &TurnId) -> Option<TurnOrigin> {
+        if self.turn.is_idle() {
+            self.recorder.transcript_mut().begin_turn();
+            self.turn.begin_by_agent(turn.clone());
+            self.checkpoint_late(turn);
+            return Some(TurnOrigin::Agent);
+        }
+        self.run_turn(turn);
+        None
+    }
+
+    fn turn_ended(&mut self, outcome: TurnOutcome) -> Change {
+        self.recorder.transcript_mut().end_turn();
+        self.facts.last_outcome = Some(outcome);
+        self.around.unread.extend([self.facts.id().clone()]);
+        let now = self.clock.now().wall;
+        self.facts.record.last_active_at = now;
+        self.around.sessions.touch(self.facts.id(), now);
+        Change::Active(now)
+    }
+
+    /// Facts are committed and sent like every other change.
+    pub(super) fn facts_changed(&mut self, change: FactsChange) {
+        let step = self.facts_step(change);
+        self.commit(step, None);
+    }
+
+    pub(super) fn facts_step(&mut self, change: FactsChange) -> Step {
+        let step = self.recorder.facts(change);
+        if self.is_unseen_history() { step.untold() } else { step }
     }
 
     fn learn(&mut self, fact: SessionFact) {
-        match fact {
-            SessionFact::Title(title) => {
+        match self.facts.learn(fact) {
+            Learnt::Nothing => {}
+            Learnt::Changed(change) => self.facts_changed(change),
+            Learnt::Title(title) => {
                 let title = liminal_render::visible(title.trim());
                 if !title.is_empty() {
                     self.retitle(title, TitleBy::Agent);
                 }
             }
-            SessionFact::Model(model) => {
-                if let Some(row) = self.turn.id().and_then(|id| self.turns.get_mut(id)) {
-                    row.model_id = Some(model);
+            Learnt::Model(model) => {
+                if let Some(turn) = self.turn.id() {
+                    self.recorder.set_model(turn, model);
                 }
             }
-            SessionFact::HistoryMark(mark) => {
-                self.mark = Some(mark.clone());
-                self.commit(vec![Change::Mark(mark)], Vec::new(), None);
-            }
-            SessionFact::DecidesByItself => {
-                if let Some(turn) = self.turn.id().cloned() {
-                    let text =
-                        "This agent decides by itself what it may do; it can't be made to ask.";
-                    self.note(&turn, Severity::Warning, text.to_owned(), Vec::new());
-                }
-            }
-            SessionFact::Other { kind, value } if kind == "agentRef" => {
-                // The agent calls the session something else from now on.
-                if let Some(agent_ref) = value.as_str().map(str::to_owned) {
-                    self.record.agent_ref = Some(agent_ref.clone());
-                    self.around.sessions.update_later(self.id.clone(), move |record| {
-                        record.agent_ref = Some(agent_ref);
-                    });
-                }
-            }
-            fact @ (SessionFact::Modes { .. }
-            | SessionFact::Commands(_)
-            | SessionFact::Usage(_)
-            | SessionFact::Other { .. }) => {
-                tracing::debug!(session = %self.id, ?fact, "a fact about the session");
-            }
+            Learnt::AgentRef(agent_ref) => self.keep_agent_ref(agent_ref),
+            Learnt::Mark(mark) => self.commit(Step::quiet(Change::Mark(mark)), None),
         }
     }
 }

@@ -1,283 +1,266 @@
-//! What browsers ask of a session.
+//! The requests to a session's task, and where each is answered.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use liminal_contract::{
-    Answer, ErrorCode, ItemId, ItemStatus, MessageOrigin, OutcomeBy, ServerMessage, TurnId,
-    TurnOrigin,
+    Answer, ErrorCode, ItemId, ItemStatus, MessageOrigin, Policy, Prompt, QueueAct, ServerMessage,
+    SessionId, Timestamp, TurnId, TurnOrigin, WhenBusy,
 };
 use liminal_stream::{Source, Upsert};
+use tokio::sync::oneshot;
 use uuid::Uuid;
 
+use super::super::facts::Learnt;
 use super::super::failures::other_content;
-use super::super::open::{self, Wanted};
-use super::super::session::{Ask, Open, Reply};
-use super::super::title;
-use super::super::turn::{Stop, Turn};
-use super::{Attachment, Done, Prompt, Reading, Reason, Said, SessionTask, Then};
+use super::super::queue::Hold;
+use super::super::recorder::{Repeated, Step};
+use super::super::session::{Open, Reply, Sent};
+use super::super::turn::{Stop, TurnState};
+use super::options::OptionChange;
+use super::{Asker, SessionTask, Then, UserMessage, WaitingRequest};
 use crate::failure::Failure;
-use crate::journal::{Change, TurnRow};
+use crate::feed::{Follow, Outbox};
+use crate::journal::Change;
 use crate::store::TitleBy;
 
+pub enum SessionRequest {
+    /// Send the history, then every change.
+    Open(Open, Reply<()>),
+    /// Read the agent's own history into the journal, if the journal lacks it. Starts no agent that keeps a file.
+    Read(Reply<()>),
+    /// Read the transcript and send it to all followers; the agent is attached from then on.
+    Load(Reply<()>),
+    Send {
+        prompt: Prompt,
+        /// Only a UUID is deduplicated.
+        request_id: Option<String>,
+        when_busy: WhenBusy,
+        /// The browser it comes from, if it expects to follow the session from now on.
+        sender: Option<Arc<Outbox>>,
+        /// Sent once the message is on disk.
+        reply: Reply<Sent>,
+    },
+    /// Change a message in the queue.
+    Queue { message: String, act: QueueAct, reply: Reply<()> },
+    /// Send the messages of a held queue.
+    ResumeQueue(Reply<()>),
+    /// Stop the running turn.
+    Cancel(Reply<()>),
+    /// Answer a permission.
+    Answer {
+        item: ItemId,
+        answer: Answer,
+        /// Fails if the permission is no longer open.
+        reply: Reply<()>,
+    },
+    /// Set one of the agent's options.
+    Option(OptionChange, Reply<()>),
+    /// The policy from now on.
+    Policy(Policy),
+    /// Send a message by itself at this time; `None`: don't.
+    ContinueAt { at: Option<Timestamp>, reply: Reply<()> },
+    /// The user looked at the changes up to this tree.
+    Looked { tree: String, reply: Reply<()> },
+    /// Stop the turn and detach from the agent.
+    Kill(Reply<()>),
+    /// Commit everything; the server is stopping.
+    Rest(Reply<()>),
+}
+
 impl SessionTask {
-    pub(super) fn answer(&mut self, ask: Ask) {
-        match ask {
-            Ask::Open(open, reply) => self.open(open, reply),
-            Ask::Load(reply) => self.load(reply),
-            Ask::Send { content, request_id, reply } => {
-                let said = Said { content, request_id, reply };
-                // Said after all of the history, it stands after all of it.
-                match self.reading {
-                    Reading::No => self.send(said),
-                    Reading::UnderWay | Reading::Told(_) => self.waiting_to_send.push(said),
+    pub(super) fn answer(&mut self, request: SessionRequest) {
+        match request {
+            SessionRequest::Open(open, reply) => self.open(open, reply),
+            SessionRequest::Read(reply) => self.read(reply),
+            SessionRequest::Load(reply) => self.load(reply),
+            SessionRequest::Send { prompt, request_id, when_busy, sender, reply } => {
+                let message = UserMessage { prompt, request_id, when_busy, sender, reply };
+                // The message comes after all of the history.
+                let waits = self.tie.wait(WaitingRequest::Send(message));
+                if let Err(WaitingRequest::Send(message)) = waits {
+                    self.send(message);
                 }
             }
-            Ask::Cancel(reply) => self.cancel(reply),
-            Ask::Answer { item, answer, reply } => self.answer_ask(item, answer, reply),
-            Ask::Policy(policy) => {
-                self.policy = policy;
-                self.record.policy = Some(policy);
-                self.answer_by_policy();
+            SessionRequest::Queue { message, act, reply } => {
+                self.act_on_queue(&message, act, reply);
             }
-            Ask::Kill(reply) => {
-                let (provider, id, back) =
-                    (self.provider.clone(), self.id.clone(), self.back.clone());
-                tokio::spawn(async move {
-                    let result = provider.kill_session(&id).await;
-                    let _task_ended = back.send(Done::Killed { result, reply });
-                });
-            }
-            Ask::Rest(reply) => {
-                let now = self.now();
-                let emissions = self.processor.flush_all(now);
-                self.emit(emissions, now.wall);
-                // What the agent says while it is being ended is not part of the conversation.
-                self.attachment = Attachment::None;
-                self.resting.push(reply);
-                self.publish(0);
-            }
+            SessionRequest::ResumeQueue(reply) => self.resume_queue(reply),
+            SessionRequest::Cancel(reply) => self.stop(reply),
+            SessionRequest::Answer { item, answer, reply } => self.answer_ask(item, answer, reply),
+            SessionRequest::Option(change, reply) => self.set_option(change, reply),
+            SessionRequest::Policy(policy) => self.set_policy(policy),
+            SessionRequest::ContinueAt { at, reply } => self.continue_at(at, reply),
+            SessionRequest::Looked { tree, reply } => self.looked(tree, reply),
+            SessionRequest::Kill(reply) => self.kill(reply),
+            SessionRequest::Rest(reply) => self.put_to_rest(reply),
         }
     }
 
-    fn open(&mut self, open: Open, reply: Reply<()>) {
-        if self.waits_for_history() {
-            self.waiting_to_open.push((open, reply));
-        } else {
-            self.show(open, reply);
+    fn put_to_rest(&mut self, reply: Reply<()>) {
+        let now = self.clock.now();
+        let emissions = self.processor.flush_all(now);
+        self.emit(emissions, now.wall);
+        // Output of an agent that is being ended is not part of the conversation.
+        drop(self.tie.cut());
+        if self.queue.hold(Hold::Restarted) {
+            self.commit_queue(|| {});
         }
-    }
-
-    fn load(&mut self, reply: Reply<()>) {
-        if self.waits_for_history() {
-            self.waiting_to_load.push(reply);
-        } else {
-            self.show_to_followers();
+        let rested = Then::Call(Box::new(move || {
             let _asker_left = reply.send(Ok(()));
+        }));
+        if let Some(Then::Call(rested)) = self.recorder.after_all(rested) {
+            rested();
         }
     }
 
-    /// Whether the session can be shown only later, because the agent's own history is to be read first. What of it is
-    /// under way is told to nobody, so whoever opened the session meanwhile would miss it.
-    fn waits_for_history(&mut self) -> bool {
-        if self.reading == Reading::No && self.must_read_agent() {
-            self.attach(Reason::History);
+    pub(super) fn send(&mut self, message: UserMessage) {
+        let UserMessage { prompt, request_id, when_busy, sender, reply } = message;
+        if let Some(sender) = sender {
+            self.recorder.follow(&sender, Follow::Whole);
+            sender.begin_without_history(self.facts.id());
         }
-        self.reading != Reading::No
-    }
-
-    /// Whether the agent may know more of this session than the journal: it was never seen here, or the agent keeps a
-    /// file of its own that may have grown elsewhere.
-    fn must_read_agent(&self) -> bool {
-        match self.attachment {
-            Attachment::Making(_) => false,
-            Attachment::None | Attachment::Made(_) => {
-                let may_have_grown = self.mark.is_some() && !self.provider.is_alive(&self.id);
-                self.turn.is_idle() && (!self.seen || may_have_grown)
-            }
-        }
-    }
-
-    /// The agent told its history, or could not: whoever waited for it can be answered.
-    pub(super) fn show_waiting(&mut self, outcome: &Result<(), Failure>) {
-        for (open, reply) in std::mem::take(&mut self.waiting_to_open) {
-            match outcome {
-                // What we have ourselves is shown in any case.
-                Err(failure) if !self.seen => {
-                    let _asker_left = reply.send(Err(failure.clone()));
-                }
-                _ => self.show(open, reply),
-            }
-        }
-        let loads = std::mem::take(&mut self.waiting_to_load);
-        if !loads.is_empty() {
-            self.show_to_followers();
-        }
-        for reply in loads {
-            let _asker_left = reply.send(outcome.clone());
-        }
-        for said in std::mem::take(&mut self.waiting_to_send) {
-            self.send(said);
-        }
-    }
-
-    /// Registers the outbox first and reads then, so that nothing falls between.
-    fn show(&mut self, open: Open, reply: Reply<()>) {
-        let Open { outbox, since, around, follow, request_id } = open;
-        self.openings += 1;
-        let opening = self.openings;
-        // Whoever has closed it meanwhile gets its answer and no more.
-        if outbox.follows(&self.id).is_some() {
-            outbox.follow(&self.id, opening, follow);
-        }
-        if !self.followers.iter().any(|follower| std::sync::Arc::ptr_eq(follower, &outbox)) {
-            self.followers.push(outbox.clone());
-        }
-        let (journal, id, policy) = (self.around.journal.clone(), self.id.clone(), self.policy);
-        tokio::spawn(async move {
-            let wanted = Wanted { since, around };
-            let result = open::read(&journal, id.clone(), wanted, policy, request_id).await;
-            let answer = match result {
-                Ok(history) => {
-                    outbox.history(&id, opening, history.seq, &history.frame);
-                    Ok(())
-                }
-                Err(error) => {
-                    outbox.unfollow(&id);
-                    Err(Failure::from(error).about(id))
-                }
-            };
-            let _asker_left = reply.send(answer);
-        });
-    }
-
-    /// Gives everyone who follows the history anew.
-    pub(super) fn show_to_followers(&mut self) {
-        for outbox in self.followers.clone() {
-            let follow = outbox.follows(&self.id);
-            let (reply, _not_waited_for) = tokio::sync::oneshot::channel();
-            if let Some(follow) = follow {
-                let open = Open { outbox, since: None, around: None, follow, request_id: None };
-                self.show(open, reply);
-            }
-        }
-    }
-
-    fn send(&mut self, Said { content, request_id, reply }: Said) {
         let request_id = request_id.filter(|id| Uuid::try_parse(id).is_ok());
-        let words = hash(&content);
-        if let Some((turn, before)) = request_id.as_ref().and_then(|id| self.requests.get(id)) {
-            let answer =
-                if *before == words { Ok(turn.clone()) } else { Err(other_content(&self.id)) };
+        if let Some(answer) =
+            request_id.as_deref().and_then(|id| self.repeated(id, &prompt.content))
+        {
             let _asker_left = reply.send(answer);
-            return;
+        } else if self.facts.refuses_pictures_of(&prompt) {
+            let words = "This agent doesn't take pictures. Remove them and send again.";
+            let failure = Failure::new(ErrorCode::AttachmentUnsupported, words);
+            let _asker_left = reply.send(Err(failure.about(self.facts.id().clone())));
+        } else if (self.turn.is_idle() && !self.queue.is_given()) || self.is_greeted() {
+            let turn = TurnId::new(Uuid::now_v7().to_string());
+            self.begin(turn, prompt, request_id, vec![Asker::Sender(reply)], |_| Step::default());
+        } else if when_busy == WhenBusy::Refuse {
+            let busy = "The agent is still working. Wait or stop it, then send again.";
+            let failure = Failure::new(ErrorCode::SessionBusy, busy);
+            let _asker_left = reply.send(Err(failure.about(self.facts.id().clone())));
+        } else if let Some(message) = self.enqueue(prompt, request_id, reply)
+            && when_busy == WhenBusy::Steer
+        {
+            let (stopped, _not_waited_for) = oneshot::channel();
+            self.act_on_queue(&message, QueueAct::Steer {}, stopped);
         }
-        if !self.turn.is_idle() {
-            let busy = "The agent is still answering. Wait for it, or stop it, then send again.";
-            let failure = Failure::new(ErrorCode::SessionBusy, busy).about(self.id.clone());
-            let _asker_left = reply.send(Err(failure));
-            return;
-        }
+    }
 
-        let turn = TurnId::new(Uuid::now_v7().to_string());
-        let now = self.now().wall;
+    /// Begins a turn with the user's message. `and` is committed with it.
+    pub(super) fn begin(
+        &mut self,
+        turn: TurnId,
+        prompt: Prompt,
+        request_id: Option<String>,
+        askers: Vec<Asker>,
+        and: impl FnOnce(&mut Self) -> Step,
+    ) {
+        let now = self.clock.now().wall;
         if let Some(id) = &request_id {
-            self.requests.insert(id.clone(), (turn.clone(), words));
+            self.recorder.remember(id.clone(), &turn, &prompt.content);
         }
-        let said = Upsert {
-            turn_id: turn.clone(),
-            session_id: self.id.clone(),
-            item_id: ItemId::user(&turn),
-            source_timestamp: now,
-            emitted_at: now,
-            started_at: now,
-            status: ItemStatus::Complete,
-            failure: None,
-            parent_call_id: None,
-            source: Source::Message { content: content.clone(), origin: MessageOrigin::User },
-        };
-        self.transcript.begin_turn();
-        let applied = self.transcript.apply(said, request_id);
-        let row = TurnRow::started(turn.clone(), self.transcript.next_seq(), TurnOrigin::User, now);
-        self.turns.insert(turn.clone(), row.clone());
-        self.turn = Turn::Starting { id: turn.clone(), stop: false };
-        self.failed = false;
-        self.prompt =
-            Some(Prompt { turn: turn.clone(), content: content.clone(), is_on_disk: false });
-
-        let mut changes = applied.changes;
-        changes.push(Change::Turn(Box::new(row)));
-        changes.push(self.touch(now, &content));
-        let then = Then::Deliver { reply, turn };
-        self.commit(changes, vec![(applied.seq, applied.told)], Some(then));
+        let item = user_item(self.facts.id(), &turn, prompt.clone(), now);
+        self.recorder.transcript_mut().begin_turn();
+        let mut step = self.recorder.item(item, request_id);
+        step.append(self.recorder.begin_turn(&turn, now));
+        step.append(and(self));
+        step.changes.push(self.touch(now, &prompt));
+        if let Learnt::Changed(change) = self.facts.plan(None) {
+            step.append(self.recorder.facts(change));
+        }
+        self.facts.last_outcome = None;
+        self.turn.begin(turn.clone(), prompt);
+        self.checkpoint_before(&turn);
+        self.commit(step, Some(Then::Deliver { askers, turn }));
     }
 
-    /// The session was active now; its first message names it.
-    fn touch(&mut self, now: liminal_contract::Timestamp, message: &str) -> Change {
-        let derived = (self.record.title == title::NEW_SESSION && self.record.title_by.is_none())
-            .then(|| title::derive(message))
-            .flatten();
-        if let Some(title) = &derived {
-            self.retitle(title.clone(), TitleBy::Derived);
+    /// The answer to a message that was sent before.
+    fn repeated(&mut self, request_id: &str, content: &str) -> Option<Result<Sent, Failure>> {
+        match self.recorder.repeated(request_id, content) {
+            Some(Repeated::Same(turn)) => Some(Ok(Sent::Began(turn))),
+            Some(Repeated::Other) => Some(Err(other_content(self.facts.id()))),
+            None => {
+                let message = self.queue.queued_by(request_id)?.to_owned();
+                Some(Ok(self.queued(message)))
+            }
         }
-        self.record.last_active_at = now;
-        self.around.sessions.update_later(self.id.clone(), move |record| {
-            record.last_active_at = now;
-        });
-        Change::Meta { title: derived, last_active_at: now }
     }
 
-    /// Takes a title unless a better one is there: the user's wins over the agent's, the agent's over a derived one.
+    /// Whether the agent only talks in a turn that it began itself, such as a greeting. A message may follow at once.
+    fn is_greeted(&self) -> bool {
+        let transcript = self.recorder.transcript();
+        matches!(&self.turn, TurnState::Running { id }
+            if self.recorder.origin(id) == Some(TurnOrigin::Agent))
+            && !transcript.has_open_call()
+            && !transcript.has_open_ask()
+    }
+
+    /// Records the activity; the first message sets the title.
+    fn touch(&mut self, now: Timestamp, message: &Prompt) -> Change {
+        if let Some(title) = self.facts.derived_title(message) {
+            self.retitle(title, TitleBy::Derived);
+        }
+        self.facts.record.last_active_at = now;
+        self.around.sessions.touch(self.facts.id(), now);
+        Change::Active(now)
+    }
+
+    /// Sets a title unless there is a better one: the user's wins over the agent's, the agent's over a derived one.
     pub(super) fn retitle(&mut self, title: String, by: TitleBy) {
-        let current = self.around.sessions.get(&self.id).ok().flatten();
-        let standing = current.as_ref().and_then(|record| record.title_by);
-        if standing > Some(by) || current.is_some_and(|record| record.title == title) {
+        let id = self.facts.id().clone();
+        let current = self.around.sessions.get(&id).ok().flatten();
+        let current_by = current.as_ref().and_then(|record| record.title_by);
+        if current_by > Some(by) || current.is_some_and(|record| record.title == title) {
             return;
         }
-        self.record.title = title.clone();
-        self.record.title_by = Some(by);
+        self.facts.retitle(title.clone(), by);
         let kept = title.clone();
-        self.around.sessions.update_later(self.id.clone(), move |record| {
+        self.around.sessions.update_later(id.clone(), move |record| {
             if record.title_by <= Some(by) {
                 record.title = kept;
                 record.title_by = Some(by);
             }
         });
-        self.around
-            .hub
-            .broadcast(ServerMessage::SessionTitleUpdated { session_id: self.id.clone(), title });
+        let message = ServerMessage::SessionTitleUpdated { session_id: id, title };
+        self.around.hub.broadcast(message);
     }
 
-    fn cancel(&mut self, reply: Reply<()>) {
+    /// The user's Stop: nothing else is sent after it without them.
+    fn stop(&mut self, reply: Reply<()>) {
+        self.queue.calm();
+        if let Learnt::Changed(change) = self.facts.plan(None) {
+            self.facts_changed(change);
+        }
+        self.cancel(reply);
+    }
+
+    pub(super) fn cancel(&mut self, reply: Reply<()>) {
         match self.turn.stop() {
             Stop::TellAgent => self.tell_agent_to_stop(Some(reply)),
             Stop::Nothing => {
-                // A message that the agent does not have yet need not wait for it to start.
+                // A message that the agent doesn't have yet need not wait for the agent to start.
                 self.deliver_prompt();
                 let _asker_left = reply.send(Ok(()));
             }
         }
     }
-
-    fn answer_ask(&mut self, item: ItemId, answer: Answer, reply: Reply<()>) {
-        let offered = self.transcript.open_ask(&item).filter(|_| !self.answering.contains(&item));
-        let Some(ask) = offered else {
-            let closed = "This question is no longer open: it was answered, or the agent is gone.";
-            let failure = Failure::new(ErrorCode::PermissionClosed, closed);
-            let _asker_left = reply.send(Err(failure.about(self.id.clone())));
-            return;
-        };
-        let known = |chosen: &String| ask.options.iter().any(|option| option.option_id == *chosen);
-        if answer.option_id.as_ref().is_some_and(|chosen| !known(chosen)) {
-            let failure = Failure::invalid("`optionId` is not one of those offered");
-            let _asker_left = reply.send(Err(failure.about(self.id.clone())));
-            return;
-        }
-        self.give_answer(item, answer, OutcomeBy::User, Some(reply));
-    }
 }
 
-fn hash(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
+/// The user's message as an item.
+pub(super) fn user_item(
+    session: &SessionId,
+    turn: &TurnId,
+    prompt: Prompt,
+    now: Timestamp,
+) -> Upsert {
+    let Prompt { content, attachments } = prompt;
+    Upsert {
+        turn_id: turn.clone(),
+        session_id: session.clone(),
+        item_id: ItemId::user(turn),
+        source_timestamp: now,
+        emitted_at: now,
+        started_at: now,
+        status: ItemStatus::Complete,
+        failure: None,
+        parent_call_id: None,
+        source: Source::Message { content, origin: MessageOrigin::User, attachments },
+    }
 }

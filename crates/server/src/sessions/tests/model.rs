@@ -1,7 +1,7 @@
-//! The way of a word from the transcript to the page, with everything on it that can go wrong: commits that come late,
-//! readers that are slow, connections that break, histories that arrive long after they were asked for. The journal,
-//! the outbox and the histories are the real ones; at the other end is the page's own code, in Node. Whatever happened,
-//! in the end every page holds exactly the transcript.
+//! The way from the transcript to the page, with everything that can go wrong on it: late commits, slow readers, broken
+//! connections, histories that arrive long after they were requested. The journal, the outbox and the histories are the
+//! real ones; at the other end is the page's own code, in Node. Whatever happens, every page ends up with exactly the
+//! transcript.
 
 mod agent;
 mod page;
@@ -15,15 +15,16 @@ use serde_json::{Value, json};
 
 use self::agent::{Agent, Step};
 use self::page::Pages;
+use super::super::news::Growing;
 use super::super::open::{self, History, Wanted};
 use super::super::view;
+use crate::feed::{Closing, Follow, Outbox};
 use crate::journal::{Change, Item, Journal};
-use crate::ws::outbox::{Closing, Follow, Outbox};
 
 const SCENARIOS: u64 = 40;
 const STEPS: usize = 250;
 
-/// Chance that can be had again.
+/// Reproducible randomness.
 struct Dice(u64);
 
 impl Dice {
@@ -44,7 +45,7 @@ impl Dice {
 struct Reader {
     follow: Follow,
     outbox: Arc<Outbox>,
-    /// A history that was asked for and is not read yet, or read and not handed over yet.
+    /// A history that was requested but not read yet, or read but not delivered yet.
     opening: Option<Opening>,
     openings: u64,
     last_seq: u64,
@@ -64,6 +65,7 @@ struct Scenario<'a> {
     pages: &'a mut Pages,
     agent: Agent,
     uncommitted: VecDeque<Step>,
+    growing: Growing,
     committed: u64,
     readers: Vec<Reader>,
 }
@@ -113,13 +115,13 @@ impl Scenario<'_> {
         }
     }
 
-    /// The agent or the user says or does something.
+    /// The agent or the user does something.
     fn speak(&mut self) {
         let step = self.agent.speak(&mut self.dice);
         self.uncommitted.push_back(step);
     }
 
-    /// The disk takes the oldest of what waits for it; what it has may be told.
+    /// The oldest waiting change is committed and may be sent.
     async fn commit(&mut self, most: usize) {
         for _ in 0..most.min(self.uncommitted.len()) {
             let Some(step) = self.uncommitted.pop_front() else { return };
@@ -128,22 +130,21 @@ impl Scenario<'_> {
             self.journal.commit(&self.session, step.seq, step.changes, told);
             on_disk.await.unwrap();
             self.committed = step.seq;
-            for (seq, told) in &step.told {
-                for reader in &self.readers {
-                    reader.outbox.tell(&self.session, *seq, told);
-                }
+            let outboxes: Vec<_> = self.readers.iter().map(|it| it.outbox.clone()).collect();
+            for (seq, news) in step.told {
+                self.growing.tell(&self.session, seq, news, &outboxes);
             }
         }
     }
 
-    /// A page reads some of what waits for it.
+    /// A page reads some of its waiting frames.
     async fn read(&mut self, at: usize, most: usize) {
         let mut texts = Vec::new();
         while texts.len() < most {
             let reader = &mut self.readers[at];
             let Some(next) = reader.outbox.next().now_or_never() else { break };
             let Ok(text) = next else { return self.lose(at).await };
-            let frame: Frame = serde_json::from_str(&text).unwrap();
+            let frame: Frame = serde_json::from_slice(&text).unwrap();
             match frame.message {
                 ServerMessage::SessionUpsert { seq, .. }
                 | ServerMessage::SessionTurn { seq, .. }
@@ -158,7 +159,7 @@ impl Scenario<'_> {
                 }
                 _ => {}
             }
-            texts.push(text.to_string());
+            texts.push(String::from_utf8(text.into()).unwrap());
         }
         if !texts.is_empty() {
             let said = self.pages.tell(json!({ "do": "receive", "page": at, "texts": texts }));
@@ -166,7 +167,7 @@ impl Scenario<'_> {
         }
     }
 
-    /// A history is read, and, some time later, given to the page that asked for it.
+    /// A history is read and, some time later, delivered to the page that requested it.
     async fn open_further(&mut self, at: usize) {
         let reader = &mut self.readers[at];
         let Some(opening) = &mut reader.opening else { return };
@@ -181,14 +182,14 @@ impl Scenario<'_> {
         }
     }
 
-    /// The connection breaks, or is broken because the page does not read. It comes back.
+    /// The connection breaks, or is closed because the page reads too slowly. The page reconnects.
     async fn lose(&mut self, at: usize) {
         self.readers[at].outbox.close(Closing::TooSlow);
         self.pages.tell(json!({ "do": "lose", "page": at }));
         self.connect(at).await;
     }
 
-    /// The page is loaded anew.
+    /// The page is reloaded.
     async fn load(&mut self, at: usize) {
         self.pages.tell(json!({ "do": "load", "page": at, "session": self.session }));
         self.pages.tell(json!({ "do": "follow", "page": at }));
@@ -204,7 +205,7 @@ impl Scenario<'_> {
         self.answer(at, said).await;
     }
 
-    /// The page goes to an item that it may not have.
+    /// The page jumps to an item that it may not have.
     async fn around(&mut self, at: usize) {
         let index = self.dice.roll(self.agent.items() + 1);
         let session = self.session.clone();
@@ -217,13 +218,13 @@ impl Scenario<'_> {
         }
     }
 
-    /// The page wants what is above, or below.
+    /// The page requests older or newer items.
     async fn further(&mut self, at: usize, which: &str) {
         let said = self.pages.tell(json!({ "do": which, "page": at }));
         self.answer(at, said).await;
     }
 
-    /// The agent's own history took the place of what was told: everyone who follows gets the history anew.
+    /// The agent's own history replaced the transcript: every follower gets the history again.
     async fn replace(&mut self) {
         let seq = self.agent.seq();
         let stream = Change::Stream(self.dice.roll(u64::MAX).to_string());
@@ -236,7 +237,7 @@ impl Scenario<'_> {
         }
     }
 
-    /// As the session's task does it: the outbox first, the reading then.
+    /// Like the session's task: registers the outbox first, then reads.
     fn follow(&mut self, at: usize, wanted: Wanted, request_id: Option<String>) {
         let reader = &mut self.readers[at];
         reader.openings += 1;
@@ -245,7 +246,7 @@ impl Scenario<'_> {
         reader.opening = Some(Opening { opening, wanted, request_id, read: None });
     }
 
-    /// What the server does with what a page said.
+    /// The server's reaction to a page's message.
     async fn answer(&mut self, at: usize, said: Value) {
         for message in said.as_array().unwrap() {
             let request_id = message["requestId"].as_str().map(str::to_owned);
@@ -266,12 +267,12 @@ impl Scenario<'_> {
                     let newer = open::newer(self.journal, self.session.clone(), after).await;
                     self.readers[at].outbox.reply(&Frame { request_id, message: newer.unwrap() });
                 }
-                other => panic!("a page said {other}"),
+                other => panic!("a page sent {other}"),
             }
         }
     }
 
-    /// Reads until there is no more to read, upwards and downwards.
+    /// Reads older and newer items until there are no more.
     async fn catch_up(&mut self, at: usize) {
         loop {
             self.open_further(at).await;
@@ -307,17 +308,18 @@ impl Scenario<'_> {
         let counts = (held_order.len(), written_order.len());
         assert!(
             differ.is_none() && counts.0 == counts.1,
-            "page {at} holds {} of {} items, other ones from {differ:?} on",
+            "page {at} holds {} of {} items; they differ from {differ:?} on",
             counts.0,
             counts.1,
         );
         for ((held, written), item) in held.iter().zip(&written).zip(&items) {
             let (mut held, mut written) = (held.clone(), written.clone());
             if matches!(item.upsert.status, ItemStatus::Create | ItemStatus::Update) {
-                // It never ended. Tails say no times, and its blocks were rendered as it grew or when it was read.
+                // It never ended. Tails carry no times, its blocks were rendered while it grew or when it was read, and
+                // the first state that a page gets of a call says `create`.
                 let live = self.agent.blocks(&item.upsert.item_id);
                 assert!(held["blocks"] == written["blocks"] || held["blocks"] == live);
-                for loose in ["blocks", "emittedAt", "sourceTimestamp"] {
+                for loose in ["blocks", "emittedAt", "sourceTimestamp", "status"] {
                     held[loose] = Value::Null;
                     written[loose] = Value::Null;
                 }
@@ -330,14 +332,14 @@ impl Scenario<'_> {
             }
             let held = &state["turns"][turn.turn_id.as_str()];
             let written = json!(view::turn(turn));
-            for field in ["outcome", "stopReason", "modelId", "errorCode", "errorMessage", "origin"]
-            {
+            let told = ["outcome", "stopReason", "modelId", "errorCode", "errorMessage", "origin"];
+            for field in told.into_iter().chain(["startedAt", "endedAt"]) {
                 assert_eq!(held[field], written[field], "{field} of {written}");
             }
         }
     }
 
-    /// All of it, as it is on disk.
+    /// The whole transcript as it is on disk.
     async fn transcript(&self) -> (Vec<Item>, Vec<crate::journal::TurnRow>) {
         let session = self.session.clone();
         let read = self.journal.read(move |reader| {
@@ -355,7 +357,7 @@ impl Scenario<'_> {
     }
 }
 
-/// To see one scenario again: `LIMINAL_MODEL_SEED=… cargo test -p liminal what_a_page_holds`.
+/// To repeat one scenario: `LIMINAL_MODEL_SEED=… cargo test -p liminal what_a_page_holds`.
 #[tokio::test]
 async fn what_a_page_holds_is_the_transcript_whatever_happened_on_the_way() {
     let home = tempfile::tempdir().unwrap();
@@ -372,10 +374,11 @@ async fn what_a_page_holds_is_the_transcript_whatever_happened_on_the_way() {
             journal: &journal,
             pages: &mut pages,
             uncommitted: VecDeque::new(),
+            growing: Growing::default(),
             committed: 0,
             readers: Vec::new(),
         };
         let played = std::panic::AssertUnwindSafe(scenario.play()).catch_unwind().await;
-        assert!(played.is_ok(), "see it again with LIMINAL_MODEL_SEED={seed}");
+        assert!(played.is_ok(), "repeat it with LIMINAL_MODEL_SEED={seed}");
     }
 }

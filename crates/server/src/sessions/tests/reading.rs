@@ -1,15 +1,16 @@
-//! What happens to a session while its agent tells a history of its own.
+//! A session while its agent sends its own history.
 
-use liminal_contract::Details;
+use liminal_contract::{Details, WhenBusy};
 use liminal_stream::Source;
 use tokio::sync::oneshot;
 
-use super::super::session::{Ask, Reply, Session};
+use super::super::session::{Reply, Session};
+use super::super::task::SessionRequest;
 use super::*;
 use crate::failure::Failure;
 use crate::journal::Item;
 
-/// A session whose agent begins to tell its history, to one who opened it; all of it is the test's to tell.
+/// An opened session whose agent begins to send its history; the test decides what it contains.
 async fn in_the_middle_of_a_history() -> (Stage, Session, Answered<()>) {
     let stage = Stage::new(Duration::from_secs(600)).await;
     let Stage { puppet, service, client, .. } = &stage;
@@ -22,14 +23,14 @@ async fn in_the_middle_of_a_history() -> (Stage, Session, Answered<()>) {
 
     let task = service.registry.lock().await.running(&session()).unwrap().clone();
     let before = puppet.says.lock().unwrap().clone().unwrap();
-    let first = asked(&task, |reply| Ask::Open(opening(&client.outbox), reply)).await;
+    let first = asked(&task, |reply| SessionRequest::Open(opening(&client.outbox), reply)).await;
     while puppet.says.lock().unwrap().as_ref().unwrap().same_channel(&before) {
         tokio::task::yield_now().await;
     }
     (stage, task, first)
 }
 
-/// Tells what was said outside: a turn without its end.
+/// Sends a turn from outside, without its end.
 fn tell_of_outside(puppet: &Puppet) -> TurnId {
     let outside = TurnId::new("outside");
     let start = Payload::ResponseStart {
@@ -49,13 +50,13 @@ fn tell_of_outside(puppet: &Puppet) -> TurnId {
 
 type Answered<T> = oneshot::Receiver<Result<T, Failure>>;
 
-/// Asks a session's task for something that it has taken notice of when this returns.
-async fn asked<T>(task: &Session, ask: impl FnOnce(Reply<T>) -> Ask) -> Answered<T> {
+/// Sends a request to a session's task, which has received it when this returns.
+async fn asked<T>(task: &Session, ask: impl FnOnce(Reply<T>) -> SessionRequest) -> Answered<T> {
     let (reply, answer) = oneshot::channel();
     assert!(task.ask(ask(reply)).is_ok());
-    // Asks are taken in order.
+    // Requests are handled in order.
     let (reply, taken) = oneshot::channel();
-    assert!(task.ask(Ask::Cancel(reply)).is_ok());
+    assert!(task.ask(SessionRequest::Cancel(reply)).is_ok());
     taken.await.unwrap().unwrap();
     answer
 }
@@ -74,10 +75,15 @@ async fn who_opens_or_speaks_while_a_history_is_read_does_so_after_all_of_it() {
     let (stage, task, first) = in_the_middle_of_a_history().await;
     let Stage { puppet, service, .. } = &stage;
     let late = service.around.hub.join();
-    let second = asked(&task, |reply| Ask::Open(opening(&late.outbox), reply)).await;
-    let said =
-        asked(&task, |reply| Ask::Send { content: "said here".into(), request_id: None, reply })
-            .await;
+    let second = asked(&task, |reply| SessionRequest::Open(opening(&late.outbox), reply)).await;
+    let said = asked(&task, |reply| SessionRequest::Send {
+        prompt: "said here".into(),
+        request_id: None,
+        sender: None,
+        when_busy: WhenBusy::Refuse,
+        reply,
+    })
+    .await;
     let outside = tell_of_outside(puppet);
     puppet.event(&outside, Payload::done(ResponseStatus::Completed));
     puppet.say(Output::HistoryTold);
@@ -88,7 +94,7 @@ async fn who_opens_or_speaks_while_a_history_is_read_does_so_after_all_of_it() {
         ServerMessage::SessionHistory { entries, .. } => Some(entries.len()),
         _ => None,
     });
-    assert!(entries.await >= 1, "what was under way when it was opened is in the history");
+    assert!(entries.await >= 1, "output that was pending at the opening is in the history");
     said.await.unwrap().unwrap();
     assert_eq!(words_in_order(service).await, ["said elsewhere", "said here"]);
 }
@@ -97,9 +103,14 @@ async fn who_opens_or_speaks_while_a_history_is_read_does_so_after_all_of_it() {
 async fn an_agent_that_leaves_while_it_tells_its_history_keeps_nobody_waiting() {
     let (stage, task, first) = in_the_middle_of_a_history().await;
     let Stage { puppet, service, .. } = &stage;
-    let said =
-        asked(&task, |reply| Ask::Send { content: "said here".into(), request_id: None, reply })
-            .await;
+    let said = asked(&task, |reply| SessionRequest::Send {
+        prompt: "said here".into(),
+        request_id: None,
+        sender: None,
+        when_busy: WhenBusy::Refuse,
+        reply,
+    })
+    .await;
     tell_of_outside(puppet);
     puppet.say(Output::AgentLeft(Details::default()));
 

@@ -1,4 +1,4 @@
-//! Whatever a browser sends, it is a request or is refused in a sentence, under the id it came with.
+//! Whatever a browser sends, it is read as a request or refused with a message, under its own id.
 
 use liminal_contract::ErrorCode;
 use proptest::prelude::*;
@@ -12,22 +12,59 @@ fn messages() -> Vec<String> {
         r#"{"type":"project:add","path":"/home/user/demo","requestId":"1"}"#,
         r#"{"type":"project:remove","projectId":"p","requestId":"1"}"#,
         r#"{"type":"session:list","projectId":"p","archived":true,"requestId":"1"}"#,
+        r#"{"type":"outside:list","projectId":"p","requestId":"1"}"#,
+        r#"{"type":"outside:adopt","projectId":"p","cliType":"codex","refs":["a"],"requestId":"1"}"#,
         r#"{"type":"session:create","projectId":"p","cliType":"claude-code","policy":"ask","requestId":"1"}"#,
         r#"{"type":"session:open","sessionId":"codex:s","since":{"stream":"x","seq":7},"tails":true,"requestId":"1"}"#,
+        concat!(
+            r#"{"type":"session:create","projectId":"p","cliType":"codex","#,
+            r#""workspace":{"kind":"worktree","base":"main","name":"x","bring":true},"requestId":"1"}"#
+        ),
+        r#"{"type":"workspace:offer","projectId":"p","requestId":"1"}"#,
+        r#"{"type":"workspace:remove","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:open","sessionId":"codex:s","around":"t:0:0","requestId":"1"}"#,
-        r#"{"type":"session:send","sessionId":"codex:s","content":"hello","requestId":"0191d1a2-0000-7000-8000-000000000000"}"#,
+        concat!(
+            r#"{"type":"session:send","sessionId":"codex:s","content":"hello","#,
+            r#""attachments":[{"id":"0a-1.png","name":"n"},{"path":"a.rs","lines":[1,2]}],"#,
+            r#""whenBusy":"queue","requestId":"0191d1a2-0000-7000-8000-000000000000"}"#
+        ),
+        concat!(
+            r#"{"type":"session:queue","sessionId":"codex:s","message":"m","act":"edit","#,
+            r#""was":"a","content":"b","requestId":"1"}"#
+        ),
+        r#"{"type":"session:queue","sessionId":"codex:s","message":"m","act":"move","before":"n","requestId":"1"}"#,
+        r#"{"type":"session:queue","sessionId":"codex:s","message":"m","act":"remove","requestId":"1"}"#,
+        r#"{"type":"session:queue-resume","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:cancel","sessionId":"codex:s","requestId":"1"}"#,
+        r#"{"type":"session:looked","sessionId":"codex:s","requestId":"1"}"#,
+        r#"{"type":"now:follow","requestId":"1"}"#,
+        r#"{"type":"now:leave","requestId":"1"}"#,
         r#"{"type":"session:archive","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:reconnect","cliType":"codex","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:close","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:older","sessionId":"codex:s","before":200,"requestId":"1"}"#,
-        r#"{"type":"session:permission","sessionId":"codex:s","itemId":"t:ask:0","optionId":"allow","answers":{"q":"a"},"requestId":"1"}"#,
+        r#"{"type":"session:newer","sessionId":"codex:s","after":200,"requestId":"1"}"#,
+        concat!(
+            r#"{"type":"session:permission","sessionId":"codex:s","itemId":"t:ask:0","#,
+            r#""optionId":"allow","answers":{"q":"a"},"requestId":"1"}"#
+        ),
         r#"{"type":"session:rename","sessionId":"codex:s","title":"T","requestId":"1"}"#,
         r#"{"type":"session:unarchive","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:delete","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:policy","sessionId":"codex:s","policy":"auto","requestId":"1"}"#,
+        r#"{"type":"session:option","sessionId":"codex:s","id":"model","value":"big","requestId":"1"}"#,
+        r#"{"type":"session:option","sessionId":"codex:s","id":"fast","value":true,"confirmed":true,"requestId":"1"}"#,
+        r#"{"type":"changes:list","sessionId":"codex:s","scope":{"kind":"uncommitted"},"requestId":"1"}"#,
+        concat!(
+            r#"{"type":"changes:file","sessionId":"codex:s","scope":{"kind":"uncommitted"},"#,
+            r#""path":"a b","context":25,"ignoreWhitespace":true,"requestId":"1"}"#
+        ),
+        r#"{"type":"changes:list","sessionId":"codex:s","scope":{"kind":"turn","turnId":"t"},"requestId":"1"}"#,
+        r#"{"type":"session:looked","sessionId":"codex:s","state":"4b825dc642cb6eb9a060e54bf8d69288fbee4904"}"#,
+        r#"{"type":"session:continue-at","sessionId":"codex:s","at":"2026-11-17T18:15:00Z"}"#,
         r#"{"type":"agents:list","requestId":"1"}"#,
         r#"{"type":"path:complete","prefix":"/ho","requestId":"1"}"#,
+        r#"{"type":"files:find","sessionId":"codex:s","query":"ma.rs","limit":9,"requestId":"1"}"#,
         r#"{"type":"search","query":"\"a b\" c*","limit":50,"requestId":"1"}"#,
     ]
     .map(str::to_owned)
@@ -46,7 +83,7 @@ proptest! {
 
     #[test]
     fn a_browser_may_send_anything(bytes in liminal_hostile::text(messages())) {
-        // What is no UTF-8 is refused before it comes here.
+        // Invalid UTF-8 is refused before it gets here.
         let text = String::from_utf8_lossy(&bytes);
         match read(&text) {
             Ok(request) => {
@@ -57,7 +94,7 @@ proptest! {
                 prop_assert_eq!(refused.failure.code, ErrorCode::InvalidMessage);
                 prop_assert!(refused.failure.message.starts_with("Invalid request payload: "));
                 prop_assert!(refused.failure.message.len() < 2_000, "{}", refused.failure.message);
-                // Where a field is there twice, nobody can say which was meant.
+                // With a duplicate field, nobody can say which one was meant.
                 let named_once = text.matches("\"requestId\"").count() == 1;
                 let sent: Option<Value> = serde_json::from_str(&text).ok();
                 let id = sent.as_ref().and_then(|sent| sent.get("requestId")?.as_str());

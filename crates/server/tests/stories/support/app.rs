@@ -1,4 +1,4 @@
-//! A running `liminal` with a home of its own.
+//! A running `liminal` with its own home directory.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -31,7 +31,9 @@ pub struct Launch {
     flags: Vec<String>,
     variables: Vec<(String, String)>,
     port: String,
-    survives_limits: bool,
+    is_ordinary: bool,
+    /// Shell commands that run before the shell becomes the program.
+    first: Option<String>,
 }
 
 impl Launch {
@@ -42,13 +44,32 @@ impl Launch {
             flags: vec![],
             variables: vec![],
             port: "0".into(),
-            survives_limits: false,
+            is_ordinary: false,
+            first: None,
         }
     }
 
-    /// A limit on the length of files, which stands in for a full disk, is told to it and does not end it.
+    /// A limit on file size, which stands in for a full disk, is an error to it and does not kill it.
     pub fn told_of_full_disks(mut self) -> Self {
-        self.survives_limits = true;
+        self.first = Some("trap '' XFSZ".into());
+        self
+    }
+
+    /// With a low limit on open files, which it may raise.
+    pub fn few_files(mut self) -> Self {
+        self.first = Some("ulimit -S -n 300".into());
+        self
+    }
+
+    /// Not as root, for whom nothing is read-only.
+    pub fn without_root(mut self) -> Self {
+        self.is_ordinary = true;
+        self
+    }
+
+    /// With at most this many descriptors.
+    pub fn descriptors(mut self, most: u32) -> Self {
+        self.first = Some(format!("ulimit -n {most}"));
         self
     }
 
@@ -58,13 +79,11 @@ impl Launch {
         self
     }
 
-    /// With a variable set.
     pub fn variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.into(), value.into()));
         self
     }
 
-    /// On this port.
     pub fn port(mut self, port: u16) -> Self {
         self.port = port.to_string();
         self
@@ -94,9 +113,9 @@ impl Launch {
     /// A command of the program in this home, such as `token`.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let program = env!("CARGO_BIN_EXE_liminal");
-        let mut command = Command::new(if self.survives_limits { "sh" } else { program });
-        if self.survives_limits {
-            command.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\"", program]);
+        let mut command = Command::new(if self.first.is_some() { "sh" } else { program });
+        if let Some(first) = &self.first {
+            command.args(["-c", &format!("{first}; exec \"$0\" \"$@\""), program]);
         }
         command
             .args(arguments)
@@ -108,10 +127,14 @@ impl Launch {
             .current_dir("/")
             .stdin(Stdio::null())
             .kill_on_drop(true);
+        if self.is_ordinary && rustix::process::geteuid().is_root() {
+            give(self.home(), NOBODY);
+            command.uid(NOBODY).gid(NOBODY);
+        }
         command
     }
 
-    /// Starts the server and waits until it says where it is.
+    /// Starts the server and waits until it prints its address.
     pub async fn start(self) -> App {
         let mut child = self
             .command(&["--port", &self.port])
@@ -126,7 +149,7 @@ impl Launch {
         let token = first_line.trim_end().split_once("#token=").map(|(_, token)| token.to_owned());
         let Some(token) = token else {
             panic!(
-                "liminal did not start ({read:?}). It said {first_line:?} and, on stderr:\n{}",
+                "liminal did not start ({read:?}). It printed {first_line:?} and, on stderr:\n{}",
                 stderr.lock().unwrap()
             );
         };
@@ -135,7 +158,6 @@ impl Launch {
 }
 
 impl App {
-    /// A fresh one.
     pub async fn start() -> Self {
         Launch::new().start().await
     }
@@ -155,17 +177,15 @@ impl App {
         format!("http://{}", self.host())
     }
 
-    /// The port it took.
     pub fn port(&self) -> u16 {
         self.host().rsplit(':').next().unwrap().parse().unwrap()
     }
 
-    /// The credential.
     pub fn token(&self) -> &str {
         &self.token
     }
 
-    /// How it was started: its home, its data directory, and further commands in them.
+    /// How it was started: its home, its data directory, and more commands in them.
     pub fn launch(&self) -> &Launch {
         &self.launch
     }
@@ -187,12 +207,15 @@ impl App {
         path.canonicalize().unwrap().to_str().unwrap().to_owned()
     }
 
-    /// A page that got in.
+    /// A page that is logged in.
     pub async fn browser(&self) -> Browser {
-        Browser::connect(self.host(), self.token()).await
+        match Browser::try_connect(self.host(), self.token()).await {
+            Ok(browser) => browser,
+            Err(error) => panic!("no connection: {error}. stderr:\n{}", self.stderr()),
+        }
     }
 
-    /// A request that names this server and nothing else.
+    /// A request with the right `Host` and nothing else.
     pub fn call(&self, method: &str, path: &str) -> Call {
         Call::new(self.host(), method, path)
     }
@@ -207,22 +230,20 @@ impl App {
         self.call("POST", path).bearer(self.token()).json(body).send().await
     }
 
-    /// The process.
     pub fn pid(&self) -> Pid {
         Pid::from_raw(self.child.id().unwrap().try_into().unwrap()).unwrap()
     }
 
-    /// What it wrote to stderr so far.
+    /// Its stderr so far.
     pub fn stderr(&self) -> String {
         self.stderr.lock().unwrap().clone()
     }
 
-    /// Sends a signal.
     pub fn signal(&self, signal: Signal) {
         kill_process(self.pid(), signal).unwrap();
     }
 
-    /// Waits until it ended by itself or by a signal sent before.
+    /// Waits until it ends, on its own or by an earlier signal.
     pub async fn ended(mut self) -> Ended {
         let mut rest = String::new();
         let status = in_time(async {
@@ -243,7 +264,7 @@ impl App {
         self.ended().await
     }
 
-    /// Pulls the plug, and starts it again in the same home.
+    /// Kills it, and starts it again in the same home.
     pub async fn crash_and_restart(self) -> Self {
         let launch = self.launch.clone();
         self.signal(Signal::KILL);
@@ -259,7 +280,18 @@ impl App {
     }
 }
 
-/// Keeps reading, so that the program is never stuck writing.
+/// A user id other than root.
+const NOBODY: u32 = 65534;
+
+/// Gives a directory and everything in it to this user.
+fn give(path: &Path, user: u32) {
+    std::os::unix::fs::lchown(path, Some(user), Some(user)).unwrap();
+    if path.symlink_metadata().unwrap().is_dir() {
+        std::fs::read_dir(path).unwrap().for_each(|inside| give(&inside.unwrap().path(), user));
+    }
+}
+
+/// Keeps reading, so that the program never blocks on writing.
 fn collect(
     mut from: impl tokio::io::AsyncRead + Unpin + Send + 'static,
 ) -> (Arc<Mutex<String>>, JoinHandle<()>) {

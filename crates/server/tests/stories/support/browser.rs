@@ -1,4 +1,4 @@
-//! One socket, as a page holds it.
+//! One socket, as a page uses it.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
@@ -14,23 +14,23 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
 use super::in_time;
 
-/// A page. What it was told and no story asked for yet waits, in order.
+/// A page. Frames that no story has asked for yet wait, in order.
 pub struct Browser {
     socket: WebSocketStream<TcpStream>,
     unseen: VecDeque<Value>,
     seen: Vec<Value>,
-    /// Of each session, the number of the last change it was told.
+    /// The last `seq` it received of each session.
     told: HashMap<String, u64>,
     requests: u32,
 }
 
 impl Browser {
-    /// Gets in as a page does.
+    /// Connects as a page does.
     pub async fn connect(host: &str, token: &str) -> Self {
         Self::try_connect(host, token).await.unwrap()
     }
 
-    /// Tries to get in as a page does.
+    /// Tries to connect as a page does.
     pub async fn try_connect(host: &str, token: &str) -> Result<Self, Error> {
         let mut request = format!("ws://{host}/ws").into_client_request()?;
         let headers = request.headers_mut();
@@ -49,13 +49,13 @@ impl Browser {
         })
     }
 
-    /// Asks, and waits for the answer to exactly this.
+    /// Sends a request, and waits for its answer.
     pub async fn ask(&mut self, message: ClientMessage) -> ServerMessage {
         let request_id = self.send(message).await;
         self.sees_reply(&request_id).await
     }
 
-    /// Asks without waiting. Returns the id of the request.
+    /// Sends a request without waiting. Returns its id.
     pub async fn send(&mut self, message: ClientMessage) -> String {
         self.requests += 1;
         let request_id = format!("request-{}", self.requests);
@@ -65,17 +65,17 @@ impl Browser {
         request_id
     }
 
-    /// Says exactly this text.
+    /// Sends exactly this text.
     pub async fn says(&mut self, text: &str) {
         self.socket.send(Message::text(text)).await.unwrap();
     }
 
-    /// Says bytes.
+    /// Sends a binary message.
     pub async fn says_bytes(&mut self, bytes: &[u8]) {
         self.socket.send(Message::binary(bytes.to_vec())).await.unwrap();
     }
 
-    /// Says all of these in one breath, without reading in between.
+    /// Sends all of these at once, without reading in between.
     pub async fn floods(&mut self, texts: impl Iterator<Item = String>) {
         for text in texts {
             self.socket.feed(Message::text(text)).await.unwrap();
@@ -83,12 +83,12 @@ impl Browser {
         self.socket.flush().await.unwrap();
     }
 
-    /// Says something that the server may refuse to take in.
+    /// Sends something that the server may refuse to read.
     pub async fn tries_to_say(&mut self, text: &str) {
         let _may_be_refused = self.socket.send(Message::text(text)).await;
     }
 
-    /// Asks again and again without ever reading, until the server takes no more.
+    /// Sends requests without ever reading, until the server takes no more.
     pub async fn asks_until_nobody_listens(&mut self, text: &str) {
         let stream = self.socket.get_mut();
         stream.set_nodelay(true).unwrap();
@@ -111,13 +111,12 @@ impl Browser {
         }
     }
 
-    /// Leaves.
     pub async fn leaves(mut self) {
         self.socket.close(None).await.unwrap();
         while let Some(Ok(_)) = self.socket.next().await {}
     }
 
-    /// The first frame for which `find` finds something. Frames before it stay for later.
+    /// The first frame for which `find` returns something. Earlier frames stay queued.
     pub async fn sees<T>(&mut self, what: &str, find: impl Fn(&Value) -> Option<T>) -> T {
         let mut looked_at = 0;
         loop {
@@ -141,7 +140,7 @@ impl Browser {
         }
     }
 
-    /// Whatever a story is about: the changes of a session come in ascending order, or a page takes one for old.
+    /// Holds in every story: the changes of a session come in ascending order, or a page would drop one as old.
     fn counts(&mut self, frame: &Value) {
         let (Some(session), Some(seq)) = (frame["sessionId"].as_str(), frame["seq"].as_u64())
         else {
@@ -153,7 +152,7 @@ impl Browser {
         }
     }
 
-    /// Every frame it was sent so far.
+    /// Every frame it received so far.
     pub fn everything_seen(&self) -> impl Iterator<Item = &Value> {
         self.seen.iter()
     }
@@ -167,7 +166,7 @@ impl Browser {
         serde_json::from_value(frame).unwrap()
     }
 
-    /// The next message of this type that answers nobody.
+    /// The next message of this type that answers no request.
     pub async fn sees_told(&mut self, kind: &str) -> ServerMessage {
         let told = |frame: &Value| {
             (frame["type"] == kind && frame["requestId"].is_null()).then(|| frame.clone())
@@ -217,7 +216,7 @@ impl Browser {
         }
     }
 
-    /// The last of what was received, for a story that failed.
+    /// The last frames received, for a story that failed.
     fn story_so_far(&self) -> String {
         const LAST: usize = 40;
         let earlier = self.seen.len().saturating_sub(LAST);

@@ -1,4 +1,4 @@
-//! One HTTP request, written by hand so that a story can say anything a stranger could.
+//! One HTTP request, written by hand so that a story can send anything a stranger could.
 
 use std::fmt::Write as _;
 
@@ -19,19 +19,16 @@ pub struct Call {
     body: Vec<u8>,
 }
 
-/// What came back.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// The status.
     pub status: u16,
     /// The headers, names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: String,
 }
 
 impl Call {
-    /// To the server at `host`, naming it.
+    /// To the server at `host`, with the matching `Host` header.
     pub fn new(host: &str, method: &str, path: &str) -> Self {
         Self {
             connect_to: host.into(),
@@ -43,19 +40,18 @@ impl Call {
         }
     }
 
-    /// Naming another host.
+    /// With another `Host` header.
     pub fn host(mut self, host: &str) -> Self {
         self.host = Some(host.into());
         self
     }
 
-    /// Naming none.
+    /// Without a `Host` header.
     pub fn no_host(mut self) -> Self {
         self.host = None;
         self
     }
 
-    /// With a header.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.into(), value.into()));
         self
@@ -66,18 +62,15 @@ impl Call {
         self.header("Origin", origin)
     }
 
-    /// With this token.
     pub fn bearer(self, token: &str) -> Self {
         self.header("Authorization", &format!("Bearer {token}"))
     }
 
-    /// With a body.
     pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();
         self
     }
 
-    /// With a body of JSON.
     pub fn json(self, body: &Value) -> Self {
         self.header("Content-Type", "application/json").body(body.to_string())
     }
@@ -89,7 +82,6 @@ impl Call {
             .header("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==")
     }
 
-    /// Sends it.
     pub async fn send(self) -> Answer {
         let what = format!("{} {}", self.method, self.path);
         in_time(self.exchange()).await.unwrap_or_else(|| panic!("no answer to {what}"))
@@ -112,7 +104,7 @@ impl Call {
         head.push_str("\r\n");
         let mut stream = TcpStream::connect(&self.connect_to).await.unwrap();
         stream.write_all(head.as_bytes()).await.unwrap();
-        // A server that refuses a long body may stop reading it.
+        // A server that refuses a long body may stop reading.
         let _may_be_refused = stream.write_all(&self.body).await;
         let mut bytes = Vec::new();
         let mut buffer = [0; 16 * 1024];
@@ -145,7 +137,6 @@ impl Answer {
         Self { status: status.unwrap_or(0), headers, body }
     }
 
-    /// A header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -162,7 +153,7 @@ impl Answer {
     }
 }
 
-/// Whether a refused handshake, after which the connection stays open, or an accepted one is all there.
+/// Whether the whole answer to a handshake has arrived; the connection stays open even after a refusal.
 fn is_whole(bytes: &[u8]) -> bool {
     let Some((head, body)) = split(bytes) else { return false };
     let head = String::from_utf8_lossy(head).to_lowercase();
@@ -177,7 +168,7 @@ fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((&bytes[..at], &bytes[at + 4..]))
 }
 
-/// A body that came in pieces of announced lengths. One without its end is cut short.
+/// Decodes a chunked body. One without its end is truncated.
 fn chunks(mut rest: &[u8]) -> Vec<u8> {
     let mut body = Vec::new();
     loop {

@@ -1,17 +1,17 @@
-//! Sessions as a page sees them: made, opened, spoken to, watched.
+//! Sessions as a page sees them: created, opened, used, watched.
 
 use std::path::Path;
 
 use liminal_contract::{
-    Body, CliType, ClientMessage, Cursor, ItemId, Policy, Project, ServerMessage, SessionId,
-    SessionListItem, Turn, TurnEventKind, TurnId, UpsertObject,
+    Body, CliType, ClientMessage, Cursor, ItemId, Policy, Project, QueueAct, ServerMessage,
+    SessionFacts, SessionId, SessionListItem, Turn, TurnEventKind, TurnId, UpsertObject, WhenBusy,
 };
 use liminal_scripted_agent::ScriptBuilder;
 use serde_json::{Value, json};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{App, Browser, Launch, descendants};
+use super::{App, Browser, Launch, descendants, in_time};
 
 impl Launch {
     /// With an agent of the id `scripted` that plays this.
@@ -19,7 +19,7 @@ impl Launch {
         self.agents(&[("scripted", script)])
     }
 
-    /// The same, but the agent remembers nothing when it is started again.
+    /// The same, but the agent forgets everything when it restarts.
     pub fn forgetful_agent(self, script: ScriptBuilder) -> Self {
         self.playing(&[("scripted", script)], false)
     }
@@ -45,17 +45,32 @@ impl Launch {
         self.playing(scripts, true)
     }
 
-    /// One of these agents dies at its start unless this file is there.
+    /// Puts one of these agents into this mode, so that it asks.
+    pub fn asking_in(self, agent: &str, mode: &str) -> Self {
+        self.entry(agent, |entry| entry["askMode"] = json!(mode))
+    }
+
+    /// One of these agents dies on start unless this file exists.
     pub fn breaking(self, agent: &str, unless: &Path) -> Self {
+        self.started_by(agent, &format!("test -e {} && exec \"$0\" \"$@\"", unless.display()))
+    }
+
+    /// One of these agents is started by a shell that runs this, with the agent's command as `"$0" "$@"`.
+    pub fn started_by(self, agent: &str, shell: &str) -> Self {
+        self.entry(agent, |entry| {
+            let mut args = vec![json!("-c"), json!(shell), entry["command"].take()];
+            args.extend(entry["args"].as_array().unwrap().iter().cloned());
+            entry["command"] = json!("sh");
+            entry["args"] = json!(args);
+        })
+    }
+
+    /// Changes the entry of an agent.
+    fn entry(self, agent: &str, change: impl FnOnce(&mut Value)) -> Self {
         let file = self.data_dir().join("agents.json");
         let mut agents: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
         let list = agents["agents"].as_array_mut().unwrap();
-        let entry = list.iter_mut().find(|entry| entry["id"] == agent).unwrap();
-        let lives = format!("test -e {} && exec \"$0\" \"$@\"", unless.display());
-        let mut args = vec![json!("-c"), json!(lives), entry["command"].take()];
-        args.extend(entry["args"].as_array().unwrap().iter().cloned());
-        entry["command"] = json!("sh");
-        entry["args"] = json!(args);
+        change(list.iter_mut().find(|entry| entry["id"] == agent).unwrap());
         self.file("agents.json", &agents.to_string())
     }
 
@@ -104,36 +119,39 @@ impl App {
     }
 }
 
-/// What a history brought.
+/// A history as received.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
     /// In index order.
     pub entries: Vec<UpsertObject>,
-    /// Of these entries.
     pub turns: Vec<Turn>,
-    /// Where to go on from.
+    /// Where to continue from.
     pub cursor: Cursor,
-    /// There is more before.
+    /// There are older entries.
     pub older: bool,
-    /// There is more after.
+    /// There are newer entries.
     pub newer: bool,
+    pub facts: SessionFacts,
+    pub policy: Policy,
 }
 
 impl History {
-    /// What was said, by anyone.
+    /// The texts of all messages.
     pub fn texts(&self) -> Vec<String> {
-        self.entries
-            .iter()
-            .filter_map(|entry| match &entry.body {
-                Body::Message { content, .. } => Some(content.clone()),
-                _ => None,
-            })
-            .collect()
+        self.entries.iter().filter_map(text_of).collect()
+    }
+}
+
+/// The text of a message.
+pub fn text_of(entry: &UpsertObject) -> Option<String> {
+    match &entry.body {
+        Body::Message { content, .. } => Some(content.clone()),
+        _ => None,
     }
 }
 
 impl Browser {
-    /// Makes a session.
+    /// Creates a session.
     pub async fn creates_session(&mut self, project: &Project, agent: &str) -> SessionId {
         match self.tries_to_create(project, agent).await {
             ServerMessage::SessionCreated { session_id, .. } => session_id,
@@ -141,10 +159,16 @@ impl Browser {
         }
     }
 
-    /// Asks for a session.
+    /// Requests a session, which may be refused.
     pub async fn tries_to_create(&mut self, project: &Project, agent: &str) -> ServerMessage {
         let (project_id, cli_type) = (project.id.clone(), CliType::parse(agent).unwrap());
-        self.ask(ClientMessage::SessionCreate { project_id, cli_type, policy: None }).await
+        self.ask(ClientMessage::SessionCreate {
+            project_id,
+            cli_type,
+            policy: None,
+            workspace: None,
+        })
+        .await
     }
 
     /// The sessions of a project, as the sidebar would show them.
@@ -188,11 +212,38 @@ impl Browser {
         .await
     }
 
+    /// Opens a session repeatedly until its facts match.
+    pub async fn knows(
+        &mut self,
+        session: &SessionId,
+        is_known: impl Fn(&SessionFacts) -> bool,
+    ) -> History {
+        let opened = async {
+            loop {
+                let history = self.opens(session).await;
+                if is_known(&history.facts) {
+                    return history;
+                }
+            }
+        };
+        in_time(opened).await.expect("the facts never matched")
+    }
+
     async fn reads(&mut self, open: ClientMessage) -> History {
         match self.ask(open).await {
-            ServerMessage::SessionHistory { entries, turns, stream, seq, older, newer, .. } => {
-                let cursor = Cursor { stream, seq };
-                History { entries, turns, cursor, older, newer: newer.unwrap_or(false) }
+            ServerMessage::SessionHistory {
+                entries,
+                turns,
+                stream,
+                seq,
+                older,
+                newer,
+                facts,
+                policy,
+                ..
+            } => {
+                let (cursor, newer) = (Cursor { stream, seq }, newer.unwrap_or(false));
+                History { entries, turns, cursor, older, newer, facts, policy }
             }
             other => panic!("no history: {other:?}"),
         }
@@ -218,7 +269,7 @@ impl Browser {
         }
     }
 
-    /// Says something to the agent; the turn it began.
+    /// Sends a message. Returns the turn it started.
     pub async fn says_to(&mut self, session: &SessionId, content: &str) -> TurnId {
         match self.tries_to_say_to(session, content).await {
             ServerMessage::SessionAccepted { turn_id, .. } => turn_id,
@@ -226,14 +277,68 @@ impl Browser {
         }
     }
 
-    /// Says something that may be refused.
+    /// Sends a message that may be refused.
     pub async fn tries_to_say_to(&mut self, session: &SessionId, content: &str) -> ServerMessage {
-        let send =
-            ClientMessage::SessionSend { session_id: session.clone(), content: content.into() };
-        self.ask(send).await
+        self.sends(session, content, None).await
     }
 
-    /// Says something under a request id of its own.
+    async fn sends(
+        &mut self,
+        session: &SessionId,
+        content: &str,
+        when_busy: Option<WhenBusy>,
+    ) -> ServerMessage {
+        let (session_id, content) = (session.clone(), content.to_owned());
+        self.ask(ClientMessage::SessionSend {
+            session_id,
+            content,
+            attachments: Vec::new(),
+            when_busy,
+        })
+        .await
+    }
+
+    /// Sends a message while a turn runs. Returns the server's id of it.
+    pub async fn queues(&mut self, session: &SessionId, content: &str) -> String {
+        match self.sends(session, content, Some(WhenBusy::Queue)).await {
+            ServerMessage::SessionQueued { message, .. } => message,
+            other => panic!("not queued: {other:?}"),
+        }
+    }
+
+    /// Changes a message in the queue.
+    pub async fn acts_on(
+        &mut self,
+        session: &SessionId,
+        message: &str,
+        act: QueueAct,
+    ) -> ServerMessage {
+        let (session_id, message) = (session.clone(), message.to_owned());
+        self.ask(ClientMessage::SessionQueue { session_id, message, act }).await
+    }
+
+    /// Continues with a held queue.
+    pub async fn continues(&mut self, session: &SessionId) {
+        let resume = ClientMessage::SessionQueueResume { session_id: session.clone() };
+        assert_eq!(self.ask(resume).await, ServerMessage::Ok {});
+    }
+
+    /// Waits until the queue is held or not as given and contains these messages.
+    pub async fn sees_queue(&mut self, session: &SessionId, held: Option<&str>, texts: &[&str]) {
+        let is_it = |frame: &Value| {
+            let queue = &frame["facts"]["queue"];
+            let is_it = frame["type"] == "session:facts"
+                && frame["sessionId"] == session.as_str()
+                && queue["held"].as_str() == held
+                && queue["messages"].as_array().is_some_and(|messages| {
+                    messages.iter().map(|queued| &queued["content"]).eq(texts.iter())
+                });
+            is_it.then_some(())
+        };
+        self.sees(&format!("{texts:?} in the queue, held: {held:?}"), is_it).await;
+    }
+
+    /// Sends a message with this request id.
     pub async fn says_as(
         &mut self,
         request_id: &str,
@@ -252,7 +357,7 @@ impl Browser {
         self.says(&frame.to_string()).await;
     }
 
-    /// Waits until an agent's process has become this; what is said of it then.
+    /// Waits until an agent's process has this status. Returns the frame.
     pub async fn sees_status(&mut self, agent: &str, status: &str) -> Value {
         let is_it = |frame: &Value| {
             let is_it = frame["type"] == "agent:status"
@@ -274,7 +379,7 @@ impl Browser {
         self.sees(&format!("{session} {state}"), is_it).await;
     }
 
-    /// Wants a disconnected agent started again.
+    /// Asks for a restart of a disconnected agent.
     pub async fn reconnects(&mut self, session: &SessionId) -> ServerMessage {
         let (cli_type, session_id) = (session.cli_type(), Some(session.clone()));
         self.ask(ClientMessage::SessionReconnect { cli_type, session_id }).await
@@ -285,7 +390,7 @@ impl Browser {
         self.ask(ClientMessage::SessionCancel { session_id: session.clone() }).await
     }
 
-    /// Waits until a message of this session has said this much.
+    /// Waits until a message of this session contains this text.
     pub async fn sees_text(&mut self, session: &SessionId, text: &str) {
         let what = format!("{text:?} in {session}");
         let said = |frame: &Value| {
@@ -300,7 +405,7 @@ impl Browser {
         self.sees(&what, said).await;
     }
 
-    /// The next item of this type that this session shows, in the state that `find` finds.
+    /// The next item of this type in this session for which `find` returns something.
     pub async fn sees_item<T>(
         &mut self,
         session: &SessionId,
@@ -318,7 +423,7 @@ impl Browser {
         self.sees(&format!("a {kind} in {session}"), found).await
     }
 
-    /// A permission that waits.
+    /// A permission that waits for an answer.
     pub async fn sees_ask(&mut self, session: &SessionId) -> ItemId {
         self.sees_item(session, "permission", |item| match &item.body {
             Body::Permission { outcome: None, .. } => Some(item.item_id.clone()),
@@ -339,13 +444,32 @@ impl Browser {
             item_id: item.clone(),
             option_id: Some(option.into()),
             answers: None,
+            message: None,
         })
         .await
     }
 
-    /// Changes what happens when the agent asks.
+    /// Changes the session's policy.
     pub async fn sets_policy(&mut self, session: &SessionId, policy: Policy) {
-        self.ask(ClientMessage::SessionPolicy { session_id: session.clone(), policy }).await;
+        let session_id = session.clone();
+        self.ask(ClientMessage::SessionPolicy { session_id, policy, confirmed: None }).await;
+    }
+
+    /// Sets one of the agent's options, which may be refused.
+    pub async fn sets_option(
+        &mut self,
+        session: &SessionId,
+        id: &str,
+        value: impl Into<Value>,
+        confirmed: bool,
+    ) -> ServerMessage {
+        self.ask(ClientMessage::SessionOption {
+            session_id: session.clone(),
+            id: id.into(),
+            value: serde_json::from_value(value.into()).unwrap(),
+            confirmed: Some(confirmed),
+        })
+        .await
     }
 
     /// How a turn ended.

@@ -1,4 +1,4 @@
-//! A program that ended, and what it left.
+//! A program that ended, and its output.
 
 use std::process::{ExitStatus, Stdio};
 
@@ -6,14 +6,11 @@ use tokio::process::Command;
 
 use super::in_time;
 
-/// How it ended and all it said.
+/// Its exit status and output.
 #[derive(Debug)]
 pub struct Ended {
-    /// Its status.
     pub status: ExitStatus,
-    /// All of stdout.
     pub stdout: String,
-    /// All of stderr.
     pub stderr: String,
 }
 

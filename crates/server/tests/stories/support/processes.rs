@@ -1,4 +1,4 @@
-//! Who is alive.
+//! Which processes are running.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use rustix::process::Pid;
 
 use super::in_time;
 
-/// Every process below this one, as the system tells it.
+/// Every descendant of a process, without the process itself.
 pub fn descendants(of: Pid) -> Vec<i32> {
     let mut found = vec![of.as_raw_nonzero().get()];
     let mut looked_at = 0;

@@ -8,7 +8,7 @@ pub fn checkout() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Every file below `directory` with one of these extensions, what was built or installed apart.
+/// Every file below `directory` with one of these extensions, except build output and installed packages.
 pub fn files(directory: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();

@@ -1,4 +1,4 @@
-//! Whatever an ACP agent writes, nothing breaks, and what we make of it is a conversation.
+//! Whatever an ACP agent writes, nothing breaks, and the result is a valid conversation.
 
 use liminal_contract::{AskOption, ItemId, Outcome, OutcomeBy};
 use liminal_hostile::Conversation;
@@ -10,7 +10,7 @@ use super::super::super::{permissions, turn_end};
 use super::super::{TurnEnd, call_of};
 use super::*;
 
-/// What we do, in place of a line of the agent's.
+/// An action of ours instead of a line from the agent.
 const WE_PROMPT: &str = "> prompt";
 const WE_LOAD: &str = "> load";
 const WE_ANSWER: &str = "> answer";
@@ -30,7 +30,7 @@ fn recordings() -> Vec<String> {
     })
 }
 
-/// One session of one agent, as its provider drives it.
+/// One session, driven as its provider would.
 struct Driven {
     normaliser: Normaliser,
     conversation: Conversation,
@@ -86,13 +86,13 @@ impl Driven {
 
     fn message(&mut self, message: Incoming<'_>) {
         #[derive(Deserialize)]
-        struct Told<'a> {
+        struct UpdateParams<'a> {
             #[serde(borrow)]
             update: &'a RawValue,
         }
         match message {
             Incoming::Notification { params, .. } => {
-                if let Ok(told) = serde_json::from_str::<Told<'_>>(params.get()) {
+                if let Ok(told) = serde_json::from_str::<UpdateParams<'_>>(params.get()) {
                     let _conversation = Normaliser::is_conversation(told.update);
                     let told = self.normaliser.update(told.update, AT);
                     self.hear(told);
@@ -105,14 +105,14 @@ impl Driven {
                 }
             }
             Incoming::Response { result: Err(error), .. } => {
-                self.end_turn(turn_end::of_error(&error, self.stopping, None, &[]));
+                self.end_turn(turn_end::of_error(&error, self.stopping, || None));
             }
             Incoming::Response { result: Ok(answer), .. } => {
                 let answer: Value = serde_json::from_str(answer.get()).unwrap_or_default();
                 if answer.get("stopReason").is_some() {
                     self.end_turn(turn_end::of_answer(&answer, self.stopping));
                 } else {
-                    let told = self.normaliser.told_at_start(&answer);
+                    let told = self.normaliser.facts_at_start(&answer);
                     self.hear(told);
                 }
             }
@@ -126,14 +126,14 @@ impl Driven {
         let (item, options, call) = self.asks.remove(0);
         let option_id = options.first().map(|option| option.option_id.clone());
         let refused = permissions::refuses(&options, option_id.as_deref());
-        let outcome = Outcome { option_id, by: OutcomeBy::User };
+        let outcome = Outcome { option_id, by: OutcomeBy::User, message: None };
         let told = self.normaliser.settle(item, outcome, call.as_deref().filter(|_| refused), AT);
         self.hear(told);
     }
 
     fn end_turn(&mut self, end: TurnEnd) {
         for (item, ..) in std::mem::take(&mut self.asks) {
-            let outcome = Outcome { option_id: None, by: OutcomeBy::Cancel };
+            let outcome = Outcome { option_id: None, by: OutcomeBy::Cancel, message: None };
             let told = self.normaliser.settle(item, outcome, None, AT);
             self.hear(told);
         }

@@ -1,5 +1,5 @@
-//! What the real codex-acp said, and what becomes of each line. The expected values are committed beside the
-//! recordings; `UPDATE_RECORDINGS=1` writes them anew, to be read before they are committed.
+//! Recordings of the real codex-acp, and the output for each line. The expected values are committed beside the
+//! recordings; `UPDATE_RECORDINGS=1` rewrites them. Review them before you commit.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::TurnEnd;
 use super::*;
 
-/// Plays a recording into a normaliser as the provider would, and writes each line beside what came of it.
+/// Feeds a recording to a normaliser as the provider would, and writes each line with its output.
 fn play(name: &str) -> String {
     let path = format!("{}/tests/fixtures/codex-acp/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
     let recording = std::fs::read_to_string(path).unwrap();
@@ -46,8 +46,11 @@ fn play(name: &str) -> String {
                     liminal_contract::OutcomeBy::User
                 });
                 let refused = super::super::super::permissions::refuses(&options, option);
-                let outcome =
-                    liminal_contract::Outcome { option_id: option.map(str::to_owned), by };
+                let outcome = liminal_contract::Outcome {
+                    option_id: option.map(str::to_owned),
+                    by,
+                    message: None,
+                };
                 let outputs =
                     normaliser.settle(item, outcome, refused.then_some(call.as_str()), AT);
                 (format!("> answer {}", option.unwrap_or("cancelled")), outputs)
@@ -69,7 +72,7 @@ fn play(name: &str) -> String {
                 let end = super::super::super::turn_end::of_answer(&message["result"], false);
                 ("< the end of the turn".to_owned(), normaliser.end_turn(end, AT))
             }
-            ("out", None) => ("< answer".to_owned(), normaliser.told_at_start(&message["result"])),
+            ("out", None) => ("< answer".to_owned(), normaliser.facts_at_start(&message["result"])),
             (dir, _) => panic!("{dir}"),
         };
         writeln!(text, "{label}").unwrap();
@@ -93,7 +96,7 @@ fn check(name: &str) {
     assert_eq!(told.lines().count(), expected.lines().count(), "{path}");
 }
 
-/// A test per recording, so that each is seen by its name.
+/// One test per recording, so that a failure names it.
 macro_rules! recordings {
     ($($claim:ident: $name:literal,)*) => {$(
         #[test]

@@ -1,4 +1,4 @@
-//! What a turn shows besides words: calls, pictures, plans.
+//! Items other than text: calls, pictures, plans.
 
 use liminal_contract::{PlanEntry, PlanStatus};
 use liminal_stream::{Patch, SourcePart, ToolPatch};
@@ -49,7 +49,10 @@ fn steps_of_the_agent_are_one_plan_that_changes() {
         whole(
             "m",
             None,
-            json!({"type": "tool_use", "id": call, "name": "TaskCreate", "input": {"subject": subject, "description": "d"}}),
+            json!({
+                "type": "tool_use", "id": call, "name": "TaskCreate",
+                "input": {"subject": subject, "description": "d"},
+            }),
         )
     };
     let said = read(
@@ -62,7 +65,10 @@ fn steps_of_the_agent_are_one_plan_that_changes() {
             whole(
                 "m",
                 None,
-                json!({"type": "tool_use", "id": "c", "name": "TaskUpdate", "input": {"taskId": "1", "status": "completed"}}),
+                json!({
+                    "type": "tool_use", "id": "c", "name": "TaskUpdate",
+                    "input": {"taskId": "1", "status": "completed"},
+                }),
             ),
             tool_result("c", json!({"success": true, "taskId": "1", "updatedFields": ["status"]})),
         ],

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use liminal_contract::{Answer, ItemStatus};
+use liminal_contract::{Answer, AnswerValue, ItemStatus};
 use liminal_stream::{Emission, Now, Pacing, Source, UpsertProcessor};
 
 use super::*;
@@ -49,7 +49,7 @@ impl Replay {
         replay
     }
 
-    /// What was written to the agent then, as the calls that write it now.
+    /// Turns what we wrote in the recording into the calls that write it now.
     fn write(&mut self, message: &Value, now: Timestamp) -> Vec<Output> {
         let response = &message["response"]["response"];
         match (message["type"].as_str(), message["request"]["subtype"].as_str()) {
@@ -66,10 +66,10 @@ impl Replay {
                     Some("allow") => "allow",
                     _ => "deny",
                 };
-                let answers: BTreeMap<String, String> =
+                let answers: BTreeMap<String, AnswerValue> =
                     serde_json::from_value(response["updatedInput"]["answers"].clone())
                         .unwrap_or_default();
-                let answer = Answer { option_id: Some(option.to_owned()), answers };
+                let answer = Answer { option_id: Some(option.to_owned()), answers, message: None };
                 let item =
                     ItemId::ask(&self.normaliser.turn.as_ref().unwrap().id.clone(), self.asks);
                 let (reply, said) =
@@ -154,12 +154,20 @@ fn recorded_turns_read_as_a_transcript() {
     for output in replay.said.into_iter().flat_map(|(_, said)| said) {
         let Output::Event(event) = output else { continue };
         for emission in processor.process(event, now) {
-            if let Emission::Upsert(upsert) = emission {
-                let id = upsert.item_id.as_str().to_owned();
-                if !order.contains(&id) {
-                    order.push(id.clone());
+            match emission {
+                Emission::Put(upsert) => {
+                    let id = upsert.item_id.as_str().to_owned();
+                    if !order.contains(&id) {
+                        order.push(id.clone());
+                    }
+                    last.insert(id, (upsert.status, upsert.source));
                 }
-                last.insert(id, (upsert.status, upsert.source));
+                Emission::Grew(growth) => {
+                    let (status, source) = last.get_mut(growth.item_id.as_str()).unwrap();
+                    *status = ItemStatus::Update;
+                    source.grow(&growth.text);
+                }
+                Emission::Turn(_) => {}
             }
         }
     }
@@ -190,13 +198,41 @@ fn recorded_turns_read_as_a_transcript() {
 }
 
 #[test]
+fn each_block_of_an_answer_is_an_item_of_its_own() {
+    let events = Replay::of("two-tools").said.into_iter().flat_map(|(_, said)| said);
+    let begun: Vec<String> = events
+        .filter_map(|output| match output {
+            Output::Event(event) => match event.payload {
+                Payload::ItemStart {
+                    item_id,
+                    item: NewItem::Message { .. } | NewItem::FunctionCall { .. },
+                    ..
+                } => Some(item_id.as_str().to_owned()),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        begun,
+        [
+            "turn-1:0:0",
+            "turn-1:call:toolu_c10279551501413eaeb6",
+            "turn-1:call:toolu_d446f8d46b8c43b3aca2",
+            "turn-1:1:0",
+        ]
+    );
+}
+
+#[test]
 fn always_holds_for_the_session_and_writes_no_settings_file() {
     let replay = Replay::of("tool-allow-always");
     let response = &replay.replies[0]["response"]["response"];
     assert_eq!(
         response["updatedPermissions"],
         json!([
-            {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "touch always.txt"}], "behavior": "allow", "destination": "session"},
+            {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "touch always.txt"}],
+                "behavior": "allow", "destination": "session"},
             {"type": "addDirectories", "directories": ["/home/user/demo"], "destination": "session"},
         ])
     );

@@ -1,4 +1,4 @@
-//! What Claude Code may say one day and what it should never say.
+//! Lines that Claude Code may send one day, and lines that it should never send.
 
 use super::*;
 
@@ -23,16 +23,21 @@ fn a_result_of_an_unknown_call_makes_its_own_card() {
 }
 
 #[test]
-fn an_unknown_line_is_told_as_it_came() {
-    let value = json!({"type": "system", "subtype": "brand_new", "x": [1]});
-    assert_eq!(
-        normaliser().read(line(&value), AT),
-        [Output::Fact(SessionFact::Other { kind: "system/brand_new".to_owned(), value })]
-    );
+fn an_unknown_line_says_nothing() {
+    let new = json!({"type": "system", "subtype": "brand_new", "x": [1]});
     let odd = json!({"type": "assistant", "message": 7});
-    assert_eq!(
-        normaliser().read(line(&odd), AT),
-        [Output::Fact(SessionFact::Other { kind: "assistant".to_owned(), value: odd })]
+    for strange in [new, odd] {
+        assert_eq!(normaliser().read(line(&strange), AT), []);
+    }
+}
+
+#[test]
+fn another_id_of_the_agent_for_the_session_is_told() {
+    let init = json!({"type": "system", "subtype": "init", "session_id": "renamed", "model": "m"});
+    let outputs = normaliser().read(line(&init), AT);
+    assert!(
+        outputs.contains(&Output::Fact(SessionFact::AgentRef("renamed".to_owned()))),
+        "{outputs:?}"
     );
 }
 
@@ -74,4 +79,17 @@ fn more_tokens_than_can_be_counted_are_as_many_as_can() {
         "message": {"id": "m", "model": "m", "content": [{"type": "text", "text": "a"}], "usage": most}});
     let mut normaliser = in_a_turn();
     assert_eq!(read(&mut normaliser, &[message, whole])[0], started(TurnOrigin::User));
+}
+
+#[test]
+fn an_api_error_of_an_older_version_is_no_message() {
+    let says = |text: &str| {
+        let content = json!([{"type": "text", "text": text}]);
+        json!({"type": "assistant", "message": {"id": "m", "model": "<synthetic>", "content": content}})
+    };
+    let begins = |said: Vec<Payload>| {
+        said.iter().filter(|payload| matches!(payload, Payload::ItemStart { .. })).count()
+    };
+    assert_eq!(begins(read(&mut in_a_turn(), &[says("API Error: 500 overloaded")])), 0);
+    assert_eq!(begins(read(&mut in_a_turn(), &[says("Context: 3 tokens")])), 1);
 }

@@ -1,7 +1,7 @@
 //! Which turn a line belongs to, how turns end, and when the agent is idle.
 
 use liminal_contract::{Answer, ErrorCode, MessageOrigin, Outcome};
-use liminal_stream::AgentError;
+use liminal_stream::{AgentError, SessionFact};
 
 use super::*;
 
@@ -14,7 +14,10 @@ fn a_sub_agent_speaks_under_its_call_and_asks_beyond_the_turn() {
             whole(
                 "m",
                 None,
-                json!({"type": "tool_use", "id": "task", "name": "Agent", "input": {"description": "Look", "prompt": "p"}}),
+                json!({
+                    "type": "tool_use", "id": "task", "name": "Agent",
+                    "input": {"description": "Look", "prompt": "p"},
+                }),
             ),
             tool_result("task", json!({"isAsync": true})),
             whole(
@@ -22,7 +25,9 @@ fn a_sub_agent_speaks_under_its_call_and_asks_beyond_the_turn() {
                 Some("task"),
                 json!({"type": "tool_use", "id": "inner", "name": "Bash", "input": {"command": "ls"}}),
             ),
-            json!({"type": "control_request", "request_id": "r", "request": {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"}, "tool_use_id": "inner"}}),
+            json!({"type": "control_request", "request_id": "r", "request": {
+                "subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"}, "tool_use_id": "inner",
+            }}),
             json!({"type": "result", "subtype": "success", "is_error": false}),
         ],
     );
@@ -68,9 +73,10 @@ fn a_task_in_the_background_keeps_the_process_until_it_ends() {
     assert!(!normaliser.is_idle());
     let said = read(
         &mut normaliser,
-        &[
-            json!({"type": "system", "subtype": "task_notification", "task_id": "b", "status": "completed", "summary": "Build finished"}),
-        ],
+        &[json!({
+            "type": "system", "subtype": "task_notification", "task_id": "b", "status": "completed",
+            "summary": "Build finished",
+        })],
     );
     assert!(normaliser.is_idle());
     assert_eq!(said.len(), 4, "a turn of its own with one notice: {said:?}");
@@ -119,9 +125,9 @@ fn the_end_of_the_process_ends_turn_and_questions() {
     let mut normaliser = in_a_turn();
     read(
         &mut normaliser,
-        &[
-            json!({"type": "control_request", "request_id": "r", "request": {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"}}}),
-        ],
+        &[json!({"type": "control_request", "request_id": "r", "request": {
+            "subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"},
+        }})],
     );
     let error = AgentError::new(ErrorCode::ProcessCrash, "gone", None);
     let said = payloads(normaliser.left(error.clone(), AT));
@@ -131,11 +137,37 @@ fn the_end_of_the_process_ends_turn_and_questions() {
             Payload::ItemDone {
                 item_id: ItemId::new("t:ask:0"),
                 final_item: FinalItem::Permission {
-                    outcome: Outcome { option_id: None, by: OutcomeBy::AgentLeft },
+                    outcome: Outcome { option_id: None, by: OutcomeBy::AgentLeft, message: None },
                 },
             },
             Payload::ResponseError { error },
         ]
     );
     assert!(normaliser.is_idle());
+}
+
+#[test]
+fn the_cost_of_a_session_goes_on_from_the_sum_after_a_clear() {
+    let mut normaliser = normaliser();
+    normaliser.attach(Some(0.0));
+    let mut costs = Vec::new();
+    for (n, total) in [0.5, 0.75, 0.0, 0.125].into_iter().enumerate() {
+        normaliser.begin(TurnId::new(format!("t{n}")), format!("m{n}"));
+        let result = json!({
+            "type": "result", "subtype": "success", "is_error": false, "total_cost_usd": total,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        });
+        for output in normaliser.read(line(&result), AT) {
+            match output {
+                Output::Fact(SessionFact::Usage(usage)) => costs.push(usage.cost_usd.unwrap()),
+                Output::Event(event) => {
+                    if let Payload::ResponseDone { usage, .. } = event.payload {
+                        costs.push(usage.unwrap().cost_usd.unwrap());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(costs, [0.5, 0.5, 0.75, 0.25, 0.75, 0.0, 0.875, 0.125], "session, turn, and so on");
 }

@@ -1,22 +1,21 @@
-//! What an agent and its user say and do, by chance, as the session's task makes changes of it.
+//! Random actions of an agent and its user, as the changes that the session's task makes of them.
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use liminal_contract::{
     Body, ErrorCode, ItemId, ItemStatus, MessageOrigin, Outcome, OutcomeBy, SessionId, Severity,
     Timestamp, TurnEvent, TurnEventKind, TurnId, TurnOrigin, TurnOutcome, TurnStatus,
 };
-use liminal_stream::{Ask, Notice, Source, ToolCall, Upsert};
+use liminal_stream::{Growth, Interlude, Notice, Permission, Source, ToolCall, Upsert};
 use serde_json::{Value, json};
 
 use super::Dice;
 use crate::journal::{Change, TurnRow};
-use crate::sessions::transcript::Transcript;
-use crate::ws::outbox::Told;
+use crate::sessions::news::News;
+use crate::sessions::transcript::{Applied, Transcript};
 
-/// Pieces of which text is made: what splits blocks, what joins them, what is long to a browser and short to us.
+/// Pieces of text: some split blocks, some join them, some have a different length in a browser than here.
 const PIECES: [&str; 12] = [
     "word ",
     "é",
@@ -32,14 +31,12 @@ const PIECES: [&str; 12] = [
     "# ",
 ];
 
-/// What belongs into one commit, and what it tells then.
+/// One commit, and the news to send afterwards.
 pub struct Step {
-    /// The session's last afterwards.
+    /// The session's last `seq` afterwards.
     pub seq: u64,
-    /// For the journal.
     pub changes: Vec<Change>,
-    /// For the pages.
-    pub told: Vec<(u64, Told)>,
+    pub told: Vec<(u64, News)>,
 }
 
 pub struct Agent {
@@ -47,9 +44,9 @@ pub struct Agent {
     transcript: Transcript,
     turn: Option<TurnRow>,
     open: Vec<Upsert>,
-    /// Calls and questions that the end of their turn left open.
+    /// Calls and permissions that were still open when their turn ended.
     left: Vec<Upsert>,
-    blocks: HashMap<ItemId, Value>,
+    blocks: HashMap<ItemId, Vec<String>>,
     turns: u64,
     items: u64,
     clock: i64,
@@ -70,22 +67,22 @@ impl Agent {
         }
     }
 
-    /// The number of the last change.
+    /// The `seq` of the last change.
     pub fn seq(&self) -> u64 {
         self.transcript.seq()
     }
 
-    /// About how many items there are.
+    /// The approximate number of items.
     pub fn items(&self) -> u64 {
         self.items
     }
 
-    /// The blocks of an item as they were told last.
+    /// An item's blocks as they were last sent.
     pub fn blocks(&self, item: &ItemId) -> Value {
-        self.blocks[item].clone()
+        self.blocks.get(item).map_or(Value::Null, |blocks| json!(blocks))
     }
 
-    /// The next thing that happens.
+    /// The next random action.
     pub fn speak(&mut self, dice: &mut Dice) -> Step {
         self.clock += 1;
         if self.turn.is_none() {
@@ -114,8 +111,7 @@ impl Agent {
         let mut row = TurnRow::started(id.clone(), 0, origin, self.now());
         self.turn = Some(row.clone());
         if !by_agent {
-            let said =
-                Source::Message { content: "Do *this*.".into(), origin: MessageOrigin::User };
+            let said = Source::message("Do *this*.", MessageOrigin::User);
             let upsert = self.upsert(ItemId::user(&id), ItemStatus::Complete, said);
             let step = self.apply(upsert);
             changes.extend(step.changes);
@@ -162,7 +158,7 @@ impl Agent {
         };
         let event = self.event(kind);
         self.turn = None;
-        // What can still be settled once its turn is over.
+        // These can still get their final state after their turn.
         self.left.extend(self.open.drain(..).filter(|item| {
             matches!(item.source, Source::ToolCall(_) | Source::Permission(_) | Source::Notice(_))
         }));
@@ -174,15 +170,18 @@ impl Agent {
     fn start_item(&mut self, dice: &mut Dice) -> Step {
         self.items += 1;
         let content = piece(dice).to_owned();
-        let source = match dice.roll(8) {
-            0..4 => Source::Message { content, origin: MessageOrigin::Agent },
+        let source = match dice.roll(9) {
+            0..4 => Source::message(content, MessageOrigin::Agent),
             4 => Source::Thinking { content, provider_id: "model".into() },
             5 => Source::ToolCall(ToolCall {
                 tool_name: "Bash".into(),
                 call_id: self.items.to_string(),
                 ..ToolCall::default()
             }),
-            6 => Source::Permission(Ask { title: content, ..Ask::default() }),
+            6 => Source::Permission(Permission { title: content, ..Permission::default() }),
+            7 => {
+                Source::Interlude(Interlude::CommandOutput { command: "/c".into(), text: content })
+            }
             _ => Source::Notice(Notice {
                 severity: Severity::Info,
                 text: content,
@@ -191,7 +190,7 @@ impl Agent {
             }),
         };
         let id = ItemId::new(format!("item-{}", self.items));
-        // A short one is told once, when it is over.
+        // A short one is sent once, when it is complete.
         let at_once = dice.roll(6) == 0;
         let status = if at_once { ItemStatus::Complete } else { ItemStatus::Create };
         let upsert = self.upsert(id, status, source);
@@ -207,14 +206,23 @@ impl Agent {
         let item = &mut self.open[at];
         item.status = ItemStatus::Update;
         extend(&mut item.source, more);
-        self.again(at)
+        let grows = !matches!(item.source, Source::Permission(_) | Source::Notice(_));
+        if !grows || dice.roll(5) == 0 {
+            return self.again(at);
+        }
+        let (turn_id, item_id) = (item.turn_id.clone(), item.item_id.clone());
+        let now = self.now();
+        let (source_timestamp, emitted_at, text) = (now, now, more.to_owned());
+        let growth = Growth { turn_id, item_id, source_timestamp, emitted_at, text };
+        let applied = self.transcript.grow(growth).unwrap();
+        self.step(applied)
     }
 
     fn end_item(&mut self, dice: &mut Dice) -> Step {
         let at = dice.index(self.open.len());
         let item = &mut self.open[at];
         item.status = if dice.roll(5) == 0 { ItemStatus::Error } else { ItemStatus::Complete };
-        // The last word may differ from what was said before.
+        // The final text may differ from what was sent before.
         if dice.roll(3) == 0
             && let Source::Message { content, .. } | Source::Thinking { content, .. } =
                 &mut item.source
@@ -226,14 +234,15 @@ impl Agent {
         step
     }
 
-    /// Something of a turn that is over is settled.
+    /// An item of an ended turn gets its final state.
     fn come_late(&mut self, dice: &mut Dice) -> Step {
         let at = dice.index(self.left.len());
         let mut item = self.left.swap_remove(at);
         item.status = ItemStatus::Complete;
         match &mut item.source {
             Source::Permission(ask) => {
-                ask.outcome = Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft });
+                ask.outcome =
+                    Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft, message: None });
             }
             source => extend(source, "late"),
         }
@@ -250,15 +259,23 @@ impl Agent {
     }
 
     fn apply(&mut self, upsert: Upsert) -> Step {
-        let applied = self.transcript.apply(upsert, None);
-        if let Told::Item(item) = &applied.told {
-            let blocks = match &item.body {
-                Body::Message { blocks, .. } | Body::Thinking { blocks, .. } => json!(blocks),
-                _ => Value::Null,
-            };
-            self.blocks.insert(item.item_id.clone(), blocks);
+        let applied = self.transcript.put(upsert, None);
+        self.step(applied)
+    }
+
+    fn step(&mut self, Applied { seq, changes, news }: Applied) -> Step {
+        match &news {
+            Some(News::Item(item)) => {
+                if let Body::Message { blocks, .. } | Body::Thinking { blocks, .. } = &item.body {
+                    self.blocks.insert(item.item_id.clone(), blocks.clone());
+                }
+            }
+            Some(News::Grew { growth, edit, .. }) => {
+                edit.apply(self.blocks.get_mut(&growth.item_id).unwrap());
+            }
+            Some(News::Ended(_) | News::Settled(_) | News::Turn(..) | News::Facts(_)) | None => {}
         }
-        Step { seq: applied.seq, changes: applied.changes, told: vec![(applied.seq, applied.told)] }
+        Step { seq, changes, told: news.map(|news| (seq, news)).into_iter().collect() }
     }
 
     fn upsert(&self, item_id: ItemId, status: ItemStatus, source: Source) -> Upsert {
@@ -276,9 +293,10 @@ impl Agent {
         }
     }
 
-    fn event(&self, kind: TurnEventKind) -> Told {
+    fn event(&self, kind: TurnEventKind) -> News {
         let turn_id = self.turn.as_ref().map(|row| row.turn_id.clone()).unwrap();
-        Told::Turn(Arc::new(TurnEvent { turn_id, session_id: self.session.clone(), kind }))
+        let event = TurnEvent { turn_id, session_id: self.session.clone(), kind };
+        News::Turn(Box::new(event), self.now())
     }
 
     fn now(&self) -> Timestamp {
@@ -298,6 +316,7 @@ fn extend(source: &mut Source, more: &str) {
         Source::ToolCall(call) => call.tool_output.get_or_insert_default().push_str(more),
         Source::Permission(ask) => ask.title.push_str(more),
         Source::Notice(notice) => notice.text.push_str(more),
-        Source::Plan { .. } => {}
+        Source::Interlude(Interlude::CommandOutput { text, .. }) => text.push_str(more),
+        Source::Interlude(_) | Source::Plan { .. } => {}
     }
 }

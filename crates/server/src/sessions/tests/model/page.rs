@@ -1,4 +1,4 @@
-//! The page's own code in Node, spoken to line by line.
+//! The page's own code in Node, driven line by line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -14,7 +14,6 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Starts Node.
     pub fn start() -> Self {
         let script =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../browser-tests/model/page.js");
@@ -28,7 +27,7 @@ impl Pages {
         Self { child, stdin, stdout: BufReader::new(stdout) }
     }
 
-    /// Gives a command and waits for what came of it.
+    /// Sends a command and waits for its result.
     pub fn tell(&mut self, command: Value) -> Value {
         let mut line = String::new();
         let said =

@@ -1,0 +1,153 @@
+import { mkdir, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+
+import { expect, script, test } from "../support/chat.js"
+
+test.use({ script: { ...script(), rules: [{ on: "any", steps: ["say_prompt"] }] } })
+
+const chips = (chat) => chat.frame.locator(".attach .draft-chip")
+const sent = (chat) => chat.own.last().locator(".chip")
+const notice = (chat) => chat.frame.locator(".attach-notice")
+
+/** A picture of this size, as a file in the page. */
+const picture = (chat, name, type, width, height, how) =>
+  chat.composer.evaluate(
+    async (input, { name, type, width, height, how }) => {
+      const canvas = document.createElement("canvas")
+      Object.assign(canvas, { width, height })
+      const context = canvas.getContext("2d")
+      context.fillStyle = "teal"
+      context.fillRect(0, 0, width, height / 2)
+      const blob = await new Promise((resolve) => canvas.toBlob(resolve, type))
+      const data = new DataTransfer()
+      data.items.add(new File([blob], name, { type }))
+      if (how === "paste") input.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true }))
+      else
+        for (const kind of ["dragover", "drop"])
+          input.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }))
+    },
+    { name, type, width, height, how },
+  )
+
+const file = (chat, name, type, text) =>
+  chat.composer.evaluate(
+    (input, { name, type, text }) => {
+      const data = new DataTransfer()
+      data.items.add(new File([text], name, { type }))
+      input.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }))
+    },
+    { name, type, text },
+  )
+
+const paste = (chat, text) =>
+  chat.composer.evaluate((input, text) => {
+    const data = new DataTransfer()
+    data.setData("text/plain", text)
+    return input.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }))
+  }, text)
+
+test("a pasted picture survives a reload, reaches the agent, and stays in the message", async ({ chat, page }) => {
+  await picture(chat, "shot.png", "image/png", 60, 40, "paste")
+  await expect(chips(chat).getByRole("button", { name: "Picture shot.png" })).toBeVisible()
+  await expect(chips(chat).locator("img")).toBeVisible()
+  await chat.composer.fill("what is this")
+  await page.reload()
+  await expect(chips(chat).locator("img")).toBeVisible()
+  await expect(chat.composer).toHaveValue("what is this")
+  await chat.composer.press("Enter")
+  await expect(chat.said).toContainText("[a picture, image/png,")
+  await expect(chips(chat)).toHaveCount(0)
+  await expect(sent(chat).locator("img")).toBeVisible()
+  await page.reload()
+  await expect(sent(chat).locator("img")).toBeVisible()
+  await sent(chat).click()
+  const shown = chat.frame.getByRole("dialog", { name: "shot.png" }).locator("img")
+  await expect(shown).toHaveJSProperty("naturalWidth", 60)
+})
+
+test("a dropped photograph is made smaller, and may be all of a message", async ({ chat }) => {
+  await picture(chat, "photo.jpg", "image/jpeg", 3000, 1500, "drop")
+  await expect(chips(chat).locator("img")).toHaveJSProperty("naturalWidth", 2000)
+  await chat.composer.press("Enter")
+  await expect(chat.said).toContainText("[a picture, image/jpeg,")
+  await expect(sent(chat)).toHaveCount(1)
+})
+
+test("a picture is picked from a file, and taken away and back", async ({ chat, page }) => {
+  await chat.frame.getByRole("button", { name: "Attach" }).click()
+  const choosing = page.waitForEvent("filechooser")
+  await chat.frame.getByRole("menuitem", { name: "Picture" }).click()
+  const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+  const chooser = await choosing
+  expect(await chooser.element().getAttribute("accept")).toBe("image/*")
+  await chooser.setFiles({ name: "dot.png", mimeType: "image/png", buffer: Buffer.from(png, "base64") })
+  await expect(chips(chat)).toHaveCount(1)
+  await chips(chat).getByRole("button", { name: "Remove dot.png" }).click()
+  await expect(chips(chat)).toHaveCount(0)
+  await notice(chat).getByRole("button", { name: "Undo" }).click()
+  await expect(chips(chat)).toHaveCount(1)
+})
+
+test("a long paste folds into a chip that opens and can be put back", async ({ chat }) => {
+  const log = Array.from({ length: 214 }, (_, n) => `ERROR gateway line ${n}`).join("\n")
+  expect(await paste(chat, "a short one")).toBe(true)
+  expect(await paste(chat, log)).toBe(false)
+  await expect(chips(chat)).toContainText(["ERROR gateway line 0"])
+  await expect(chips(chat)).toContainText(["214 lines"])
+  await chips(chat).locator(".chip").click()
+  const dialog = chat.frame.getByRole("dialog")
+  await expect(dialog).toContainText("ERROR gateway line 213")
+  await dialog.getByRole("button", { name: "Put into the message" }).click()
+  await expect(chat.composer).toHaveValue(log)
+  await expect(chips(chat)).toHaveCount(0)
+  await chat.composer.fill("")
+  await paste(chat, log)
+  await expect(chips(chat).locator("button.chip")).toBeVisible()
+  await chat.say("why")
+  await expect(chat.said).toContainText("[a text,")
+  await expect(sent(chat)).toContainText("214 lines")
+})
+
+test("what can't be attached is refused in words, and the message stays", async ({ chat }) => {
+  await chat.composer.fill("my words")
+  await file(chat, "drawing.svg", "image/svg+xml", "<svg xmlns='http://www.w3.org/2000/svg'/>")
+  await expect(notice(chat)).toContainText("SVG can't be attached as a picture.")
+  await file(chat, "broken.png", "image/png", "not a picture")
+  await expect(notice(chat)).toContainText("broken.png can't be read as a picture.")
+  await file(chat, "a.pdf", "application/pdf", "%PDF\0")
+  await expect(notice(chat)).toContainText("a.pdf is neither a picture nor text.")
+  await file(chat, "huge.bin", "", "x".repeat(20 * 1024 * 1024 + 1))
+  await expect(notice(chat)).toContainText("huge.bin is larger than 20 MiB.")
+  await expect(chips(chat)).toHaveCount(0)
+  await expect(chat.composer).toHaveValue("my words")
+})
+
+test("mentioned files and lines are chips of the sent message", async ({ chat, liminal }) => {
+  const work = join(liminal.home, "work")
+  await mkdir(join(work, "src"), { recursive: true })
+  await writeFile(join(work, "src/main.rs"), "one\ntwo\nthree\nfour\n")
+  await chat.askAndWait("see @src/main.rs and @src/main.rs:2-3")
+  await expect(sent(chat)).toHaveText([/src\/main\.rs$/, /src\/main\.rs:2-3.*2 lines/])
+  await writeFile(join(work, "src/main.rs"), "changed\n")
+  await sent(chat).last().click()
+  await expect(chat.frame.getByRole("dialog")).toContainText("two\nthree")
+})
+
+test("a message with attachments waits in the queue with them", async ({ chat }) => {
+  await chat.askAndWait("hello")
+  await picture(chat, "shot.png", "image/png", 6, 4, "paste")
+  await expect(chips(chat).locator("img")).toBeVisible()
+  await chat.composer.press("ControlOrMeta+Enter")
+  await expect(sent(chat).locator("img")).toBeVisible()
+  await expect(chat.ends).toHaveCount(2)
+})
+
+test("the composer stays above a phone's keyboard", async ({ page, liminal, shell }) => {
+  void liminal
+  await page.evaluate(() => {
+    Object.defineProperty(window.visualViewport, "height", { get: () => 300 })
+    window.visualViewport.dispatchEvent(new Event("resize"))
+  })
+  await expect(page.locator(".app")).toHaveCSS("height", "300px")
+  void shell
+})

@@ -1,0 +1,127 @@
+import { execFileSync } from "node:child_process"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+import { expect, on, script, test } from "../support/chat.js"
+
+/** @param {string} directory @param {...string} words */
+const git = (directory, ...words) =>
+  execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...words], { cwd: directory })
+
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+test.use({
+  script: script(
+    on("edit", { say: "I begin. " }, { wait_for_file: "edited" }, { say: "Edited." }),
+    on("*", { say: "Hello." }),
+  ),
+})
+
+test("the changes of a session's directory are reviewed beside it", async ({ chat, liminal }) => {
+  const directory = join(liminal.home, "work")
+  git(directory, "init", "--quiet", "--initial-branch", "main")
+  writeFileSync(join(directory, ".gitignore"), "edited\n")
+  writeFileSync(join(directory, "notes.txt"), "one\ntwo\n")
+  git(directory, "add", ".")
+  git(directory, "commit", "--quiet", "--message", "first")
+  await chat.say("edit")
+  writeFileSync(join(directory, "notes.txt"), "one\nTWO\nthree\n")
+  writeFileSync(join(directory, "another.txt"), "new\n")
+  await liminal.touch("edited")
+  await expect(chat.ends).toHaveCount(1)
+
+  const button = chat.frame.getByRole("button", { name: "Changes" })
+  await expect(button).toContainText("−1")
+  await button.click()
+  const files = chat.frame.getByRole("listbox", { name: "Changed files" }).getByRole("option")
+  await expect(files.filter({ hasText: "notes.txt" })).toContainText("+2")
+  await files.filter({ hasText: "notes.txt" }).click()
+  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
+  await expect(panel.locator(".add")).toHaveText([/TWO/, /three/])
+  await chat.page.keyboard.press("p")
+  await expect(files.filter({ hasText: "another.txt" })).toHaveAttribute("aria-selected", "true")
+  await expect(panel.locator(".add")).toHaveText([/new/])
+
+  git(directory, "checkout", "--quiet", "--", "notes.txt")
+  await panel.getByRole("button", { name: "Refresh" }).click()
+  await expect(files.filter({ hasText: "notes.txt" })).toHaveCount(0)
+  await chat.page.keyboard.press("Escape")
+  await expect(panel).toBeHidden()
+  await expect(chat.composer).toBeFocused()
+  expect(readFileSync(join(directory, "notes.txt"), "utf8")).toBe("one\ntwo\n")
+})
+
+test("a turn's changes are told apart, marked as viewed, and shown side by side", async ({ chat, liminal }) => {
+  const directory = join(liminal.home, "work")
+  git(directory, "init", "--quiet", "--initial-branch", "main")
+  writeFileSync(join(directory, ".gitignore"), "edited\n")
+  writeFileSync(join(directory, "notes.txt"), "one\ntwo\n")
+  git(directory, "add", ".")
+  git(directory, "commit", "--quiet", "--message", "first")
+  writeFileSync(join(directory, "earlier.txt"), "not of this turn\n")
+  await chat.say("edit")
+  await expect(chat.words, "the state before the turn is known").toHaveText(/I begin/)
+  writeFileSync(join(directory, "notes.txt"), "one\nTWO\nthree\n")
+  writeFileSync(join(directory, "pixel.png"), Buffer.from(pixel, "base64"))
+  await liminal.touch("edited")
+  await expect(chat.ends).toHaveCount(1)
+
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
+  const files = panel.getByRole("option")
+  await expect(files).toHaveCount(3)
+  await panel.getByRole("radio", { name: "This turn" }).click()
+  await expect(files).toHaveCount(2)
+  await expect(panel).toContainText("perhaps not by this agent")
+  await files.filter({ hasText: "pixel.png" }).click()
+  await expect(panel.getByRole("img", { name: "After" })).toBeVisible()
+
+  await files.filter({ hasText: "notes.txt" }).click()
+  await panel.getByRole("button", { name: "Side by side" }).click()
+  await expect(panel.locator(".pair").filter({ hasText: "TWO" }).locator(".del")).toHaveText(/two/)
+  await chat.page.keyboard.press("v")
+  await expect(panel).toContainText("1 of 2 viewed")
+  await expect(files.filter({ hasText: "pixel.png" })).toHaveAttribute("aria-selected", "true")
+
+  await chat.page.reload()
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  await expect(panel).toContainText("1 of 2 viewed")
+  await panel.getByRole("radio", { name: "Since I looked" }).click()
+  await expect(files).toHaveCount(2)
+  await chat.page.keyboard.press("Escape")
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  await expect(panel).toContainText("Nothing has changed since you looked.")
+})
+
+test("a directory without git has no changes to show", async ({ chat }) => {
+  await chat.say("hello")
+  await expect(chat.ends).toHaveCount(1)
+  await expect(chat.frame.getByRole("button", { name: "Changes" })).toBeHidden()
+})
+
+test("a session gets a worktree of its own, and its changes are not the project's", async ({ chat, liminal }) => {
+  const { page } = chat
+  const directory = join(liminal.home, "work")
+  git(directory, "init", "--quiet", "--initial-branch", "main")
+  writeFileSync(join(directory, "notes.txt"), "one\n")
+  git(directory, "add", ".")
+  git(directory, "commit", "--quiet", "--message", "first")
+  await page.getByRole("button", { name: "Actions for work" }).click()
+  await page.getByRole("menuitem", { name: "New session in a worktree…" }).click()
+  const dialog = page.getByRole("dialog", { name: /worktree/i })
+  await dialog.getByLabel("Name").fill("fix login")
+  await dialog.getByRole("button", { name: "Create session" }).click()
+  await expect(chat.frame.locator(".session-header")).toContainText("fix-login")
+  await chat.say("hello")
+  await expect(chat.ends).toHaveCount(1)
+  const branches = git(directory, "branch", "--list", "liminal/*").toString()
+  expect(branches).toContain("liminal/fix-login")
+  const worktrees = git(directory, "worktree", "list", "--porcelain").toString()
+  const [path] = [...worktrees.matchAll(/^worktree (.*)$/gm)].map(([, at]) => at).filter((at) => at !== directory)
+  writeFileSync(join(path, "notes.txt"), "one\ntwo\n")
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  const files = chat.frame.getByRole("listbox", { name: "Changed files" }).getByRole("option")
+  await chat.frame.getByRole("button", { name: "Refresh" }).click()
+  await expect(files.filter({ hasText: "notes.txt" })).toContainText("+1")
+  expect(readFileSync(join(directory, "notes.txt"), "utf8")).toBe("one\n")
+})

@@ -1,0 +1,123 @@
+import { expect, on, script, test } from "../support/chat.js"
+
+const choice = (id, name, description) => ({ id, name, ...(description ? { description } : {}) })
+const models = Array.from({ length: 20 }, (_, n) => choice(`m${n}`, `Model ${n}`, `Number ${n} of many`))
+const options = [
+  {
+    id: "mode",
+    name: "Mode",
+    category: "mode",
+    value: "ask",
+    choices: [choice("ask", "Careful", "Asks first."), choice("yolo", "Bold", "Never asks.")],
+  },
+  { id: "model", name: "Model", category: "model", value: "m0", choices: models },
+  {
+    id: "effort",
+    name: "Effort",
+    category: "thought_level",
+    value: "low",
+    choices: [choice("low", "Low"), { ...choice("high", "High"), kind: "refused" }],
+  },
+  { id: "fast", name: "Fast", category: "other", value: false },
+]
+
+const offering = script(on("hold", { say: "Working." }, "wait_for_cancel"))
+test.use({ script: { ...offering, about: { ...offering.about, options } } })
+
+const control = (chat, name) => chat.frame.getByRole("button", { name, exact: true })
+
+test("a model is found among many and chosen while the agent works; a second browser and a reload show it", async ({
+  chat,
+  elsewhere,
+}) => {
+  await chat.say("hold")
+  await expect(chat.said).toHaveText(/Working/)
+  await control(chat, "Model: Model 0").click()
+  await chat.frame.getByRole("textbox", { name: "Search Model" }).fill("17")
+  await expect(chat.frame.getByRole("menuitemradio")).toHaveCount(1)
+  await chat.page.keyboard.press("Enter")
+  await expect(control(chat, "Model: Model 17")).toBeVisible()
+  await expect(control(await elsewhere(), "Model: Model 17")).toBeVisible()
+  await chat.page.reload()
+  await expect(control(chat, "Model: Model 17")).toBeVisible()
+})
+
+test("a flag is switched with one click, by mouse and by key", async ({ chat }) => {
+  const fast = chat.frame.getByRole("button", { name: /^Fast/ })
+  await fast.click()
+  await expect(fast).toHaveAttribute("aria-pressed", "true")
+  await fast.press("Enter")
+  await expect(fast).toHaveAttribute("aria-pressed", "false")
+})
+
+test("what the agent refuses stays as it was, and the reason is shown", async ({ chat }) => {
+  await chat.chooses("Effort", "High")
+  await expect(chat.frame.getByText("High is not for you.")).toBeVisible()
+  await expect(control(chat, "Effort: Low")).toBeVisible()
+})
+
+test("permissions are one menu; a choice that skips questions is marked, and confirmed once per project", async ({
+  chat,
+}) => {
+  const permission = chat.frame.locator(".permission")
+  await expect(permission).toHaveText("Careful")
+  await expect(permission).not.toHaveAttribute("data-skips")
+  await permission.click()
+  await expect(chat.frame.getByRole("menuitemradio")).toHaveText([/Careful/, /Bold/, /Approve everything/])
+  await chat.page.keyboard.press("ArrowDown")
+  await chat.page.keyboard.press("Enter")
+  const dialog = chat.frame.getByRole("alertdialog")
+  await dialog.getByRole("button", { name: "Cancel" }).click()
+  await expect(permission).toHaveText("Careful")
+  await chat.permits("Bold")
+  await dialog.getByRole("button", { name: "Bold" }).click()
+  await expect(permission).toHaveText("Bold")
+  await expect(permission).toHaveAttribute("data-skips")
+  await chat.permits("Careful")
+  await expect(permission).toHaveText("Careful")
+  await chat.permits("Bold")
+  await expect(permission).toHaveText("Bold")
+  await expect(dialog).toHaveCount(0)
+})
+
+test("leaving Approve everything for a mode asks again", async ({ chat }) => {
+  const permission = chat.frame.locator(".permission")
+  await chat.permits("Approve everything")
+  await chat.frame.getByRole("alertdialog").getByRole("button", { name: "Approve everything" }).click()
+  await expect(permission).toHaveText("Approve everything")
+  await chat.permits("Careful")
+  await expect(permission).toHaveText("Careful")
+})
+
+test("in a narrow bar the options are behind one control", async ({ chat, page }) => {
+  await page.setViewportSize({ width: 390, height: 800 })
+  await expect(chat.frame.getByRole("button", { name: /^Model: / })).toBeHidden()
+  await control(chat, "Options").click()
+  await chat.frame.getByRole("menuitem", { name: /Effort/ }).click()
+  await expect(chat.frame.getByRole("menuitemradio", { name: "Low" })).toBeVisible()
+})
+
+test("the palette lists the session's controls, its permissions and what can be done now", async ({ chat, page }) => {
+  /** Types into the palette and takes the first row with this name. */
+  const choose = async (text, name) => {
+    await page.keyboard.press("Control+k")
+    const palette = page.getByRole("dialog", { name: "Search everything" })
+    await palette.getByRole("combobox").fill(text)
+    await palette.getByRole("option", { name }).first().click()
+    await expect(palette).toBeHidden()
+  }
+  await choose("model 17", "Model: Model 17")
+  await expect(control(chat, "Model: Model 17")).toBeVisible()
+  await choose("fast", "Fast: on")
+  await expect(chat.frame.getByRole("button", { name: /^Fast/ })).toHaveAttribute("aria-pressed", "true")
+  await choose("permissions", "Permissions: Bold")
+  await chat.frame.getByRole("alertdialog").getByRole("button", { name: "Bold" }).click()
+  await expect(chat.frame.locator(".permission")).toHaveText(/Bold/)
+  await chat.say("hold")
+  await expect(chat.said).toHaveText(/Working/)
+  await choose("stop", "Stop")
+  await expect(chat.ends).toHaveCount(1)
+  await page.keyboard.press("Control+k")
+  await page.getByRole("combobox", { name: "Search everything" }).fill("stop")
+  await expect(page.getByRole("option", { name: "Stop", exact: true })).toHaveCount(0)
+})

@@ -1,0 +1,102 @@
+import { expect, on, script, test } from "../support/chat.js"
+
+test.use({ script: script(on("hang", { say: "Working on it." }, "wait_for_cancel")) })
+
+const rows = (chat) => chat.frame.locator(".queued")
+const texts = (chat) => chat.frame.locator(".queued-text")
+
+async function atWork(chat, ...messages) {
+  await chat.say("hang")
+  await expect(chat.said).toContainText("Working on it.")
+  for (const message of messages) await chat.say(message)
+  await expect(texts(chat)).toHaveText(messages)
+}
+
+test("what is sent while a turn runs waits, is held by a stop, and goes on with one click", async ({ chat }) => {
+  await atWork(chat, "first", "second")
+  await expect(chat.composer).toHaveValue("")
+  await expect(rows(chat)).toHaveText([/^Next/, /^Then/])
+  await expect(chat.stopButton).toBeVisible()
+  await chat.page.reload()
+  await expect(texts(chat)).toHaveText(["first", "second"])
+  await chat.stopButton.click()
+  await expect(chat.frame.getByText("Paused. The turn was stopped.")).toBeVisible()
+  await expect(chat.own).toHaveCount(1)
+  await chat.frame.getByRole("button", { name: "Continue" }).click()
+  await expect(chat.ends).toHaveCount(3)
+  await expect(chat.own).toHaveText([/hang/, /first/, /second/])
+  await expect(rows(chat)).toHaveCount(0)
+})
+
+test("a waiting message can be edited, removed and reordered, by keys and by dragging", async ({ chat }) => {
+  await atWork(chat, "one", "two", "three")
+  await rows(chat).nth(2).focus()
+  await chat.page.keyboard.press("Alt+ArrowUp")
+  await expect(texts(chat)).toHaveText(["one", "three", "two"])
+  await texts(chat).nth(2).dragTo(texts(chat).nth(0))
+  await expect(texts(chat)).toHaveText(["two", "one", "three"])
+  await rows(chat).nth(0).getByRole("button", { name: "Edit" }).click()
+  const editor = chat.frame.getByRole("textbox", { name: "Edit the message" })
+  await editor.fill("two and a half")
+  await editor.press("Enter")
+  await expect(texts(chat)).toHaveText(["two and a half", "one", "three"])
+  await rows(chat).nth(1).getByRole("button", { name: "Remove" }).click()
+  await expect(texts(chat)).toHaveText(["two and a half", "three"])
+})
+
+test("of two edits in two browsers the second is told, and keeps its words", async ({ chat, elsewhere }) => {
+  await atWork(chat, "draft")
+  const other = await elsewhere()
+  await expect(texts(other)).toHaveText(["draft"])
+  const edit = async (where) => {
+    await rows(where).getByRole("button", { name: "Edit" }).click()
+    return where.frame.getByRole("textbox", { name: "Edit the message" })
+  }
+  const [mine, yours] = [await edit(chat), await edit(other)]
+  await mine.fill("my words")
+  await mine.press("Enter")
+  await expect(texts(chat)).toHaveText(["my words"])
+  await yours.fill("your words")
+  await yours.press("Enter")
+  await expect(other.trouble).toContainText("sent, removed or changed in the meantime")
+  await expect(other.composer).toHaveValue("your words")
+  await expect(texts(other)).toHaveText(["my words"])
+})
+
+test("words in a row that is removed elsewhere land in the composer", async ({ chat, elsewhere }) => {
+  await atWork(chat, "draft")
+  const other = await elsewhere()
+  await rows(other).getByRole("button", { name: "Edit" }).click()
+  await other.frame.getByRole("textbox", { name: "Edit the message" }).fill("longer draft")
+  await rows(chat).getByRole("button", { name: "Remove" }).click()
+  await expect(rows(other)).toHaveCount(0)
+  await expect(other.composer).toHaveValue("longer draft")
+})
+
+test("a message can be sent at once, which stops the turn", async ({ chat }) => {
+  await atWork(chat, "later", "now")
+  await rows(chat).nth(1).getByRole("button", { name: "Stop and send" }).click()
+  await expect(chat.ends).toHaveCount(3)
+  await expect(chat.own).toHaveText([/hang/, /now/, /later/])
+})
+
+test.describe("an agent that takes messages while it works", () => {
+  test.use({
+    script: {
+      ...script(on("hang", { say: "Half a sentence" }, "wait_for_message", { say: "Now the rest." })),
+      about: { steering: true },
+    },
+  })
+
+  test("gets the message in the middle of its turn, and the button says how", async ({ chat }) => {
+    await chat.say("hang")
+    await expect(chat.said).toContainText("Half a sentence")
+    await chat.say("/command")
+    await chat.say("also this")
+    await expect(rows(chat).nth(0).getByRole("button", { name: "Stop and send" })).toBeVisible()
+    await rows(chat).nth(1).getByRole("button", { name: "Send now, cuts the sentence" }).click()
+    await expect(chat.own).toHaveText([/hang/, /also this/, /command/])
+    await expect(chat.said.nth(1)).toContainText("Now the rest.")
+    await expect(rows(chat)).toHaveCount(0)
+  })
+})

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+
+import {
+  isViewed,
+  nextUnviewed,
+  noChanges,
+  pathAt,
+  withFile,
+  withList,
+  withScope,
+  withSelected,
+  withViewed,
+} from "../../client/portlet/changes-state.js"
+import { editorAddress } from "../../client/shared/reading.js"
+
+/** @import { ChangesList } from "../../client/portlet/changes-state.js" */
+
+/** @param {...[path: string, version: string]} files @returns {ChangesList} */
+const list = (...files) => ({
+  type: "changes:list",
+  sessionId: "a:b",
+  scope: { kind: "uncommitted" },
+  root: "/p",
+  notes: [],
+  files: files.map(([path, version]) => ({ path, version, status: "modified" })),
+  more: 0,
+})
+
+test("a mark falls when the file changes, and holds for one scope", () => {
+  let state = withList(noChanges, list(["a", "1"], ["b", "1"]))
+  const [a, b] = state.list?.files ?? []
+  assert.ok(a && b)
+  state = withViewed(state, a)
+  assert.deepEqual([isViewed(state, a), isViewed(state, b), nextUnviewed(state)], [true, false, "b"])
+  assert.equal(isViewed(state, { ...a, version: "2" }), false)
+  assert.equal(isViewed(withScope(state, "turn"), a), false)
+  assert.equal(isViewed(withViewed(state, a), a), false)
+  assert.equal(nextUnviewed(withViewed(state, b)), null)
+})
+
+test("answers of another scope are dropped", () => {
+  const state = withSelected(withList(noChanges, list(["a", "1"], ["b", "1"])), "b")
+  assert.equal(pathAt(state, -1), "a")
+  const other = withScope(state, "branch")
+  assert.equal(withList(other, list(["a", "1"])), other)
+  const file = { type: "changes:file", sessionId: "a:b", scope: { kind: "uncommitted" }, path: "b", html: "x" }
+  assert.equal(withFile(other, /** @type {any} */ (file)), other)
+  assert.equal(withFile(state, /** @type {any} */ (file)).file, file)
+})
+
+test("a path can't change the address of an editor", () => {
+  assert.equal(editorAddress("vscode", "/a b/ü?x=1#y.rs", 7), "vscode://file/a%20b/%C3%BC%3Fx%3D1%23y.rs:7")
+  assert.equal(editorAddress("idea", "/a&line=9", 7), "idea://open?file=/a%26line%3D9&line=7")
+  assert.equal(editorAddress("", "/a", 1), null)
+  assert.equal(editorAddress("zed", "a", 1), null)
+})

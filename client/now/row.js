@@ -1,0 +1,130 @@
+/** One session in Now: what waits as a card, anything else as a few lines. */
+
+import { agentName, updateAgentMark } from "../shared/agents.js"
+import { el, setAttribute, setText } from "../shared/dom.js"
+import { age, fullTime } from "../shared/time.js"
+import { mountPermission } from "../portlet/permission.js"
+import { clock, timeOfDay } from "../portlet/words.js"
+
+/** @import { Agent, NowRow, PlanStatus } from "../contract.js" */
+/** @import { PermissionDeps } from "../portlet/row.js" */
+/** @import { Item } from "../portlet/rows.js" */
+
+/** @typedef {object} RowState
+ * @property {NowRow} row
+ * @property {string} project
+ * @property {Agent[]} agents */
+
+/** @typedef {object} NowRowDeps
+ * @property {(id: string) => void} open
+ * @property {(row: NowRow) => void} retry
+ * @property {(row: NowRow) => PermissionDeps} permission
+ * @property {() => number} now */
+
+/** The dot of a row, as in the sidebar. @param {NowRow} row */
+const moodOf = ({ state, until }) =>
+  until !== undefined ? "paused" : state === "idle" ? "unread" : state === "starting" ? "running" : state
+
+/** @param {NowRowDeps} deps */
+function mountHead(deps) {
+  const mark = el("span", { class: "agent-mark", "aria-hidden": "true" })
+  const title = el("button", { class: "now-title", type: "button" })
+  const project = el("span", { class: "now-project" })
+  const time = el("time", { class: "now-time" })
+  const element = el("div", { class: "now-row-head" }, el("i", { class: "dot" }), mark, title, project, time)
+  /** @type {NowRow | null} */
+  let shown = null
+  title.addEventListener("click", () => shown && deps.open(shown.id))
+  function tick() {
+    if (!shown) return
+    const passed = deps.now() - Date.parse(shown.since)
+    const isWorking = shown.state === "running" || shown.state === "starting"
+    const ago = age(shown.since, deps.now())
+    if (shown.until !== undefined) setText(time, `until ${timeOfDay(shown.until)}`)
+    else if (isWorking) setText(time, clock(passed))
+    else setText(time, shown.state === "waiting" || ago === "now" ? ago : `${ago} ago`)
+  }
+  return {
+    element,
+    tick,
+    /** @param {RowState} state */
+    update({ row, project: name, agents }) {
+      shown = row
+      updateAgentMark(mark, row.cliType, agentName(row.cliType, agents))
+      setText(title, row.title)
+      setText(project, name)
+      setAttribute(time, "datetime", row.since)
+      setAttribute(time, "title", fullTime(row.since))
+      tick()
+    },
+  }
+}
+
+/** @param {RowState} first @param {NowRowDeps} deps */
+export function mountNowRow(first, deps) {
+  const head = mountHead(deps)
+  const line = el("p", { class: "now-line" })
+  const steps = el("span", { class: "now-steps", "aria-hidden": "true" })
+  const progress = el("span", { class: "now-progress" })
+  const retry = el("button", { class: "now-act", type: "button", text: "Try again" })
+  const element = el(
+    "li",
+    { class: "now-row", tabindex: -1, "data-id": first.row.id },
+    head.element,
+    el("div", { class: "now-row-body" }, line, el("span", { class: "now-plan" }, steps, progress), retry),
+  )
+  let { row } = first
+  retry.addEventListener("click", () => deps.retry(row))
+  const view = {
+    element,
+    tick: head.tick,
+    /** @param {RowState} state */
+    update(state) {
+      row = state.row
+      head.update(state)
+      setAttribute(element, "data-mood", moodOf(row))
+      setText(line, row.line ?? (row.state === "starting" ? "Starting…" : ""))
+      const isWorking = row.state === "running" || row.state === "starting"
+      showSteps(steps, isWorking ? row.plan : [])
+      const done = row.plan.filter((status) => status === "completed").length
+      setText(progress, isWorking && row.plan.length > 0 ? `${done} of ${row.plan.length}` : "")
+      retry.hidden = row.prompt === undefined
+    },
+  }
+  view.update(first)
+  return view
+}
+
+/** @param {RowState} first @param {NowRowDeps} deps */
+export function mountNowCard(first, deps) {
+  const head = mountHead(deps)
+  const card = first.row.card && mountPermission(asItem(first.row), deps.permission(first.row))
+  // Not committed yet: the card follows at once.
+  const box = card?.element ?? el("section", { class: "ask" }, el("p", { text: "Waiting for you…" }))
+  box.prepend(head.element)
+  const element = el("li", { class: "now-card", "data-id": first.row.id, "data-mood": "waiting" }, box)
+  const view = {
+    element,
+    tick: head.tick,
+    /** @param {RowState} state */
+    update(state) {
+      head.update(state)
+      if (card) card.update(asItem(state.row))
+    },
+    destroy: () => card?.destroy(),
+  }
+  view.update(first)
+  return view
+}
+
+/** @param {NowRow} row */
+const asItem = ({ card }) => ({ item: /** @type {Item<"permission">} */ (card) })
+
+/** @param {HTMLElement} root @param {PlanStatus[]} plan */
+function showSteps(root, plan) {
+  // More would not be told apart.
+  const shown = plan.length > 12 ? [] : plan
+  if (root.dataset.steps === shown.join(" ")) return
+  root.dataset.steps = shown.join(" ")
+  root.replaceChildren(...shown.map((status) => el("i", { "data-status": status })))
+}

@@ -1,0 +1,89 @@
+/** What is known of the session's changes: pure, so that it can be tested without a page. */
+
+/** @import { ChangedFile, ChangeScope, ErrorBody, Frame } from "../contract.js" */
+
+/** @typedef {Extract<Frame, { type: "changes:list" }>} ChangesList */
+/** @typedef {Extract<Frame, { type: "changes:file" }>} ChangesFile */
+/** @typedef {ChangeScope["kind"]} ScopeKind */
+
+/** @typedef {object} ChangesState
+ * @property {ScopeKind} scope
+ * @property {ChangesList | null} list  Null until the first answer.
+ * @property {string | null} selected  The path that is shown.
+ * @property {ChangesFile | null} file  The difference in it; null while it is loading.
+ * @property {ErrorBody | null} failure  Why the last request failed.
+ * @property {Readonly<Record<string, string>>} viewed  The version that was viewed, by scope and path. */
+
+/** @type {ChangesState} */
+export const noChanges = { scope: "uncommitted", list: null, selected: null, file: null, failure: null, viewed: {} }
+
+/** @type {readonly [ScopeKind, string][]} */
+export const scopes = [
+  ["turn", "This turn"],
+  ["since-looked", "Since I looked"],
+  ["uncommitted", "Uncommitted"],
+  ["branch", "Branch"],
+]
+
+/** @param {unknown} value @returns {ScopeKind} */
+export const scopeFrom = (value) => scopes.find(([kind]) => kind === value)?.[0] ?? noChanges.scope
+
+/** Another scope has other files. @param {ChangesState} now @param {ScopeKind} scope @returns {ChangesState} */
+export const withScope = (now, scope) =>
+  scope === now.scope ? now : { ...now, scope, list: null, file: null, failure: null }
+
+/** A selected file that is no longer listed gives way to the one that took its place. A list of another scope is
+ * dropped.
+ * @param {ChangesState} now @param {ChangesList} list @returns {ChangesState} */
+export function withList(now, list) {
+  if (list.scope.kind !== now.scope) return now
+  const { files } = list
+  const isStill = files.some(({ path }) => path === now.selected)
+  const at = Math.max(now.list?.files.findIndex(({ path }) => path === now.selected) ?? 0, 0)
+  const selected = isStill ? now.selected : (files[Math.min(at, files.length - 1)]?.path ?? null)
+  return { ...now, list, selected, file: isStill ? now.file : null, failure: null }
+}
+
+/** @param {ChangesState} now @param {string} path @returns {ChangesState} */
+export const withSelected = (now, path) => (path === now.selected ? now : { ...now, selected: path, file: null })
+
+/** An answer for a file that is no longer selected, or of another scope, is dropped.
+ * @param {ChangesState} now @param {ChangesFile} file @returns {ChangesState} */
+export const withFile = (now, file) =>
+  file.path === now.selected && file.scope.kind === now.scope ? { ...now, file, failure: null } : now
+
+/** @param {ChangesState} now @param {ChangedFile} file */
+export const isViewed = (now, file) => now.viewed[`${now.scope} ${file.path}`] === file.version
+
+/** Marks a file as viewed, or takes the mark away. @param {ChangesState} now @param {ChangedFile} file */
+export function withViewed(now, file) {
+  const { [`${now.scope} ${file.path}`]: _mark, ...others } = now.viewed
+  const viewed = isViewed(now, file) ? others : { ...others, [`${now.scope} ${file.path}`]: file.version }
+  return { ...now, viewed }
+}
+
+/** @param {ChangesState} now */
+export const selectedFile = (now) => now.list?.files.find(({ path }) => path === now.selected) ?? null
+
+/** The path `step` files further, or null at either end. @param {ChangesState} now @param {number} step */
+export function pathAt(now, step) {
+  const files = now.list?.files ?? []
+  const at = files.findIndex(({ path }) => path === now.selected)
+  return files[at + step]?.path ?? null
+}
+
+/** Whether to ask again by ourselves: without a repository only the user's look can tell that there is one by now.
+ * @param {ChangesState} now @param {boolean} isOpen */
+export const isWorthAsking = (now, isOpen) => isOpen || now.failure?.code !== "NOT_A_REPOSITORY"
+/** The first file after the selected one, or before it, that was not viewed. @param {ChangesState} now */
+export function nextUnviewed(now) {
+  const files = now.list?.files ?? []
+  const at = files.findIndex(({ path }) => path === now.selected) + 1
+  return [...files.slice(at), ...files.slice(0, at)].find((file) => !isViewed(now, file))?.path ?? null
+}
+
+/** @param {ChangedFile[]} files */
+export const totalOf = (files) => ({
+  added: files.reduce((sum, { added = 0 }) => sum + added, 0),
+  removed: files.reduce((sum, { removed = 0 }) => sum + removed, 0),
+})

@@ -1,0 +1,156 @@
+/** What users do with one project: its archived sessions, removing it from the list, and its menu. */
+
+import { confirmed } from "../shared/dialog.js"
+import { copied } from "../shared/failure.js"
+import { keys, load, save } from "../shared/storage.js"
+import { openArchived } from "./archived.js"
+import { openMenu } from "../shared/menu.js"
+import { isAtWork } from "./model.js"
+import { openOutside } from "./outside.js"
+
+/** @import { ActionsDeps, Failed } from "./actions.js" */
+/** @import { SessionActions } from "./session-actions.js" */
+/** @import { OutsideSession } from "../contract.js" */
+
+/** How many removed projects are suggested when one adds a project. */
+const MOST_RECENT = 5
+
+/** @param {Pick<ActionsDeps, "shell" | "socket" | "toasts" | "lookOutside"> & {
+ *   failed: Failed, sessions: SessionActions, openSession(id: string): void, inWorktree(projectId: string): void,
+ * }} deps */
+export function createProjectActions({
+  shell,
+  socket,
+  toasts,
+  lookOutside,
+  failed,
+  sessions,
+  openSession,
+  inWorktree,
+}) {
+  /** @param {string} id */
+  async function removeProject(id) {
+    const { model } = shell()
+    const project = model.projects?.find((each) => each.id === id)
+    if (!project) return
+    const isWorking = [...model.sessions.values()].some((session) => session.projectId === id && isAtWork(session))
+    const yes = await confirmed({
+      title: `Remove ${project.name}?`,
+      action: "Remove",
+      text: [
+        "This removes it from the list and closes its tabs.",
+        `Nothing is deleted: add ${project.path} again to get its sessions back.`,
+        ...(isWorking ? ["Running turns are stopped."] : []),
+      ].join(" "),
+    })
+    if (!yes) return
+    await socket
+      .request({ type: "project:remove", projectId: id })
+      .then(
+        () => save(localStorage, keys.recent, [project.path, ...recent()].slice(0, MOST_RECENT)),
+        failed("Could not remove the project"),
+      )
+  }
+
+  /** Projects that were removed from the list, the last one first; then directories where agents worked before.
+   * @returns {string[]} */
+  function recent() {
+    const stored = load(localStorage, keys.recent)
+    const found = shell().outside.slice(0, MOST_RECENT)
+    const listed = (shell().model.projects ?? []).map(({ path }) => path)
+    return [...new Set([...(Array.isArray(stored) ? stored : []), ...found.map(({ path }) => path)])].filter(
+      (path) => typeof path === "string" && !listed.includes(path),
+    )
+  }
+
+  /** Directories that hold projects, those of the newest first. */
+  const places = () => [
+    ...new Set(
+      (shell().model.projects ?? [])
+        .map(({ path }) => path.replace(/[^/]+\/?$/, ""))
+        .toReversed()
+        .filter((path) => path !== "/"),
+    ),
+  ]
+
+  /** @param {string} id */
+  function archivedOf(id) {
+    const project = shell().model.projects?.find((each) => each.id === id)
+    if (!project) return
+    openArchived(project, {
+      now: Date.now,
+      restore: sessions.restore,
+      open: sessions.visit,
+      remove: (session) => sessions.remove(session.id, session.title, false),
+      list: async (projectId) => {
+        const frame = await socket.request({ type: "session:list", projectId, archived: true }, { quietly: true })
+        return frame.type === "session:list" ? frame.sessions : []
+      },
+    })
+  }
+
+  /** @param {string} id */
+  function outsideOf(id) {
+    const project = shell().model.projects?.find((each) => each.id === id)
+    if (!project) return
+    openOutside(project, {
+      now: Date.now,
+      open: ({ cliType, ref }) => openSession(`${cliType}:${ref}`),
+      list: async () => {
+        const frame = await socket.request({ type: "outside:list", projectId: id }, { quietly: true })
+        return frame.type === "outside:list" ? frame.sessions : []
+      },
+      async adopt(chosen) {
+        for (const [cliType, refs] of refsByAgent(chosen))
+          await socket.request({ type: "outside:adopt", projectId: id, cliType, refs })
+        lookOutside()
+      },
+    })
+  }
+
+  /** @param {string} id @param {HTMLElement} anchor @param {{ x: number, y: number }} [at] */
+  function projectMenu(id, anchor, at) {
+    const project = shell().model.projects?.find((each) => each.id === id)
+    if (!project) return
+    openMenu(
+      anchor,
+      project.name,
+      [
+        { label: "New session in a worktree…", icon: "branch", run: () => inWorktree(id) },
+        { label: "Archived sessions…", icon: "archive", run: () => archivedOf(id) },
+        { label: "From the terminal…", icon: "terminal", run: () => outsideOf(id) },
+        {
+          label: "Copy path",
+          icon: "copy",
+          note: project.path,
+          run: async () => {
+            if (!(await copied(project.path))) toasts.show({ text: project.path })
+          },
+        },
+        {
+          label: "Remove from list…",
+          icon: "trash",
+          kind: "danger",
+          run: () => {
+            removeProject(id)
+          },
+        },
+      ],
+      at ? { at } : {},
+    )
+  }
+
+  /** @param {string[]} paths */
+  async function addProjects(paths) {
+    for (const path of paths) await socket.request({ type: "project:add", path }).catch(failed(`Could not add ${path}`))
+  }
+
+  return { projectMenu, archivedOf, outsideOf, addProjects, recent, places }
+}
+
+/** @param {OutsideSession[]} sessions @returns {Map<string, string[]>} */
+function refsByAgent(sessions) {
+  const refs = new Map()
+  for (const { cliType, ref } of sessions) refs.set(cliType, [...(refs.get(cliType) ?? []), ref])
+  return refs
+}

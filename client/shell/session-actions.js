@@ -1,0 +1,175 @@
+/** What users do with one session: archive, restore, delete, export, rename, and its menu. */
+
+import { confirmed } from "../shared/dialog.js"
+import { copied } from "../shared/failure.js"
+import { linkTo } from "../shared/link.js"
+import { openMenu } from "../shared/menu.js"
+import { columnItems } from "./columns.js"
+import { isAtWork, sessionOf, withVisit } from "./model.js"
+import { moveTab, openTab } from "./tabs-state.js"
+
+/** @import { SessionListItem, Worktree } from "../contract.js" */
+/** @import { ActionsDeps, Failed } from "./actions.js" */
+/** @import { MenuItem } from "../shared/menu.js" */
+/** @import { Visit } from "./panes.js" */
+/** @import { Tabs } from "./tabs-state.js" */
+
+/** @typedef {ReturnType<typeof createSessionActions>} SessionActions */
+
+/** @param {Pick<ActionsDeps, "shell" | "set" | "door" | "socket" | "toasts" | "view"> & { failed: Failed }} deps */
+export function createSessionActions({ shell, set, door, socket, toasts, view, failed }) {
+  /** @param {string} id */
+  const titleOf = (id) => sessionOf(shell().model, id)?.title ?? "this session"
+
+  /** @param {string} id */
+  function archive(id) {
+    const title = titleOf(id)
+    const { order, active } = shell().tabs
+    /** Reopens the tab in its old place. @param {Tabs} now @returns {Tabs} */
+    const reopened = (now) => ({
+      ...moveTab(openTab(now, id), id, order.indexOf(id)),
+      active: active === id ? id : now.active,
+    })
+    socket.request({ type: "session:archive", sessionId: id }).then(
+      () =>
+        toasts.show({
+          text: `Archived “${title}”.`,
+          action: {
+            label: "Undo",
+            run: () =>
+              restore(id).then(() => {
+                if (order.includes(id)) set({ tabs: reopened(shell().tabs) })
+              }, failed("Could not restore the session")),
+          },
+        }),
+      failed("Could not archive the session"),
+    )
+  }
+
+  /** @param {string} id */
+  const restore = (id) => socket.request({ type: "session:unarchive", sessionId: id }).then(() => {})
+
+  /** Opens a session whether or not it is in a list. @param {SessionListItem} session */
+  const visit = (session) => set({ model: withVisit(shell().model, session), tabs: openTab(shell().tabs, session.id) })
+
+  /** Why a session that is in no list has a tab. @param {string} id @returns {Visit | null} */
+  function visitOf(id) {
+    const session = shell().model.visited.get(id)
+    return session ? (session.archived ? "archived" : "removed") : null
+  }
+
+  /** @param {string} id @param {string} title @param {boolean} isWorking */
+  async function remove(id, title, isWorking) {
+    const worktree = sessionOf(shell().model, id)?.worktree
+    const yes = await confirmed({
+      title: `Delete “${title}”?`,
+      action: "Delete",
+      text: [
+        ...(isWorking ? ["Its agent is working and will be stopped."] : []),
+        "This permanently deletes the transcript from Liminal Builder.",
+        "Files that the agent keeps for itself are not deleted.",
+        ...(worktree ? [`Its worktree ${worktree.path} and the branch ${worktree.branch} stay.`] : []),
+      ].join(" "),
+    })
+    if (yes) await socket.request({ type: "session:delete", sessionId: id })
+    return yes
+  }
+
+  /** @param {string} id @param {Worktree} worktree */
+  async function removeWorktree(id, { path, branch }) {
+    const yes = await confirmed({
+      title: "Remove the worktree?",
+      action: "Remove",
+      text: `This removes ${path}. Its commits stay on the branch ${branch}, and the session stays readable.`,
+    })
+    if (!yes) return
+    await socket.request({ type: "workspace:remove", sessionId: id })
+    toasts.show({ text: `Removed the worktree. The branch ${branch} is still there.` })
+  }
+
+  /** @param {string} id @param {"md" | "json"} format */
+  async function exportSession(id, format) {
+    try {
+      const answer = await door.api(`/api/session/${encodeURIComponent(id)}/export?format=${format}`)
+      const address = URL.createObjectURL(await answer.blob())
+      const link = Object.assign(document.createElement("a"), {
+        href: address,
+        download: `${
+          titleOf(id)
+            .replace(/[^\p{L}\p{N} ._-]/gu, "")
+            .trim()
+            .slice(0, 80) || "session"
+        }.${format}`,
+      })
+      link.click()
+      setTimeout(() => URL.revokeObjectURL(address), 60_000)
+    } catch (reason) {
+      failed("Could not export the session")(reason)
+    }
+  }
+
+  /** Renames it in the sidebar, which must show it. @param {string} id */
+  function rename(id) {
+    const projectId = shell().model.sessions.get(id)?.projectId
+    view.showSidebar()
+    set({ editing: id, collapsed: new Set([...shell().collapsed].filter((other) => other !== projectId)) })
+  }
+
+  /** @param {string} id */
+  async function copyLink(id) {
+    const isCopied = await copied(linkTo(location.origin, id))
+    toasts.show(isCopied ? { text: "Link copied." } : { kind: "error", text: "The browser did not allow copying." })
+  }
+
+  /** What can be done with a session; empty if it is in no list. @param {string} id @returns {MenuItem[]} */
+  function sessionItems(id) {
+    const session = shell().model.sessions.get(id)
+    if (!session) return []
+    const { worktree } = session
+    return [
+      { label: "Rename", icon: "edit", aside: "F2", run: () => rename(id) },
+      { label: "Archive", icon: "archive", aside: "Del", run: () => archive(id) },
+      {
+        label: "Copy link",
+        icon: "link",
+        run: () => {
+          copyLink(id)
+        },
+      },
+      { label: "Export as Markdown", icon: "export", run: () => exportSession(id, "md") },
+      { label: "Export as JSON", icon: "export", run: () => exportSession(id, "json") },
+      ...(worktree
+        ? [
+            /** @type {MenuItem} */ ({
+              label: "Remove worktree…",
+              icon: "branch",
+              run: () => removeWorktree(id, worktree).catch(failed("Could not remove the worktree")),
+            }),
+          ]
+        : []),
+      {
+        label: "Delete…",
+        icon: "trash",
+        kind: "danger",
+        run: () => {
+          remove(id, session.title, isAtWork(session)).catch(failed("Could not delete the session"))
+        },
+      },
+    ]
+  }
+
+  /** @param {string} id @param {HTMLElement} anchor @param {{ x: number, y: number }} [at] */
+  function sessionMenu(id, anchor, at) {
+    const items = sessionItems(id)
+    if (items.length > 0) openMenu(anchor, titleOf(id), [...columnItems(id, shell, set), ...items], at ? { at } : {})
+  }
+
+  /** @param {string} id @param {string | null} title */
+  function renamed(id, title) {
+    set({ editing: null })
+    if (title !== null)
+      socket.request({ type: "session:rename", sessionId: id, title }).catch(failed("Could not rename the session"))
+  }
+
+  return { archive, restore, visit, visitOf, remove, sessionItems, sessionMenu, renamed }
+}

@@ -1,0 +1,191 @@
+//! The files of a working tree, kept as a git tree without touching the repository.
+//!
+//! git works on a copy of the index and writes new objects into a directory of the caller's, with the repository's own
+//! objects as an alternative to read from. Removing that directory removes every checkpoint in it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use crate::command::{Git, os_string};
+use crate::{GitError, RepoPath, Repository};
+
+/// In bytes. Larger files that git doesn't track are named, not kept.
+pub const LARGEST_UNTRACKED: u64 = 10 << 20;
+
+/// The name of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tree(String);
+
+impl Tree {
+    /// `None` if this can't be the name of an object.
+    pub fn new(name: &str) -> Option<Self> {
+        let is_name = matches!(name.len(), 40 | 64) && name.bytes().all(|c| c.is_ascii_hexdigit());
+        is_name.then(|| Self(name.to_owned()))
+    }
+
+    pub(crate) fn read(printed: &[u8]) -> Result<Self, GitError> {
+        let name = String::from_utf8_lossy(printed);
+        Self::new(&name)
+            .ok_or_else(|| GitError::Unexpected { call: "write-tree", what: name.into_owned() })
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The state of a working tree at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    pub tree: Tree,
+    /// Files that were too large or could not be read.
+    pub left_out: Vec<RepoPath>,
+}
+
+/// Checkpoints of one repository, whose objects are in one directory. Only one may be taken at a time.
+#[derive(Debug, Clone)]
+pub struct Checkpoints {
+    repository: Repository,
+    directory: PathBuf,
+    /// The user's.
+    index: PathBuf,
+}
+
+impl Repository {
+    /// Checkpoints in a directory, which is created if necessary.
+    pub async fn checkpoints(&self, directory: &Path) -> Result<Checkpoints, GitError> {
+        let (index, theirs) = tokio::try_join!(self.git_path("index"), self.git_path("objects"))?;
+        let objects = directory.join("objects");
+        fs::create_dir_all(&objects).map_err(|error| unwritable(&objects, &error))?;
+        let git = self
+            .git
+            .clone()
+            .with_variable("GIT_OBJECT_DIRECTORY", objects.into())
+            .with_variable("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted(&theirs));
+        let repository = Self { git, root: self.root.clone() };
+        Ok(Checkpoints { repository, directory: directory.to_owned(), index })
+    }
+
+    /// A file of the repository. In a linked worktree the index is its own, the objects are shared.
+    async fn git_path(&self, name: &str) -> Result<PathBuf, GitError> {
+        let path = self.git.line(["rev-parse", "--git-path", name]).await?;
+        Ok(self.root.join(os_string(path)))
+    }
+}
+
+impl Checkpoints {
+    /// The repository, which can also read the objects of these checkpoints.
+    pub fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    /// The files as they are now: tracked or not, but without ignored ones and the contents of submodules.
+    pub async fn take(&self) -> Result<Checkpoint, GitError> {
+        let scratch = self.directory.join("scratch");
+        let index = scratch.join("index");
+        let (from, to, directory) = (self.index.clone(), index.clone(), scratch.clone());
+        aside(move || copy_index(&from, &to, &directory)).await?;
+        let git = self
+            .repository
+            .git
+            .clone()
+            .with_variable("GIT_INDEX_FILE", index.into())
+            // Parts of a split index would be written next to the user's.
+            .with_setting("core.splitIndex=false")
+            .with_setting("core.safecrlf=false");
+        let checkpoint = self.write(&git).await;
+        let _the_next_one_does = fs::remove_dir_all(&scratch);
+        checkpoint
+    }
+
+    async fn write(&self, git: &Git) -> Result<Checkpoint, GitError> {
+        let changed = ["diff-files", "--name-only", "-z", "--ignore-submodules=dirty"];
+        let others = ["ls-files", "--others", "--exclude-standard", "-z"];
+        let (changed, others) = tokio::try_join!(git.run(changed), git.run(others))?;
+        let root = self.repository.root.clone();
+        let (paths, left_out) = aside(move || Ok(paths(&root, &changed, &others))).await?;
+        if !paths.is_empty() {
+            let update = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
+            git.run_with(update, paths).await?;
+        }
+        // A partial clone lacks objects that nothing needs.
+        let tree = git.line(["write-tree", "--missing-ok"]).await?;
+        Ok(Checkpoint { tree: Tree::read(&tree)?, left_out })
+    }
+}
+
+/// With the time of the original: git compares it with the files' to know which may have changed since. Whatever an
+/// earlier call left behind goes.
+fn copy_index(from: &Path, to: &Path, directory: &Path) -> Result<(), GitError> {
+    let failed = |error: std::io::Error| unwritable(to, &error);
+    if directory.exists() {
+        fs::remove_dir_all(directory).map_err(failed)?;
+    }
+    fs::create_dir_all(directory).map_err(failed)?;
+    match fs::copy(from, to) {
+        // Before the first `git add` there is none.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        copied => copied.map_err(failed)?,
+    };
+    let time = fs::metadata(from).and_then(|found| found.modified()).map_err(failed)?;
+    fs::OpenOptions::new()
+        .write(true)
+        .open(to)
+        .and_then(|file| file.set_modified(time))
+        .map_err(failed)
+}
+
+/// The paths to keep, each followed by a zero byte, and those to leave out.
+fn paths(root: &Path, changed: &[u8], others: &[u8]) -> (Vec<u8>, Vec<RepoPath>) {
+    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+    let mut sort = |path: &[u8], most: u64| {
+        let path = RepoPath::new(path);
+        let full = root.join(path.as_path());
+        let is_fine = match fs::symlink_metadata(&full) {
+            Ok(found) if found.is_file() => found.len() <= most && fs::File::open(&full).is_ok(),
+            Ok(_) | Err(_) => true,
+        };
+        if is_fine {
+            kept.extend_from_slice(path.as_path().as_os_str().as_bytes());
+            kept.push(0);
+        } else {
+            left_out.push(path);
+        }
+    };
+    for path in changed.split(|&byte| byte == 0).filter(|path| !path.is_empty()) {
+        sort(path, u64::MAX);
+    }
+    for path in others.split(|&byte| byte == 0).filter(|path| !path.is_empty()) {
+        // A repository within the repository is listed as a directory.
+        if path.last() != Some(&b'/') {
+            sort(path, LARGEST_UNTRACKED);
+        }
+    }
+    (kept, left_out)
+}
+
+/// A path in a list that is separated by colons.
+fn quoted(path: &Path) -> OsString {
+    let mut quoted = vec![b'"'];
+    for &byte in path.as_os_str().as_bytes() {
+        if matches!(byte, b'"' | b'\\') {
+            quoted.push(b'\\');
+        }
+        quoted.push(byte);
+    }
+    quoted.push(b'"');
+    OsString::from_vec(quoted)
+}
+
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, GitError> + Send + 'static,
+) -> Result<T, GitError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| GitError::Unexpected { call: "update-index", what: error.to_string() })?
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> GitError {
+    GitError::Unwritable { path: path.display().to_string(), reason: error.to_string() }
+}

@@ -1,0 +1,252 @@
+//! One call of the git program.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, Command};
+
+use crate::start::start;
+
+/// A repository of 100,000 files on a cold disk takes some seconds.
+const LONGEST_CALL: Duration = Duration::from_secs(30);
+/// In bytes. The list of 100,000 changed paths is about 10 MB.
+const LARGEST_ANSWER: u64 = 64 << 20;
+/// In bytes. The end of what git says about a failure.
+const LONGEST_WORDS: u64 = 16 << 10;
+
+/// Why git did not answer. The messages tell users what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GitError {
+    #[error("This directory isn't in a git repository. Run `git init` there to see changes.")]
+    NotARepository,
+    #[error("git could not be started ({0}). Install git 2.30 or newer.")]
+    NotStarted(String),
+    #[error("git {call} took longer than {} s and was stopped.", LONGEST_CALL.as_secs())]
+    TooSlow { call: String },
+    #[error("git {call} printed more than {} MB.", LARGEST_ANSWER >> 20)]
+    TooLarge { call: String },
+    #[error("git {call} failed: {words}")]
+    Failed {
+        call: String,
+        /// What git printed to stderr.
+        words: String,
+    },
+    #[error("git {call} printed something unexpected: {what}")]
+    Unexpected { call: &'static str, what: String },
+    #[error(
+        "The repository configures {name}, which can't be turned off. Rename that filter to see changes."
+    )]
+    Filter { name: String },
+    #[error("{path} could not be read: {reason}")]
+    Unreadable { path: String, reason: String },
+    #[error("{path} could not be written: {reason}")]
+    Unwritable { path: String, reason: String },
+    #[error(
+        "Objects of this state were removed from the repository (git gc), so it can't be shown."
+    )]
+    Pruned,
+}
+
+impl GitError {
+    /// git says it in one place only, in words. We set the language, so they don't vary with the user's.
+    pub(crate) fn is_no_repository(&self) -> bool {
+        matches!(self, Self::Failed { words, .. }
+            if words.contains("not a git repository") || words.contains("must be run in a work tree"))
+    }
+
+    /// What git says about an object that is missing differs from call to call.
+    pub(crate) fn or_pruned(self) -> Self {
+        let missing =
+            ["bad object", "unable to read", "could not get object info", "Not a valid object"];
+        match self {
+            Self::Failed { words, .. } if missing.iter().any(|each| words.contains(each)) => {
+                Self::Pruned
+            }
+            other => other,
+        }
+    }
+}
+
+/// How to call git in one directory.
+#[derive(Debug, Clone)]
+pub(crate) struct Git {
+    directory: PathBuf,
+    /// `-c name=value`, before the name of the call.
+    settings: Vec<OsString>,
+    environment: Vec<(&'static str, OsString)>,
+}
+
+impl Git {
+    /// Runs nothing configured in the repository but its filters.
+    pub fn quiet(directory: &Path) -> Self {
+        let settings = [
+            "core.hooksPath=/dev/null",
+            "core.fsmonitor=false",
+            "core.untrackedCache=false",
+            "core.pager=cat",
+            "diff.external=",
+            "diff.orderFile=/dev/null",
+            "diff.ignoreSubmodules=dirty",
+            "submodule.recurse=false",
+            "status.submoduleSummary=false",
+        ];
+        let settings = settings.into_iter().map(OsString::from).collect();
+        Self { directory: directory.to_owned(), settings, environment: Vec::new() }
+    }
+
+    pub fn with_setting(mut self, setting: &str) -> Self {
+        self.settings.push(setting.into());
+        self
+    }
+
+    pub fn with_variable(mut self, name: &'static str, value: OsString) -> Self {
+        self.environment.push((name, value));
+        self
+    }
+
+    /// Without the filters too: each that any configuration names is set to nothing.
+    pub async fn without_filters(mut self) -> Result<Self, GitError> {
+        let pattern = r"^filter\..*\.(clean|smudge|process|required)$";
+        let named = self.run(["config", "--name-only", "-z", "--get-regexp", pattern]).await;
+        let named = match named {
+            Ok(named) => named,
+            // It fails without a word when nothing matches.
+            Err(GitError::Failed { words, .. }) if words.is_empty() => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        for name in named.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
+            // `-c` takes the text up to the first `=` for the name, so such a filter would stay on.
+            if name.contains(&b'=') {
+                return Err(GitError::Filter { name: String::from_utf8_lossy(name).into_owned() });
+            }
+            let mut setting = name.to_vec();
+            setting.extend_from_slice(if name.ends_with(b".required") { b"=false" } else { b"=" });
+            self.settings.push(os_string(setting));
+        }
+        Ok(self)
+    }
+
+    /// What the call prints.
+    pub async fn run<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Result<Vec<u8>, GitError> {
+        self.run_with(arguments, Vec::new()).await
+    }
+
+    /// What the call prints when it is given this input.
+    pub async fn run_with<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+        input: Vec<u8>,
+    ) -> Result<Vec<u8>, GitError> {
+        let arguments: Vec<OsString> =
+            arguments.into_iter().map(|each| each.as_ref().to_owned()).collect();
+        let call = arguments.first().map_or_else(String::new, |name| name.to_string_lossy().into());
+        let mut child = self.start(&arguments).await?;
+        let stdin = child.stdin.take();
+        let told = async {
+            if let Some(mut stdin) = stdin {
+                // A call that fails early doesn't read all of it, and says why itself.
+                let _git_ended = stdin.write_all(&input).await;
+            }
+        };
+        let answer = async { tokio::join!(answer(&mut child, &call), told).0 };
+        match tokio::time::timeout(LONGEST_CALL, answer).await {
+            Ok(answer) => answer,
+            // Dropping the child ends it.
+            Err(_elapsed) => Err(GitError::TooSlow { call }),
+        }
+    }
+
+    /// The one line that the call prints.
+    pub async fn line<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Result<Vec<u8>, GitError> {
+        let mut line = self.run(arguments).await?;
+        if line.last() == Some(&b'\n') {
+            line.pop();
+        }
+        Ok(line)
+    }
+
+    async fn start(&self, arguments: &[OsString]) -> Result<Child, GitError> {
+        let mut command = Command::new("git");
+        for setting in &self.settings {
+            command.arg("-c").arg(setting);
+        }
+        command.arg("--no-pager").arg("--literal-pathspecs").args(arguments);
+        // A variable of a surrounding git (we may run in a hook) would point it elsewhere.
+        for (name, _) in std::env::vars_os() {
+            if name.as_encoded_bytes().starts_with(b"GIT_") {
+                command.env_remove(name);
+            }
+        }
+        command
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("LC_ALL", "C")
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(&self.directory)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        start(command).await.map_err(|error| GitError::NotStarted(error.to_string()))
+    }
+}
+
+/// Reads both pipes to their ends, so that neither can fill up and stop git.
+async fn answer(child: &mut Child, call: &str) -> Result<Vec<u8>, GitError> {
+    let lost = |error: std::io::Error| GitError::Failed {
+        call: call.to_owned(),
+        words: error.to_string(),
+    };
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let (printed, words) = tokio::try_join!(
+        read(stdout, LARGEST_ANSWER + 1),
+        // The rest is read and dropped.
+        async {
+            let mut stderr = stderr;
+            let words = match &mut stderr {
+                Some(pipe) => read(Some(pipe), LONGEST_WORDS).await?,
+                None => Vec::new(),
+            };
+            if let Some(pipe) = &mut stderr {
+                tokio::io::copy(pipe, &mut tokio::io::sink()).await?;
+            }
+            Ok(words)
+        }
+    )
+    .map_err(lost)?;
+    if printed.len() as u64 > LARGEST_ANSWER {
+        return Err(GitError::TooLarge { call: call.to_owned() });
+    }
+    let status = child.wait().await.map_err(lost)?;
+    if status.success() {
+        return Ok(printed);
+    }
+    let words = String::from_utf8_lossy(&words).trim().to_owned();
+    Err(GitError::Failed { call: call.to_owned(), words })
+}
+
+async fn read(
+    pipe: Option<impl tokio::io::AsyncRead + Unpin>,
+    limit: u64,
+) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(pipe) = pipe {
+        pipe.take(limit).read_to_end(&mut bytes).await?;
+    }
+    Ok(bytes)
+}
+
+pub(crate) fn os_string(bytes: Vec<u8>) -> OsString {
+    OsString::from_vec(bytes)
+}

@@ -1,0 +1,50 @@
+//! Reads git repositories through the git program (2.30 or newer), as typed calls.
+//!
+//! Reading runs nothing that a repository or a user configured: no hook, pager, external diff, text conversion, filter
+//! or file system monitor, and it fetches nothing. It takes no lock and writes no file. `command` has how.
+//! Checkpoints write too, but only into a directory of the caller's; `worktree` has what writes into a repository.
+
+mod branch;
+mod changes;
+mod checkpoint;
+mod command;
+mod file;
+mod path;
+mod start;
+mod worktree;
+
+pub use changes::{Change, Changes, Counts, Kind};
+pub use checkpoint::{Checkpoint, Checkpoints, LARGEST_UNTRACKED, Tree};
+pub use command::GitError;
+pub use file::{Content, LARGEST_FILE, Versions};
+pub use path::RepoPath;
+pub use worktree::Bases;
+
+use std::path::{Path, PathBuf};
+
+use command::Git;
+
+/// A repository with files, seen from one directory in it.
+#[derive(Debug, Clone)]
+pub struct Repository {
+    git: Git,
+    /// The topmost directory of the working tree.
+    root: PathBuf,
+}
+
+impl Repository {
+    /// The repository that this directory is in.
+    pub async fn at(directory: &Path) -> Result<Self, GitError> {
+        let outside = Git::quiet(directory);
+        let root = outside.line(["rev-parse", "--show-toplevel"]).await.map_err(|error| {
+            if error.is_no_repository() { GitError::NotARepository } else { error }
+        })?;
+        let root = PathBuf::from(command::os_string(root));
+        let git = Git::quiet(&root).without_filters().await?;
+        Ok(Self { git, root })
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+}

@@ -1,0 +1,201 @@
+//! Worktrees: the first thing that this crate writes into a repository.
+//!
+//! Checking out runs the filters that the user configured, as it must to get the right files, but no hook.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use crate::command::Git;
+use crate::{GitError, Kind, RepoPath, Repository};
+
+/// Names the ignored files that a new worktree gets a copy of, with the syntax of `.gitignore`.
+const INCLUDE: &str = ".worktreeinclude";
+/// In bytes, for all of them.
+const MOST_INCLUDED: u64 = 200 << 20;
+
+/// What a worktree can be made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bases {
+    /// Absent while HEAD names a commit instead.
+    pub current: Option<String>,
+    /// Local branches, the last used first.
+    pub branches: Vec<String>,
+    /// Files that are not committed.
+    pub uncommitted: usize,
+}
+
+impl Repository {
+    pub async fn bases(&self) -> Result<Bases, GitError> {
+        let refs = [
+            "for-each-ref",
+            "--sort=-committerdate",
+            "--count=100",
+            "--format=%(refname:short)",
+            "refs/heads",
+        ];
+        let (current, refs, changes) =
+            tokio::try_join!(self.branch(), self.git.run(refs), self.uncommitted())?;
+        let branches = String::from_utf8_lossy(&refs).lines().map(str::to_owned).collect();
+        Ok(Bases { current, branches, uncommitted: changes.files.len() + changes.more })
+    }
+
+    /// Checks out a new branch in a new directory. Without a base it starts at the last commit.
+    pub async fn add_worktree(
+        &self,
+        path: &Path,
+        branch: &str,
+        base: Option<&str>,
+    ) -> Result<(), GitError> {
+        let commit = format!("{}^{{commit}}", base.unwrap_or("HEAD"));
+        let commit = self.git.line(["rev-parse", "--verify", "--end-of-options", &commit]).await?;
+        let commit = crate::command::os_string(commit);
+        let add = ["worktree", "add", "--quiet", "--no-track", "-b", branch, "--"].map(OsStr::new);
+        let writing = Git::quiet(&self.root);
+        writing.run(add.into_iter().chain([path.as_os_str(), &commit])).await?;
+        Ok(())
+    }
+
+    /// The files and directories that would be lost with this worktree: in no commit, and not the same in `other`.
+    pub async fn only_here(&self, other: &Path) -> Result<Vec<RepoPath>, GitError> {
+        let ignored =
+            ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+        let (changes, ignored) = tokio::try_join!(self.uncommitted(), self.git.run(ignored))?;
+        let (here, there) = (self.root.clone(), other.to_owned());
+        let is_same = move |path: &RepoPath| {
+            let read = |root: &Path| std::fs::read(root.join(path.as_path())).ok();
+            read(&here).is_some_and(|bytes| read(&there) == Some(bytes))
+        };
+        let lost = move || {
+            let ignored = paths(&ignored).into_iter().filter(|path| !is_same(path));
+            changes.files.into_iter().map(|change| change.path).chain(ignored).collect()
+        };
+        tokio::task::spawn_blocking(lost).await.map_err(|panicked| GitError::Unexpected {
+            call: "ls-files",
+            what: panicked.to_string(),
+        })
+    }
+
+    /// Removes a worktree, unless it has files that are in no commit. Its branch stays.
+    pub async fn remove_worktree(&self, path: &Path) -> Result<(), GitError> {
+        let remove = ["worktree", "remove", "--"].map(OsStr::new);
+        self.git.run(remove.into_iter().chain([path.as_os_str()])).await?;
+        Ok(())
+    }
+
+    /// Removes a worktree and its branch, with all that is in them.
+    pub async fn discard_worktree(&self, path: &Path, branch: &str) -> Result<(), GitError> {
+        let remove = ["worktree", "remove", "--force", "--"].map(OsStr::new);
+        self.git.run(remove.into_iter().chain([path.as_os_str()])).await?;
+        self.git.run(["branch", "--quiet", "-D", "--", branch]).await?;
+        Ok(())
+    }
+
+    /// Whether a branch exists.
+    pub async fn has_branch(&self, name: &str) -> Result<bool, GitError> {
+        let name = format!("refs/heads/{name}");
+        Ok(self
+            .quiet_line(&["rev-parse", "--verify", "--quiet", "--end-of-options", &name])
+            .await?
+            .is_some())
+    }
+
+    /// Copies what is not committed into a worktree that was just made from the last commit.
+    pub async fn bring_uncommitted(&self, to: &Path) -> Result<(), GitError> {
+        let changes = self.uncommitted().await?;
+        if changes.more > 0 {
+            let what = "too many uncommitted files to bring along".to_owned();
+            return Err(GitError::Unexpected { call: "diff", what });
+        }
+        let (mut copied, mut removed) = (Vec::new(), Vec::new());
+        for change in changes.files {
+            match change.kind {
+                Kind::Deleted => removed.push(change.path),
+                Kind::Renamed { from } => {
+                    removed.push(from);
+                    copied.push(change.path);
+                }
+                Kind::Submodule => {}
+                Kind::Added | Kind::Untracked | Kind::Modified | Kind::Unmerged => {
+                    copied.push(change.path);
+                }
+            }
+        }
+        self.copy(to, copied, removed, u64::MAX).await
+    }
+
+    /// Copies the ignored files that `.worktreeinclude` names.
+    pub async fn include_ignored(&self, to: &Path) -> Result<(), GitError> {
+        if !self.root.join(INCLUDE).is_file() {
+            return Ok(());
+        }
+        let list = ["ls-files", "--others", "--ignored", "-z"];
+        let from = format!("--exclude-from={INCLUDE}");
+        let (ignored, named) = tokio::try_join!(
+            self.git.run(list.into_iter().chain(["--exclude-standard"])),
+            self.git.run(list.into_iter().chain([from.as_str()]))
+        )?;
+        let (ignored, named) = (paths(&ignored), paths(&named));
+        let both = ignored.intersection(&named).cloned().collect();
+        self.copy(to, both, Vec::new(), MOST_INCLUDED).await
+    }
+
+    async fn copy(
+        &self,
+        to: &Path,
+        copied: Vec<RepoPath>,
+        removed: Vec<RepoPath>,
+        most: u64,
+    ) -> Result<(), GitError> {
+        let (from, to) = (self.root.clone(), to.to_owned());
+        let shown = to.display().to_string();
+        let work = move || {
+            let from = Dir::open_ambient_dir(from, ambient_authority())?;
+            let to = Dir::open_ambient_dir(to, ambient_authority())?;
+            for path in removed {
+                match to.remove_file(path.as_path()) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    Ok(()) | Err(_) => {}
+                }
+            }
+            let mut left = most;
+            copied.iter().try_for_each(|path| copy_file(&from, &to, path.as_path(), &mut left))
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        done.map_err(|error| GitError::Unexpected { call: "worktree", what: error.to_string() })?
+            .map_err(|error| GitError::Unwritable { path: shown, reason: error.to_string() })
+    }
+}
+
+/// Both directories are opened so that no link leads out of them.
+fn copy_file(from: &Dir, to: &Dir, path: &Path, left: &mut u64) -> io::Result<()> {
+    let found = match from.symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found?,
+    };
+    if let Some(parent) = path.parent() {
+        to.create_dir_all(parent)?;
+    }
+    if found.is_symlink() {
+        match to.remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        return to.symlink_contents(from.read_link_contents(path)?, path);
+    }
+    if !found.is_file() {
+        return Ok(());
+    }
+    *left = left.checked_sub(found.len()).ok_or_else(|| {
+        io::Error::other(format!("{INCLUDE} names more than {} MB", MOST_INCLUDED >> 20))
+    })?;
+    from.copy(path, to, path).map(drop)
+}
+
+fn paths(printed: &[u8]) -> BTreeSet<RepoPath> {
+    printed.split(|&byte| byte == 0).filter(|path| !path.is_empty()).map(RepoPath::new).collect()
+}

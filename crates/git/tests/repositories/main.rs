@@ -1,0 +1,7 @@
+//! The crate against real repositories.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod checkpoints;
+mod reading;
+mod scratch;

@@ -1,0 +1,53 @@
+//! The beginning and the end of a file of lines.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use memchr::memchr;
+
+/// At most this much of a file's beginning is read. Claude Code may write 100 KB before the first message.
+const HEAD: u64 = 512 * 1024;
+/// At most this much of its end.
+const TAIL: u64 = 64 * 1024;
+/// How much is read at once.
+const STEP: usize = 32 * 1024;
+
+/// Passes the whole lines at the beginning to `take`, until it returns true or [`HEAD`] is reached.
+pub fn head(file: &mut File, mut take: impl FnMut(&[u8]) -> bool) -> io::Result<()> {
+    file.rewind()?;
+    let mut limited = file.take(HEAD);
+    let (mut held, mut start) = (Vec::new(), 0);
+    loop {
+        held.drain(..start);
+        start = 0;
+        let searched = held.len();
+        held.resize(searched + STEP, 0);
+        let read = limited.read(&mut held[searched..])?;
+        held.truncate(searched + read);
+        if read == 0 {
+            return Ok(()); // What is left has no line end: it is being written, or too long.
+        }
+        let mut from = searched;
+        while let Some(end) = memchr(b'\n', &held[from..]).map(|at| from + at) {
+            if take(&held[start..end]) {
+                return Ok(());
+            }
+            (start, from) = (end + 1, end + 1);
+        }
+    }
+}
+
+/// Passes the whole lines at the end to `take`, the last first, until it returns true.
+pub fn tail(file: &mut File, length: u64, mut take: impl FnMut(&[u8]) -> bool) -> io::Result<()> {
+    let from = length.saturating_sub(TAIL);
+    file.seek(SeekFrom::Start(from))?;
+    let mut text = Vec::new();
+    file.take(TAIL).read_to_end(&mut text)?;
+    let whole = if from == 0 { 0 } else { memchr(b'\n', &text).map_or(text.len(), |at| at + 1) };
+    for line in text[whole..].split(|byte| *byte == b'\n').rev() {
+        if !line.is_empty() && take(line) {
+            break;
+        }
+    }
+    Ok(())
+}

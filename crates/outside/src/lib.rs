@@ -1,0 +1,56 @@
+//! Sessions that were made outside: by an agent's own program, in a terminal.
+//!
+//! Owns where Claude Code and Codex keep them and what their files say at the beginning and at the end; never reads
+//! one whole, never writes one. [`Index`] remembers what was read by length and time of change, so that looking again
+//! reads only what changed. Knows no session of ours.
+
+mod claude;
+mod codex;
+mod ends;
+mod index;
+
+use std::path::PathBuf;
+
+use liminal_contract::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub use index::Index;
+
+/// Longer titles are cut; a first message may have any length.
+const TITLE_CHARS: usize = 200;
+
+/// A place where one program keeps its sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// Claude Code's configuration directory (`~/.claude`).
+    Claude(PathBuf),
+    /// Codex's home (`~/.codex`).
+    Codex(PathBuf),
+}
+
+/// A session that a program keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Found {
+    /// The agent's own id.
+    pub agent_ref: String,
+    /// Where the agent worked when it began.
+    pub cwd: PathBuf,
+    /// The one that was given, else the first message's first line.
+    pub title: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Of the program that wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    pub began: Timestamp,
+    /// When the file last changed.
+    pub changed: Timestamp,
+    pub bytes: u64,
+}
+
+/// The first line with words in it, cut.
+fn title_of(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().take(TITLE_CHARS).collect())
+}

@@ -1,0 +1,251 @@
+//! Which two states a scope compares, and which of the changes are the agent's.
+
+use std::path::{Path, PathBuf};
+
+use liminal_contract::{ChangeScope, SessionId, TurnId};
+use liminal_git::{Checkpoints, GitError, Repository, Tree};
+
+use super::Changes;
+use crate::failure::Failure;
+use crate::journal::{CheckpointRow, Moment};
+
+/// The changes in a scope.
+pub struct Found {
+    /// Can read both versions.
+    pub repository: Repository,
+    pub changes: liminal_git::Changes,
+    /// The state that they lead to, if it has a tree.
+    pub state: Option<Tree>,
+    /// What a branch is compared with.
+    pub base: Option<String>,
+    /// For the user.
+    pub notes: Vec<String>,
+    /// What the agent's tool calls named; `None` if that is not asked.
+    named: Option<Named>,
+}
+
+struct Named {
+    texts: Vec<String>,
+    /// The session's directory, from the repository's topmost one.
+    below: PathBuf,
+}
+
+impl Changes {
+    pub(super) async fn find(
+        &self,
+        directory: &Path,
+        session: &SessionId,
+        scope: &ChangeScope,
+        base: Option<&str>,
+    ) -> Result<Found, Failure> {
+        let repository = Repository::at(directory).await?;
+        match scope {
+            ChangeScope::Uncommitted {} => {
+                let changes = repository.uncommitted().await?;
+                Ok(Found::new(repository, changes))
+            }
+            ChangeScope::Turn { turn_id } => {
+                self.in_turn(repository, directory, session, turn_id.clone()).await
+            }
+            ChangeScope::SinceLooked {} => {
+                let rows = self.rows(session).await?;
+                // Someone who never looked sees everything since the session began.
+                let looked = rows.iter().find(|row| row.moment == Moment::Looked);
+                let Some(old) = looked.or(rows.first()).and_then(tree) else {
+                    return Ok(Found::none(repository, "Nothing was recorded yet."));
+                };
+                self.until_now(repository, session, old).await
+            }
+            ChangeScope::Branch {} => {
+                let Some((base, old)) = repository.base(base).await? else {
+                    let none = "This branch has no base to compare it with.";
+                    return Ok(Found::none(repository, none));
+                };
+                let found = self.until_now(repository, session, old).await?;
+                Ok(Found { base: Some(liminal_render::visible(&base)), ..found })
+            }
+        }
+    }
+
+    async fn in_turn(
+        &self,
+        repository: Repository,
+        directory: &Path,
+        session: &SessionId,
+        turn: Option<TurnId>,
+    ) -> Result<Found, Failure> {
+        let id = session.clone();
+        let read = move |reader: &crate::journal::Reader<'_>| {
+            let turn = match turn {
+                Some(turn) => Some(turn),
+                None => reader.last_turn(&id)?,
+            };
+            let Some(turn) = turn else { return Ok(None) };
+            Ok(Some((reader.checkpoints(&id)?, reader.calls(&id, Some(&turn))?, turn)))
+        };
+        let Some((rows, texts, turn)) = self.journal.read(read).await? else {
+            return Ok(Found::none(repository, "This session has no turn yet."));
+        };
+        let at = |moment| rows.iter().find(|row| row.turn_id == turn && row.moment == moment);
+        let Some(before) = at(Moment::Before) else {
+            return Ok(Found::none(repository, "The state before this turn was not recorded."));
+        };
+        // A turn that was cut short has no state after it, but the next one may have one before it.
+        let next = rows.iter().find(|row| row.turn_id > turn && row.moment == Moment::Before);
+        let Some(old) = tree(before) else {
+            return Ok(Found::none(repository, "The state before this turn was not recorded."));
+        };
+        let below = directory.strip_prefix(repository.root()).unwrap_or(Path::new("")).to_owned();
+        let mut found = match at(Moment::After).or(next) {
+            Some(after) => {
+                let checkpoints = repository.checkpoints(&self.kept.of(session)).await?;
+                let new = tree(after).unwrap_or_else(|| old.clone());
+                let mut found = Found::between(&checkpoints, &old, new).await?;
+                found.note_left_out(&after.left_out);
+                found
+            }
+            None => self.until_now(repository, session, old).await?,
+        };
+        if before.is_late {
+            found.notes.push(
+                "The agent may have changed files before the first state was recorded.".into(),
+            );
+        }
+        found.named = Some(Named { texts, below });
+        Ok(found)
+    }
+
+    /// From the base of a worktree, or from the session's first state, to a later one.
+    pub(super) async fn since_the_start(
+        &self,
+        directory: &Path,
+        session: &SessionId,
+        base: Option<&str>,
+        now: &Tree,
+    ) -> Result<Found, Failure> {
+        let repository = Repository::at(directory).await?;
+        let checkpoints = repository.checkpoints(&self.kept.of(session)).await?;
+        if let Some(base) = base {
+            let Some((_, old)) = repository.base(Some(base)).await? else {
+                return Ok(Found::none(repository, "The base no longer exists."));
+            };
+            return Ok(Found::between(&checkpoints, &old, now.clone()).await?);
+        }
+        let id = session.clone();
+        let read = move |reader: &crate::journal::Reader<'_>| {
+            Ok((reader.checkpoints(&id)?, reader.calls(&id, None)?))
+        };
+        let (rows, texts) = self.journal.read(read).await?;
+        let first = rows.iter().find(|row| row.moment == Moment::Before).and_then(tree);
+        let old = first.unwrap_or_else(|| now.clone());
+        let mut found = Found::between(&checkpoints, &old, now.clone()).await?;
+        let below = directory.strip_prefix(repository.root()).unwrap_or(Path::new("")).to_owned();
+        found.named = Some(Named { texts, below });
+        Ok(found)
+    }
+
+    /// From a state to the present one.
+    async fn until_now(
+        &self,
+        repository: Repository,
+        session: &SessionId,
+        old: Tree,
+    ) -> Result<Found, Failure> {
+        let store = self.kept.of(session);
+        let _one_at_a_time = self.reading.turn(&store).await;
+        let checkpoints = repository.checkpoints(&store).await?;
+        let now = checkpoints.take().await?;
+        let mut found = Found::between(&checkpoints, &old, now.tree).await?;
+        let left_out: Vec<_> = now.left_out.iter().map(ToString::to_string).collect();
+        found.note_left_out(&left_out);
+        Ok(found)
+    }
+
+    async fn rows(&self, session: &SessionId) -> Result<Vec<CheckpointRow>, Failure> {
+        let id = session.clone();
+        Ok(self.journal.read(move |reader| reader.checkpoints(&id)).await?)
+    }
+}
+
+fn tree(row: &CheckpointRow) -> Option<Tree> {
+    Tree::new(&row.tree)
+}
+
+impl Found {
+    fn new(repository: Repository, changes: liminal_git::Changes) -> Self {
+        let (state, base, notes, named) = (None, None, Vec::new(), None);
+        Self { repository, changes, state, base, notes, named }
+    }
+
+    fn none(repository: Repository, why: &str) -> Self {
+        let changes = liminal_git::Changes { files: Vec::new(), more: 0 };
+        Self { notes: vec![why.to_owned()], ..Self::new(repository, changes) }
+    }
+
+    async fn between(checkpoints: &Checkpoints, old: &Tree, new: Tree) -> Result<Self, GitError> {
+        let repository = checkpoints.repository().clone();
+        let changes = repository.between(old, &new).await?;
+        Ok(Self { state: Some(new), ..Self::new(repository, changes) })
+    }
+
+    fn note_left_out(&mut self, paths: &[String]) {
+        let shown = match paths {
+            [] => return,
+            [one] => one.clone(),
+            [one, rest @ ..] => format!("{one} and {} more", rest.len()),
+        };
+        self.notes.push(format!("Not compared, because larger than 10 MB or unreadable: {shown}."));
+    }
+
+    /// Whether a tool call named the file, as far as that matters.
+    pub fn is_named(&self, path: &str) -> bool {
+        self.named.as_ref().is_none_or(|named| named.has(path))
+    }
+}
+
+impl Named {
+    fn has(&self, path: &str) -> bool {
+        let relative = Path::new(path).strip_prefix(&self.below).ok().and_then(Path::to_str);
+        let names = [Some(path), relative];
+        names.into_iter().flatten().any(|name| self.texts.iter().any(|text| names_it(text, name)))
+    }
+}
+
+/// Whether the path stands in the text by itself or at the end of a longer one.
+fn names_it(text: &str, path: &str) -> bool {
+    let goes_on = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
+    text.match_indices(path).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let mut after = text[at + path.len()..].chars();
+        let next = after.next();
+        // A dot may end a sentence.
+        let is_longer = |letter| goes_on(letter) || letter == '/';
+        let extends = next == Some('.') && after.next().is_some_and(is_longer);
+        !before.is_some_and(|letter| goes_on(letter) || letter == '.')
+            && !next.is_some_and(is_longer)
+            && !extends
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_named_by_itself_or_at_the_end_of_a_longer_one() {
+        for text in [
+            "src/a.rs",
+            "/home/me/p/src/a.rs",
+            r#"{"path":"src/a.rs"}"#,
+            "touch src/a.rs.",
+            "'src/a.rs':",
+        ] {
+            assert!(names_it(text, "src/a.rs"), "{text}");
+        }
+        for text in ["src/a.rsx", "src/a.rs.bak", "xsrc/a.rs", "src/a.rs/b", ".src/a.rs", ""] {
+            assert!(!names_it(text, "src/a.rs"), "{text}");
+        }
+        assert!(!names_it("cat banana", "a"));
+        assert!(names_it("cat a", "a"));
+    }
+}

@@ -1,0 +1,120 @@
+//! How a changed file is shown: a row in the list, and its difference.
+
+use base64::Engine;
+use liminal_contract::{ChangeStatus, ChangedFile, Pictures};
+use liminal_git::{Change, Content, Kind, Versions};
+use liminal_render::DiffView;
+
+pub fn listed(change: &Change) -> ChangedFile {
+    let (status, from) = match &change.kind {
+        Kind::Added | Kind::Untracked => (ChangeStatus::Added, None),
+        Kind::Modified => (ChangeStatus::Modified, None),
+        Kind::Deleted => (ChangeStatus::Deleted, None),
+        Kind::Renamed { from } => (ChangeStatus::Renamed, Some(from.to_string())),
+        Kind::Submodule => (ChangeStatus::Submodule, None),
+        Kind::Unmerged => (ChangeStatus::Unmerged, None),
+    };
+    let (added, removed) = change.counts.map(|counts| (counts.added, counts.removed)).unzip();
+    ChangedFile {
+        path: change.path.to_string(),
+        status,
+        from,
+        added,
+        removed,
+        version: change.version(),
+        meanwhile: false,
+    }
+}
+
+/// The difference as HTML, or a sentence for what can't be shown as lines.
+pub struct Shown {
+    pub html: String,
+    pub note: Option<String>,
+    pub pictures: Option<Pictures>,
+}
+
+impl Shown {
+    pub fn noted(note: String) -> Self {
+        Self { html: String::new(), note: Some(note), pictures: None }
+    }
+}
+
+pub fn shown(change: &Change, versions: Versions, view: DiffView) -> Shown {
+    let (old, new) = match (versions.old, versions.new) {
+        (Content::NoFile, _) | (_, Content::NoFile) if change.kind == Kind::Submodule => {
+            return Shown::noted("The submodule is at another commit.".to_owned());
+        }
+        (_, Content::NoFile) => return Shown::noted("This is no longer a file.".to_owned()),
+        (Content::TooLarge { bytes }, _) | (_, Content::TooLarge { bytes }) => {
+            return Shown::noted(format!("Too large to show ({}).", size(bytes)));
+        }
+        (old @ Content::Binary(_), new) | (old, new @ Content::Binary(_)) => {
+            return binary(&old, &new);
+        }
+        (old, new) => (text(old), text(new)),
+    };
+    if old == new {
+        return Shown::noted("Only the file's mode changed.".to_owned());
+    }
+    let path = change.path.to_string();
+    let diff = liminal_render::diff_as(&path, old.as_deref(), new.as_deref(), view);
+    Shown { html: diff.html, note: None, pictures: None }
+}
+
+fn text(content: Content) -> Option<String> {
+    match content {
+        Content::Text(text) => Some(text),
+        Content::None | Content::Binary(_) | Content::TooLarge { .. } | Content::NoFile => None,
+    }
+}
+
+fn binary(old: &Content, new: &Content) -> Shown {
+    let bytes = |content: &Content| match content {
+        Content::Binary(bytes) => Some(size(bytes.len() as u64)),
+        _ => None,
+    };
+    let note = match (bytes(old), bytes(new), old, new) {
+        (Some(old), Some(new), ..) => format!("Binary file, {old} before, {new} now."),
+        (Some(only), None, _, Content::None) | (None, Some(only), Content::None, _) => {
+            format!("Binary file, {only}.")
+        }
+        _ => "One version is binary.".to_owned(),
+    };
+    Shown { pictures: pictures(old, new), ..Shown::noted(note) }
+}
+
+/// Both versions, if those that exist are pictures of one kind.
+fn pictures(old: &Content, new: &Content) -> Option<Pictures> {
+    let kind = |content: &Content| match content {
+        Content::Binary(bytes) => picture_type(bytes),
+        _ => None,
+    };
+    let mime_type = kind(new).or_else(|| kind(old))?;
+    let encoded = |content: &Content| match content {
+        Content::Binary(bytes) if picture_type(bytes) == Some(mime_type) => {
+            Some(base64::engine::general_purpose::STANDARD.encode(bytes))
+        }
+        _ => None,
+    };
+    let (before, after) = (encoded(old), encoded(new));
+    Some(Pictures { mime_type: mime_type.to_owned(), before, after })
+}
+
+/// By the first bytes, never by the name.
+fn picture_type(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..1_048_576 => format!("{} KB", bytes >> 10),
+        _ => format!("{} MB", bytes >> 20),
+    }
+}

@@ -1,0 +1,90 @@
+//! The trees of a session's files, and what its agent's tool calls named.
+
+use liminal_contract::{SessionId, TurnId};
+use liminal_stream::{Source, SourcePart};
+use rusqlite::{OptionalExtension, Transaction, params};
+use serde_json::Value;
+
+use super::write::{json, word};
+use super::{CheckpointRow, Reader, read};
+
+pub fn write(
+    transaction: &Transaction<'_>,
+    session: i64,
+    row: &CheckpointRow,
+) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached(
+            "INSERT OR REPLACE INTO checkpoint (session, turn_id, moment, tree, late, left_out)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![
+            session,
+            row.turn_id.as_str(),
+            word(&row.moment)?,
+            row.tree,
+            row.is_late,
+            json(&row.left_out)?
+        ])?;
+    Ok(())
+}
+
+impl Reader<'_> {
+    /// A session's checkpoints. The ids of turns are in the order of time.
+    pub fn checkpoints(&self, session: &SessionId) -> rusqlite::Result<Vec<CheckpointRow>> {
+        self.view
+            .prepare_cached(
+                "SELECT turn_id, moment, tree, late, left_out FROM checkpoint
+                 WHERE session = (SELECT id FROM session WHERE session_id = ?1)
+                 ORDER BY turn_id, moment DESC",
+            )?
+            .query_map([session.as_str()], |row| {
+                Ok(CheckpointRow {
+                    turn_id: TurnId::new(row.get::<_, String>(0)?),
+                    moment: read::word(row, 1)?,
+                    tree: row.get(2)?,
+                    is_late: row.get(3)?,
+                    left_out: read::json(row, 4)?,
+                })
+            })?
+            .collect()
+    }
+
+    /// The session's last turn.
+    pub fn last_turn(&self, session: &SessionId) -> rusqlite::Result<Option<TurnId>> {
+        self.view
+            .prepare_cached(
+                "SELECT turn_id FROM turn
+                 WHERE session = (SELECT id FROM session WHERE session_id = ?1)
+                 ORDER BY started_at DESC, seq DESC LIMIT 1",
+            )?
+            .query_row([session.as_str()], |row| row.get::<_, String>(0))
+            .optional()
+            .map(|id| id.map(TurnId::new))
+    }
+
+    /// Every text in which tool calls name files: locations, arguments, diffs. Of one turn, or of all.
+    pub fn calls(
+        &self,
+        session: &SessionId,
+        turn: Option<&TurnId>,
+    ) -> rusqlite::Result<Vec<String>> {
+        let mut statement = self.view.prepare_cached(
+            "SELECT b.source FROM item i JOIN body b ON b.id = i.body
+             WHERE i.session = (SELECT id FROM session WHERE session_id = ?1)
+               AND i.kind = 'tool_call' AND (?2 IS NULL OR i.turn_id = ?2)",
+        )?;
+        let mut rows = statement.query(params![session.as_str(), turn.map(TurnId::as_str)])?;
+        let mut calls = Vec::new();
+        while let Some(row) = rows.next()? {
+            let Source::ToolCall(call) = read::json(row, 0)? else { continue };
+            calls.extend(call.locations.into_iter().map(|at| at.path));
+            calls.extend(call.parts.into_iter().filter_map(|part| match part {
+                SourcePart::Diff { path, .. } | SourcePart::Hunks { path, .. } => Some(path),
+                _ => None,
+            }));
+            calls.extend(call.tool_arguments.values().map(Value::to_string));
+        }
+        Ok(calls)
+    }
+}

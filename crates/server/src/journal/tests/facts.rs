@@ -1,0 +1,44 @@
+//! Facts of a session in the journal.
+
+use liminal_contract::{Asks, FactsChange, SessionFacts, SlashCommand};
+use rusqlite::Connection;
+
+use super::*;
+
+fn known(journal: &Journal) -> SessionFacts {
+    read(journal, |reader| reader.session(&session())).unwrap().facts
+}
+
+#[test]
+fn facts_are_kept_each_as_it_was_last_told_and_go_with_their_session() {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path()).unwrap().journal;
+    let help = SlashCommand { name: "help".into(), description: "Help".into(), hint: None };
+    let commands = FactsChange { commands: Some(vec![help.clone()]), ..FactsChange::default() };
+    let decides = FactsChange { asks: Some(Asks::AgentDecides), ..FactsChange::default() };
+    commit(&journal, 1, vec![Change::Facts(Box::new(commands))]);
+    commit(&journal, 2, vec![Change::Facts(Box::new(decides))]);
+    let facts =
+        SessionFacts { asks: Asks::AgentDecides, commands: vec![help], ..SessionFacts::default() };
+    assert_eq!(known(&journal), facts);
+
+    let (done, deleted) = channel();
+    journal.delete(&session(), Box::new(move || done.send(()).unwrap()));
+    deleted.recv().unwrap();
+    commit(&journal, 1, Vec::new());
+    assert_eq!(known(&journal), SessionFacts::default());
+}
+
+#[test]
+fn a_fact_that_only_another_version_understands_costs_no_other() {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path()).unwrap().journal;
+    let decides = FactsChange { asks: Some(Asks::AgentDecides), ..FactsChange::default() };
+    commit(&journal, 1, vec![Change::Facts(Box::new(decides))]);
+    let other = Connection::open(home.path().join(FILE)).unwrap();
+    let strange = "INSERT INTO fact SELECT id, 'commands', '7' FROM session
+                   UNION SELECT id, 'weather', '\"fair\"' FROM session";
+    assert_eq!(other.execute(strange, []).unwrap(), 2);
+    let facts = SessionFacts { asks: Asks::AgentDecides, ..SessionFacts::default() };
+    assert_eq!(known(&journal), facts);
+}

@@ -1,0 +1,44 @@
+//! One call at a time in each directory, even if several rooms ask for it.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::OwnedMutexGuard;
+
+/// The directories that are in use.
+#[derive(Clone, Default)]
+pub struct OneAtATime(Arc<Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>>);
+
+impl OneAtATime {
+    /// Waits for the others. The directory is in use until the guard is dropped.
+    pub async fn turn(&self, directory: &Path) -> OwnedMutexGuard<()> {
+        let turn = {
+            let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            turns.retain(|_, turn| Arc::strong_count(turn) > 1);
+            turns.entry(directory.to_owned()).or_default().clone()
+        };
+        turn.lock_owned().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_directory_is_used_by_one_at_a_time_and_others_do_not_wait() {
+        let turns = OneAtATime::default();
+        let first = turns.turn(Path::new("/a")).await;
+        drop(turns.turn(Path::new("/b")).await);
+        let mut second = Box::pin(turns.turn(Path::new("/a")));
+        assert!((&mut second).now_or_never().is_none());
+        drop(first);
+        drop(second.await);
+        let _third = turns.turn(Path::new("/c")).await;
+        let in_use: Vec<_> = turns.0.lock().unwrap().keys().cloned().collect();
+        assert_eq!(in_use, [PathBuf::from("/c")], "a directory that nobody uses takes no memory");
+    }
+}

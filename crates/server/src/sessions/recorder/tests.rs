@@ -1,0 +1,122 @@
+use std::path::Path;
+
+use futures_util::FutureExt;
+use liminal_contract::{Asks, ItemStatus, MessageOrigin, ServerMessage};
+use liminal_stream::Source;
+
+use super::*;
+
+fn session() -> SessionId {
+    SessionId::parse("demo:one").unwrap()
+}
+
+fn recorder() -> Recorder<&'static str> {
+    Recorder::new(session(), Transcript::new(0, 0, Path::new("/p")), false)
+}
+
+fn said(content: &str) -> Upsert {
+    let (turn, at) = (TurnId::new("t"), Timestamp::from_millis(0));
+    Upsert {
+        item_id: ItemId::user(&turn),
+        turn_id: turn,
+        session_id: session(),
+        source_timestamp: at,
+        emitted_at: at,
+        started_at: at,
+        status: ItemStatus::Complete,
+        failure: None,
+        parent_call_id: None,
+        source: Source::message(content, MessageOrigin::User),
+    }
+}
+
+fn ended(status: TurnStatus) -> TurnEvent {
+    let kind = TurnEventKind::TurnComplete { status, usage: None, stop_reason: None };
+    TurnEvent { turn_id: TurnId::new("t"), session_id: session(), kind }
+}
+
+/// A browser that already got its history.
+fn follower(recorder: &mut Recorder<&'static str>) -> Arc<Outbox> {
+    let outbox = Arc::new(Outbox::default());
+    outbox.expect(&session(), Follow::Whole);
+    let opening = recorder.follow(&outbox, Follow::Whole);
+    let history = liminal_contract::Frame { request_id: None, message: ServerMessage::Ok {} };
+    outbox.history(&session(), opening, 0, &history);
+    outbox
+}
+
+fn seqs(outbox: &Outbox) -> Vec<u64> {
+    std::iter::from_fn(|| outbox.next().now_or_never()?.ok())
+        .filter_map(|text| match serde_json::from_slice::<ServerMessage>(&text).unwrap() {
+            ServerMessage::SessionUpsert { seq, .. }
+            | ServerMessage::SessionTurn { seq, .. }
+            | ServerMessage::SessionFacts { seq, .. } => Some(seq),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn nobody_is_told_of_what_is_not_on_disk() {
+    let mut recorder = recorder();
+    let outbox = follower(&mut recorder);
+    let step = recorder.item(said("hi"), None);
+    let first = recorder.commit(step, Some("first"));
+    let step = recorder.turn(ended(TurnStatus::Completed), Timestamp::from_millis(1), None);
+    let second = recorder.commit(step, Some("second"));
+    assert_eq!((first.seq, second.seq), (1, 2));
+    assert_eq!(seqs(&outbox), [0; 0]);
+
+    assert_eq!(recorder.committed(1), ["first"]);
+    assert_eq!(seqs(&outbox), [1]);
+    assert!(!recorder.is_all_committed());
+    assert_eq!(recorder.after_all("rest"), None);
+    assert_eq!(recorder.committed(2), ["second", "rest"]);
+    assert_eq!(seqs(&outbox), [2]);
+    assert_eq!(recorder.after_all("at once"), Some("at once"));
+}
+
+#[test]
+fn facts_have_a_number_like_everything_else() {
+    let mut recorder = recorder();
+    let outbox = follower(&mut recorder);
+    let change = FactsChange { asks: Some(Asks::AgentDecides), ..FactsChange::default() };
+    let step = recorder.facts(change);
+    let batch = recorder.commit(step, None);
+    assert!(matches!(&batch.changes[..], [Change::Facts(_)]));
+    recorder.committed(batch.seq);
+    assert_eq!(seqs(&outbox), [1]);
+}
+
+#[test]
+fn what_nobody_looks_at_is_kept_and_not_told() {
+    let mut recorder = recorder();
+    let outbox = follower(&mut recorder);
+    let mut step = recorder.retold(said("long ago"));
+    step.append(recorder.turn(ended(TurnStatus::Cancelled), Timestamp::from_millis(1), None));
+    let batch = recorder.commit(step.untold(), None);
+    assert_eq!(batch.changes.len(), 2);
+    recorder.committed(batch.seq);
+    assert_eq!(seqs(&outbox), [0; 0]);
+}
+
+#[test]
+fn a_repeated_send_is_known_by_its_words() {
+    let mut recorder = recorder();
+    let turn = TurnId::new("t");
+    recorder.remember("r".into(), &turn, "hi");
+    assert_eq!(recorder.repeated("r", "hi"), Some(Repeated::Same(turn)));
+    assert_eq!(recorder.repeated("r", "ho"), Some(Repeated::Other));
+    assert_eq!(recorder.repeated("s", "hi"), None);
+}
+
+#[test]
+fn who_left_is_told_nothing_more() {
+    let mut recorder = recorder();
+    let outbox = follower(&mut recorder);
+    assert_eq!(recorder.followers().len(), 1);
+    outbox.unfollow(&session());
+    assert!(recorder.has_followers() && recorder.followers().is_empty());
+    recorder.drop_departed_followers();
+    assert!(!recorder.has_followers());
+}

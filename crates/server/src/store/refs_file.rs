@@ -1,0 +1,47 @@
+//! `agent-ids.json`: what agents called our sessions, beyond the list: the ids they gave later (after `/clear`, say),
+//! and those of deleted sessions. Without it their own files of these would look like sessions made outside.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use liminal_contract::SessionId;
+use serde::{Deserialize, Serialize};
+
+use super::{Document, JsonFile, StoreError};
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Refs {
+    /// Each with its agent, like the id of a session.
+    ids: BTreeSet<SessionId>,
+}
+
+impl Document for Refs {
+    const FILE: &'static str = "agent-ids.json";
+    const LIST: &'static str = "ids";
+}
+
+/// The ids, on disk.
+#[derive(Debug)]
+pub struct RefsFile(JsonFile<Refs>);
+
+impl RefsFile {
+    pub fn open(data_dir: &Path) -> Self {
+        Self(JsonFile::open(data_dir))
+    }
+
+    /// Why the file can't be used; `None` when it can.
+    pub fn trouble(&self) -> Option<StoreError> {
+        self.0.trouble()
+    }
+
+    pub fn add(&self, id: SessionId) {
+        self.0.change_later(move |file| {
+            file.ids.insert(id);
+        });
+    }
+
+    /// All of them; none if the file can't be read.
+    pub fn all(&self) -> BTreeSet<SessionId> {
+        self.0.look(|file| file.ids.clone()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,175 @@
+//! Worktrees: checkouts that sessions have to themselves.
+//!
+//! They are beside the data directory, not in it, so that deleting the data directory loses no work. A worktree is
+//! made once and belongs to one session.
+
+use std::path::{Path, PathBuf};
+
+use liminal_contract::{ErrorCode, Project, ServerMessage, Worktree};
+use liminal_git::{Bases, Repository};
+
+use crate::failure::Failure;
+
+/// Branches of ours.
+const PREFIX: &str = "liminal/";
+/// In characters.
+const LONGEST_NAME: usize = 60;
+
+pub struct Workspaces {
+    directory: PathBuf,
+}
+
+/// What the user wants a worktree to be.
+pub struct Wanted {
+    pub base: Option<String>,
+    pub name: Option<String>,
+    /// Whether to copy what is not committed.
+    pub bring: bool,
+}
+
+impl Workspaces {
+    pub fn beside(data_dir: &Path) -> Self {
+        Self { directory: directory(data_dir) }
+    }
+
+    pub async fn offer(&self, project: Project) -> Result<ServerMessage, Failure> {
+        let repository = Repository::at(Path::new(&project.path)).await?;
+        let Bases { current, branches, uncommitted } = repository.bases().await?;
+        Ok(ServerMessage::WorkspaceOffer { project_id: project.id, current, branches, uncommitted })
+    }
+
+    /// Makes a worktree. If that fails, nothing of it is left.
+    pub async fn make(&self, project: &Project, wanted: Wanted) -> Result<Worktree, Failure> {
+        let repository = Repository::at(Path::new(&project.path)).await?;
+        let current = repository.branch().await?;
+        let is_current = wanted.base.is_none() || wanted.base == current;
+        if wanted.bring && !is_current {
+            let what = "Uncommitted files can only be brought along from the current branch.";
+            return Err(Failure::invalid(what));
+        }
+        let (path, branch) = self.free(&repository, project, wanted.name.as_deref()).await?;
+        let base = wanted.base.or(current);
+        let unwritable = |error: std::io::Error| {
+            let what = format!("{} could not be created: {error}", self.directory.display());
+            Failure::new(ErrorCode::GitFailed, what)
+        };
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(unwritable)?;
+        }
+        repository.add_worktree(&path, &branch, base.as_deref()).await?;
+        let filled = async {
+            if wanted.bring {
+                repository.bring_uncommitted(&path).await?;
+            }
+            repository.include_ignored(&path).await
+        };
+        let worktree = Worktree { path: path.to_string_lossy().into_owned(), branch, base };
+        if let Err(error) = filled.await {
+            self.discard(project, &worktree).await;
+            return Err(error.into());
+        }
+        Ok(worktree)
+    }
+
+    /// Removes a worktree that was just made, and its branch: no session got to work there.
+    pub async fn discard(&self, project: &Project, worktree: &Worktree) {
+        let discarded = async {
+            let repository = Repository::at(Path::new(&project.path)).await?;
+            repository.discard_worktree(Path::new(&worktree.path), &worktree.branch).await
+        };
+        if let Err(error) = discarded.await {
+            tracing::warn!(path = worktree.path, %error, "a worktree could not be removed");
+        }
+    }
+
+    /// Refuses if removing this worktree would lose something.
+    pub async fn check(&self, project: &Project, worktree: &Worktree) -> Result<(), Failure> {
+        let refused = |words: String| Err(Failure::new(ErrorCode::GitFailed, words));
+        if !Path::new(&worktree.path).is_dir() {
+            return refused(format!("The worktree {} no longer exists.", worktree.path));
+        }
+        let repository = Repository::at(Path::new(&worktree.path)).await?;
+        if repository.branch().await?.as_deref() != Some(worktree.branch.as_str()) {
+            let branch = &worktree.branch;
+            return refused(format!(
+                "The worktree is not on its branch {branch}. Check out that branch there, so that no commit is lost."
+            ));
+        }
+        let lost = repository.only_here(Path::new(&project.path)).await?;
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let named: Vec<_> = lost.iter().take(5).map(ToString::to_string).collect();
+        let more = if lost.len() > named.len() { " and more" } else { "" };
+        let named = liminal_render::visible(&named.join(", "));
+        refused(format!("Commit, move or delete these first, they are only there: {named}{more}."))
+    }
+
+    /// Removes a worktree without uncommitted files. Its branch stays.
+    pub async fn remove(&self, project: &Project, worktree: &Worktree) -> Result<(), Failure> {
+        let repository = Repository::at(Path::new(&project.path)).await?;
+        Ok(repository.remove_worktree(Path::new(&worktree.path)).await?)
+    }
+
+    /// A directory and a branch that don't exist yet.
+    async fn free(
+        &self,
+        repository: &Repository,
+        project: &Project,
+        name: Option<&str>,
+    ) -> Result<(PathBuf, String), Failure> {
+        let random = uuid::Uuid::new_v4().simple().to_string();
+        let name = name.map(slug).filter(|name| !name.is_empty());
+        let name = name.unwrap_or_else(|| format!("work-{}", &random[..6]));
+        let project = Some(slug(&project.name)).filter(|name| !name.is_empty());
+        let below = self.directory.join(project.as_deref().unwrap_or("project"));
+        for n in 1_u32.. {
+            let name = if n == 1 { name.clone() } else { format!("{name}-{n}") };
+            let (path, branch) = (below.join(&name), format!("{PREFIX}{name}"));
+            if !path.exists() && !repository.has_branch(&branch).await? {
+                return Ok((path, branch));
+            }
+        }
+        Err(Failure::unexpected())
+    }
+}
+
+/// Every worktree that exists, whether or not its session does.
+pub fn existing(data_dir: &Path) -> Vec<PathBuf> {
+    let inside = |path: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
+    };
+    let mut found: Vec<_> =
+        inside(&directory(data_dir)).iter().flat_map(|project| inside(project)).collect();
+    found.sort();
+    found
+}
+
+fn directory(data_dir: &Path) -> PathBuf {
+    PathBuf::from(format!("{}-worktrees", data_dir.display()))
+}
+
+/// Lower-case letters, digits and hyphens: a directory and a branch can have it as a name.
+fn slug(name: &str) -> String {
+    let letters = name.chars().map(|letter| match letter {
+        'a'..='z' | '0'..='9' => letter,
+        'A'..='Z' => letter.to_ascii_lowercase(),
+        _ => '-',
+    });
+    let joined: String = letters.take(LONGEST_NAME).collect();
+    joined.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slug;
+
+    #[test]
+    fn a_name_becomes_one_that_a_branch_can_have() {
+        assert_eq!(slug("Fix the login/loop!"), "fix-the-login-loop");
+        assert_eq!(slug("../../etc"), "etc");
+        assert_eq!(slug("--force"), "force");
+        assert_eq!(slug("äöü"), "");
+    }
+}

@@ -1,0 +1,30 @@
+//! Requests about the changes in a session's files.
+
+use liminal_contract::SessionId;
+use liminal_render::{DiffView, Extent, Whitespace};
+
+use crate::app::App;
+use crate::failure::Failure;
+use crate::sessions::SessionRequest;
+
+const USUAL_CONTEXT: u32 = 3;
+/// A file that is shown has fewer lines.
+const MOST_CONTEXT: u32 = 1_000_000;
+
+pub fn view(context: Option<u32>, ignore_whitespace: Option<bool>) -> DiffView {
+    let context = context.unwrap_or(USUAL_CONTEXT).min(MOST_CONTEXT) as usize;
+    let whitespace = match ignore_whitespace {
+        Some(true) => Whitespace::Ignored,
+        Some(false) | None => Whitespace::Counts,
+    };
+    DiffView { extent: Extent::Beginning, context, whitespace }
+}
+
+/// Remembers up to which state the user has seen the files.
+pub async fn looked(app: &App, session: &SessionId, tree: String) -> Result<(), Failure> {
+    if liminal_git::Tree::new(&tree).is_none() {
+        let what = "`state` is not one that `changes:list` reported";
+        return Err(Failure::invalid(what).about(session.clone()));
+    }
+    app.service.ask(session, |reply| SessionRequest::Looked { tree, reply }).await
+}

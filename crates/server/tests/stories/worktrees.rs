@@ -1,0 +1,169 @@
+//! Sessions in worktrees of their own.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use liminal_contract::{
+    CliType, ClientMessage, Project, ServerMessage, SessionListItem, WorkspaceChoice,
+};
+use liminal_scripted_agent::{Steps, script};
+
+use crate::support::{App, Browser, Launch};
+
+fn git(directory: &Path, arguments: &[&str]) -> String {
+    let done = Command::new("git")
+        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
+        .args(arguments)
+        .current_dir(directory)
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap().trim().to_owned()
+}
+
+/// A project with a commit, a file that is not committed, and an ignored one that worktrees get.
+async fn project(app: &App, browser: &mut Browser) -> (PathBuf, Project) {
+    let directory = PathBuf::from(app.directory("project"));
+    git(&directory, &["init", "--quiet", "--initial-branch", "main"]);
+    std::fs::write(directory.join("one.txt"), "one\n").unwrap();
+    std::fs::write(directory.join(".gitignore"), "secret.env\nhuge\n").unwrap();
+    std::fs::write(directory.join(".worktreeinclude"), "*.env\none.txt\n").unwrap();
+    git(&directory, &["add", "."]);
+    git(&directory, &["commit", "--quiet", "--message", "first"]);
+    std::fs::write(directory.join("one.txt"), "one, changed\n").unwrap();
+    std::fs::write(directory.join("secret.env"), "key\n").unwrap();
+    std::fs::write(directory.join("huge"), "not asked for\n").unwrap();
+    // Nothing runs that the user didn't ask for.
+    let hook = directory.join(".git/hooks/post-checkout");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    std::fs::write(&hook, format!("#!/bin/sh\ntouch {}/hooked\n", directory.display())).unwrap();
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let project = browser.adds_project(directory.to_str().unwrap()).await;
+    (directory, project)
+}
+
+async fn create(browser: &mut Browser, project: &Project, bring: bool) -> SessionListItem {
+    let workspace = WorkspaceChoice::Worktree {
+        base: None,
+        name: Some("Fix: the Login!".to_owned()),
+        bring: Some(bring),
+    };
+    let create = ClientMessage::SessionCreate {
+        project_id: project.id.clone(),
+        cli_type: CliType::parse("scripted").unwrap(),
+        policy: None,
+        workspace: Some(workspace),
+    };
+    match browser.ask(create).await {
+        ServerMessage::SessionCreated { session, .. } => session,
+        other => panic!("not created: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_session_works_in_a_worktree_of_its_own() {
+    let agent = script().on_any_prompt().write_file_as("w", "made.txt", "made\n").say("Done.");
+    let app = Launch::new().agent(agent).start().await;
+    let mut browser = app.browser().await;
+    let (directory, project) = project(&app, &mut browser).await;
+    let offer = ClientMessage::WorkspaceOffer { project_id: project.id.clone() };
+    match browser.ask(offer).await {
+        ServerMessage::WorkspaceOffer { current, branches, uncommitted, .. } => {
+            assert_eq!((current.as_deref(), uncommitted), (Some("main"), 1));
+            assert_eq!(branches, ["main"]);
+        }
+        other => panic!("no offer: {other:?}"),
+    }
+
+    let first = create(&mut browser, &project, true).await;
+    let second = create(&mut browser, &project, false).await;
+    let worktree = |session: &SessionListItem| session.worktree.clone().unwrap();
+    assert_eq!(worktree(&first).branch, "liminal/fix-the-login");
+    assert_eq!(worktree(&second).branch, "liminal/fix-the-login-2");
+    let (at, other) = (PathBuf::from(worktree(&first).path), PathBuf::from(worktree(&second).path));
+    assert!(
+        at.starts_with(app.launch().home().join(".liminal-builder-worktrees/project")),
+        "{at:?}"
+    );
+    let read = |path: PathBuf| std::fs::read_to_string(path).unwrap();
+    assert_eq!(read(at.join("one.txt")), "one, changed\n", "brought along");
+    assert_eq!(read(other.join("one.txt")), "one\n");
+    assert_eq!(read(at.join("secret.env")), "key\n");
+    assert!(!at.join("huge").exists() && !directory.join("hooked").exists());
+
+    let turn = browser.says_to(&first.id, "work").await;
+    browser.sees_end(&turn).await;
+    assert_eq!(read(at.join("made.txt")), "made\n");
+    assert!(!directory.join("made.txt").exists() && !other.join("made.txt").exists());
+    let find = ClientMessage::FilesFind {
+        session_id: Some(first.id.clone()),
+        project_id: None,
+        query: "made".to_owned(),
+        limit: None,
+    };
+    match browser.ask(find).await {
+        ServerMessage::FilesFound { entries, .. } => assert_eq!(entries[0].path, "made.txt"),
+        other => panic!("nothing found: {other:?}"),
+    }
+
+    let app = app.restart().await;
+    let mut browser = app.browser().await;
+    let turn = browser.says_to(&first.id, "again").await;
+    browser.sees_end(&turn).await;
+    assert!(!directory.join("made.txt").exists());
+    let doctor = app.launch().command(&["doctor"]).output().await.unwrap();
+    assert!(String::from_utf8_lossy(&doctor.stdout).contains(at.to_str().unwrap()));
+}
+
+#[tokio::test]
+async fn a_worktree_is_removed_only_without_uncommitted_files_and_its_branch_stays() {
+    let app = Launch::new().agent(script().on_any_prompt().say("Done.")).start().await;
+    let mut browser = app.browser().await;
+    let (directory, project) = project(&app, &mut browser).await;
+    let session = create(&mut browser, &project, true).await;
+    let at = PathBuf::from(session.worktree.unwrap().path);
+    let remove = || ClientMessage::WorkspaceRemove { session_id: session.id.clone() };
+    assert!(matches!(browser.ask(remove()).await, ServerMessage::Error { .. }));
+    assert!(at.join("one.txt").exists());
+
+    git(&at, &["commit", "--quiet", "--all", "--message", "work"]);
+    std::fs::write(at.join("huge"), "ignored, and only here").unwrap();
+    let ServerMessage::Error { message, .. } = browser.ask(remove()).await else { panic!() };
+    assert!(message.contains("huge") && !message.contains("secret.env"), "{message}");
+    std::fs::remove_file(at.join("huge")).unwrap();
+    git(&at, &["checkout", "--quiet", "--detach"]);
+    let ServerMessage::Error { message, .. } = browser.ask(remove()).await else { panic!() };
+    assert!(message.contains("not on its branch"), "{message}");
+    git(&at, &["checkout", "--quiet", "liminal/fix-the-login"]);
+    assert_eq!(browser.ask(remove()).await, ServerMessage::Ok {});
+    assert!(!at.exists());
+    assert_eq!(git(&directory, &["log", "-1", "--format=%s", "liminal/fix-the-login"]), "work");
+    browser.opens(&session.id).await;
+    match browser.tries_to_say_to(&session.id, "hello?").await {
+        ServerMessage::Error { message, .. } => {
+            assert!(
+                message.contains("no longer exists") && message.contains("liminal/"),
+                "{message}"
+            );
+        }
+        other => panic!("sent: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_start_leaves_no_worktree() {
+    let launch = Launch::new().agent(script().refuse_new(-32000, "not today"));
+    let app = launch.start().await;
+    let mut browser = app.browser().await;
+    let (directory, project) = project(&app, &mut browser).await;
+    let workspace = Some(WorkspaceChoice::Worktree { base: None, name: None, bring: Some(true) });
+    let create = ClientMessage::SessionCreate {
+        project_id: project.id.clone(),
+        cli_type: CliType::parse("scripted").unwrap(),
+        policy: None,
+        workspace,
+    };
+    assert!(matches!(browser.ask(create).await, ServerMessage::Error { .. }));
+    assert_eq!(git(&directory, &["branch", "--list", "liminal/*"]), "");
+    assert_eq!(git(&directory, &["worktree", "list"]).lines().count(), 1);
+}
