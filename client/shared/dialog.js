@@ -64,11 +64,20 @@ export function show(dialog, onClose) {
       }),
     { signal: ending.signal },
   )
-  dialog.addEventListener("close", () => {
+  function leave() {
     ending.abort()
     dialog.remove()
     if (before instanceof HTMLElement && before.isConnected) before.focus()
+  }
+  dialog.addEventListener("close", () => {
+    if (dialog.isConnected) leave()
     onClose?.()
+  })
+  // `close` comes a moment after Escape. Until then, keys would go to a field that nobody sees.
+  dialog.addEventListener("cancel", (event) => {
+    if (event.target !== dialog) return
+    dialog.close()
+    leave()
   })
   dialog.addEventListener("pointerdown", (event) => {
     if (event.target !== dialog) return
