@@ -365,7 +365,10 @@ function focusOpened() {
   // A selection would be lost: the session stays as it was left.
   if (!(card instanceof HTMLElement)) return document.getSelection()?.isCollapsed === false || composer.focus()
   card.dataset.opened = ""
-  if (!card.contains(document.activeElement)) card.focus({ preventScroll: true })
+  const inside = document.activeElement
+  // What was focused in this frame stays so for a moment after the frame lost the focus, so focus it again.
+  const target = inside instanceof HTMLElement && card.contains(inside) ? inside : card
+  target.focus({ preventScroll: true })
 }
 
 /** Shows each failure next to what failed. @param {Extract<Frame, {type: "error"}>} error */
