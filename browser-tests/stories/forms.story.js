@@ -79,7 +79,10 @@ test("a form of 500 fields keeps its buttons in view", async ({ chat }) => {
   await expect(chat.said).toContainText('"f499": "done"')
 })
 
-test("a page is shown in full and opens in a new tab, only on a click", async ({ chat, context }) => {
+test("a page is shown in full and opens in a new tab, only on a click", async ({ chat, context, complaints }) => {
+  // The tab that the user opens asks for the page; nothing is there.
+  complaints.expect(/^http:\/\/127\.0\.0\.1:1$/)
+  complaints.expectLostServer()
   await chat.say("page")
   await expect(chat.ask).toContainText(url)
   expect(context.pages()).toHaveLength(1)
