@@ -165,7 +165,7 @@ proptest! {
 
     #[test]
     fn a_card_shows_every_string_that_was_sent(input in input(), has_change in any::<bool>()) {
-        let change = SourcePart::Diff { path: "a".to_owned(), old: None, new: Some("b\n".to_owned()) };
+        let change = SourcePart::Diff { path: "a".to_owned(), old: None, new: Some("b\n".to_owned()), line: None };
         let content = if has_change { vec![change] } else { Vec::new() };
         let ask = Permission { parts: asked::parts(&input, content), ..Permission::default() };
         // Line ends of Windows are line ends.
@@ -206,7 +206,7 @@ fn a_long_card_is_whole_until_it_is_answered() {
     let new = (0..5_000).map(|n| format!("row {n}\n")).collect();
     let parts = vec![
         SourcePart::Code { text, language: Some("sh".to_owned()) },
-        SourcePart::Diff { path: "a".to_owned(), old: None, new: Some(new) },
+        SourcePart::Diff { path: "a".to_owned(), old: None, new: Some(new), line: None },
     ];
     let open = Permission { parts, ..Permission::default() };
     let shown = text_of(parts_of(&seen(open.clone())));
