@@ -376,7 +376,7 @@ async fn ten_sessions_at_the_same_instant_all_answer_and_a_shutdown_ends_them_al
     );
     let mut all = <[_; 10]>::from(talks).map(Result::unwrap);
     let mut turns = Vec::new();
-    for chat in &all {
+    for chat in &mut all {
         turns.push(chat.send("hi").await);
     }
     for (chat, turn) in all.iter_mut().zip(&turns) {

@@ -65,7 +65,10 @@ impl Chat {
         name_turn: fn(u32) -> String,
     ) -> Self {
         Self {
-            processor: UpsertProcessor::new(session.session_id.clone(), Pacing::default()),
+            processor: UpsertProcessor::new(
+                session.session_id.clone(),
+                Pacing::paced(Duration::from_millis(33)),
+            ),
             id: session.session_id,
             provider,
             output: session.output,

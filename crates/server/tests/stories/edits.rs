@@ -1,12 +1,13 @@
 //! Edits that an agent sends as a few lines: shown with the file's line numbers, live and later.
 
 use liminal_contract::{Body, Part, SessionId};
-use liminal_scripted_agent::{ScriptBuilder, Steps, Tool, act, answered, script};
+use liminal_scripted_agent::{Act, ScriptBuilder, Steps, Tool, act, answered, script};
 
 use crate::support::{App, Browser, Launch};
 
-/// Asks to replace line 30 of `long.txt`, writes it with a line before it, and shows the edit again.
-fn edits(file: &str, new: &str) -> ScriptBuilder {
+/// Asks to replace line 30 of `long.txt` and does so. Over ACP the call shows the edit too, before and after; Claude
+/// Code's has the lines of the whole file.
+fn edits(file: &str, new: &str, shown: &Act) -> ScriptBuilder {
     let edit = Tool {
         id: "e1".into(),
         name: "Edit".into(),
@@ -17,15 +18,12 @@ fn edits(file: &str, new: &str) -> ScriptBuilder {
         }),
         locations: Vec::new(),
     };
-    let done = act()
-        .write_file(file, new)
-        .diff("e1", file, Some("line 30\n"), "thirty\n")
-        .tool_done("e1", "")
-        .say("Edited.");
+    let done = act().write_file(file, new).repeat(1, shown.clone());
+    let done = done.tool_done("e1", "").say("Edited.");
     script()
         .on_prompt("go")
         .tool(edit)
-        .diff("e1", file, Some("line 30\n"), "thirty\n")
+        .repeat(1, shown.clone())
         .ask("e1", answered("allow", done).or(act().say("No.")))
         .stop("end_turn")
 }
@@ -43,7 +41,7 @@ fn diffs(body: &Body) -> Vec<String> {
 }
 
 /// Every diff in the session, with whether each shows the edit in line 30.
-async fn shown(browser: &mut Browser, session: &SessionId) -> Vec<bool> {
+async fn in_line_30(browser: &mut Browser, session: &SessionId) -> Vec<bool> {
     let history = browser.opens(session).await;
     let html = history.entries.iter().flat_map(|entry| diffs(&entry.body));
     html.map(|html| html.contains("data-old=\" 30\"") && html.contains("data-new=\" 30\""))
@@ -60,15 +58,17 @@ async fn an_edit_of_a_few_lines_shows_their_numbers_in_the_file_live_and_after_a
         let before: String = (1..=60).map(|line| format!("line {line}\n")).collect();
         std::fs::write(&file, &before).unwrap();
         let after = before.replace("line 30\n", "thirty\n");
-        let play = || edits(file.to_str().unwrap(), &after);
-        let app = launch.agent(play()).claude(play()).start().await;
+        let path = file.to_str().unwrap();
+        let shown = act().diff("e1", path, Some("line 30\n"), "thirty\n");
+        let launch = launch.agent(edits(path, &after, &shown));
+        let app = launch.claude(edits(path, &after, &act())).start().await;
         let mut browser = app.browser().await;
         let project = browser.adds_project(&app.directory("project")).await;
         let session = browser.creates_session(&project, agent).await;
         browser.opens(&session).await;
         let turn = browser.says_to(&session, "go").await;
         let asked = browser.sees_ask(&session).await;
-        let while_asked = shown(&mut browser, &session).await;
+        let while_asked = in_line_30(&mut browser, &session).await;
         assert!(!while_asked.is_empty() && while_asked.iter().all(|right| *right), "{agent}");
         browser.answers(&session, &asked, "allow").await;
         browser.sees_end(&turn).await;
@@ -77,7 +77,7 @@ async fn an_edit_of_a_few_lines_shows_their_numbers_in_the_file_live_and_after_a
         std::fs::write(&file, format!("a new first line\n{after}")).unwrap();
         let app: App = app.crash_and_restart().await;
         let mut browser = app.browser().await;
-        let later = shown(&mut browser, &session).await;
+        let later = in_line_30(&mut browser, &session).await;
         assert!(later.len() >= while_asked.len(), "{agent}: {later:?}");
         assert!(later.iter().all(|right| *right), "{agent}: {later:?}");
     }
