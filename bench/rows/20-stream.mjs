@@ -67,7 +67,9 @@ function manySessions({ binary }) {
     const perByte = (what) => what / (MANY * WORDS * 5)
     const [disk, sent] = [perByte(after.written - before.written), perByte(socket.counts.bytes - bytes)]
     return {
-      figure: `${cores.toFixed(2)} cores; per byte of text ${disk.toFixed(0)} to disk, ${sent.toFixed(0)} to the browser`,
+      figure:
+        `${cores.toFixed(2)} cores; per byte of text ${disk.toFixed(0)} to disk, ` +
+        `${sent.toFixed(0)} to the browser`,
       pass: cores < 0.5,
       values: { cores, disk, sent },
     }
