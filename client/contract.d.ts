@@ -102,7 +102,11 @@ export type Worktree = { path: string, branch: string,
 /**
  * The branch that it was made from.
  */
-base?: string, };
+base?: string, 
+/**
+ * The directory in it that the session works in, if the project is not the repository's topmost one.
+ */
+below?: string, };
 export type WorkspaceChoice = { "kind": "project", } | { "kind": "worktree", 
 /**
  * A branch. Absent: the last commit.

@@ -244,6 +244,10 @@ const large = [
   ["20,000 paragraphs", { count: 20_000, piece: "<p>a</p>" }],
   ["100,000 paragraphs", { count: 100_000, piece: "<p>a</p>" }],
   ["50,000 list items", { begin: "<ul>", piece: "<li>one more item</li>", times: 50_000, end: "</ul>" }],
+  [
+    "10,000 levels",
+    { begin: "<blockquote>".repeat(10_000), piece: "<p>deep</p>", end: "</blockquote>".repeat(10_000) },
+  ],
   ["10 MB in one line", { begin: "<p>", piece: "words without an end ", times: 500_000, end: "</p>" }],
 ]
 
@@ -307,6 +311,7 @@ export default [
     measure: ({ binary }) => inPortlet(binary, history, { count: 2000, at }, computing),
   },
   {
+    slow: true,
     name: "chat: history of 50,000 entries in Chromium",
     wanted: "scrolls smoothly",
     measure: ({ binary }) => inPortlet(binary, history, { count: 50_000, at }, computing),
@@ -317,16 +322,20 @@ export default [
     measure: ({ binary }) => inPortlet(binary, answer, { at, pieces: 5000, pause: 8 }, computing),
   },
   ...large.map(([what, given]) => ({
+    slow: true,
     name: `chat: an answer of ${what} in Chromium`,
     wanted: "no task over 100 ms",
     measure: ({ binary }) => inPortlet(binary, whole, { at, ...given }, computingLittle),
   })),
   {
+    slow: true,
+    more: ["keys"],
     name: "chat: typing while those 5,000 pieces arrive",
     wanted: "no key lost, each handled within a frame",
     measure: ({ binary }) => inPortlet(binary, answer, { at, pieces: 5000, pause: 8 }, typing),
   },
   {
+    slow: true,
     name: "chat: memory after the same 100 KB in 1,000 and in 5,000 updates",
     wanted: "does not grow with the updates",
     measure: growth,

@@ -1,5 +1,7 @@
 //! Sessions as lists show them, and the cursor with which a browser resumes.
 
+use std::path::{Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
 
 use crate::{ChangeCounts, CliType, ProjectId, SessionId, Timestamp};
@@ -79,6 +81,16 @@ pub struct Worktree {
     /// The branch that it was made from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
+    /// The directory in it that the session works in, if the project is not the repository's topmost one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<String>,
+}
+
+impl Worktree {
+    /// Where the session works.
+    pub fn directory(&self) -> PathBuf {
+        Path::new(&self.path).join(self.below.as_deref().unwrap_or_default())
+    }
 }
 
 /// Where a new session works.

@@ -40,7 +40,7 @@ impl Tree {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
     pub tree: Tree,
-    /// Files that were too large or could not be read.
+    /// Files that were too large, could not be read, or are no files but pipes, sockets or devices.
     pub left_out: Vec<RepoPath>,
 }
 
@@ -86,7 +86,16 @@ impl Checkpoints {
         let scratch = self.directory.join("scratch");
         let index = scratch.join("index");
         let (from, to, directory) = (self.index.clone(), index.clone(), scratch.clone());
-        aside(move || copy_index(&from, &to, &directory)).await?;
+        let objects = self.directory.join("objects");
+        let left_over = objects.clone();
+        let began = move || {
+            if directory.exists() {
+                // The last one was interrupted.
+                sweep(&left_over);
+            }
+            copy_index(&from, &to, &directory)
+        };
+        aside(began).await?;
         let git = self
             .repository
             .git
@@ -96,8 +105,21 @@ impl Checkpoints {
             .with_setting("core.splitIndex=false")
             .with_setting("core.safecrlf=false");
         let checkpoint = self.write(&git).await;
+        if checkpoint.is_err() {
+            // git was stopped, perhaps in the middle of a large file.
+            aside(move || Ok(sweep(&objects))).await?;
+        }
         let _the_next_one_does = fs::remove_dir_all(&scratch);
         checkpoint
+    }
+
+    /// Whether it is the name of a tree that can be read.
+    pub async fn has(&self, tree: &Tree) -> Result<bool, GitError> {
+        match self.repository.git.line(["cat-file", "-t", tree.as_str()]).await {
+            Ok(kind) => Ok(kind == b"tree"),
+            Err(GitError::Failed { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     async fn write(&self, git: &Git) -> Result<Checkpoint, GitError> {
@@ -137,6 +159,17 @@ fn copy_index(from: &Path, to: &Path, directory: &Path) -> Result<(), GitError> 
         .map_err(failed)
 }
 
+/// Removes what git wrote of objects that it never completed. Nothing else may be writing.
+fn sweep(objects: &Path) {
+    let inside = |directory: &Path| fs::read_dir(directory).into_iter().flatten().flatten();
+    let directories = inside(objects).map(|entry| entry.path()).chain([objects.to_owned()]);
+    for entry in directories.collect::<Vec<_>>().iter().flat_map(|directory| inside(directory)) {
+        if entry.file_name().as_bytes().starts_with(b"tmp_") {
+            let _is_tried_again = fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// The paths to keep, each followed by a zero byte, and those to leave out.
 fn paths(root: &Path, changed: &[u8], others: &[u8]) -> (Vec<u8>, Vec<RepoPath>) {
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
@@ -145,7 +178,9 @@ fn paths(root: &Path, changed: &[u8], others: &[u8]) -> (Vec<u8>, Vec<RepoPath>)
         let full = root.join(path.as_path());
         let is_fine = match fs::symlink_metadata(&full) {
             Ok(found) if found.is_file() => found.len() <= most && fs::File::open(&full).is_ok(),
-            Ok(_) | Err(_) => true,
+            // git would refuse to add anything else, and all other files with it.
+            Ok(found) => found.is_dir() || found.is_symlink(),
+            Err(_gone) => true,
         };
         if is_fine {
             kept.extend_from_slice(path.as_path().as_os_str().as_bytes());

@@ -159,7 +159,7 @@ impl Repository {
             for path in removed {
                 match to.remove_file(path.as_path()) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    Ok(()) | Err(_) => {}
+                    Ok(()) | Err(_) => remove_empty_parents(&to, path.as_path()),
                 }
             }
             let mut left = most;
@@ -168,6 +168,16 @@ impl Repository {
         let done = tokio::task::spawn_blocking(work).await;
         done.map_err(|error| GitError::Unexpected { call: "worktree", what: error.to_string() })?
             .map_err(|error| GitError::Unwritable { path: shown, reason: error.to_string() })
+    }
+}
+
+/// A file may have taken the place of a directory.
+fn remove_empty_parents(to: &Dir, path: &Path) {
+    let parents = path.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
+    for parent in parents {
+        if to.remove_dir(parent).is_err() {
+            return; // Something is left in it.
+        }
     }
 }
 

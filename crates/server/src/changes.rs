@@ -55,6 +55,17 @@ impl Changes {
         taken
     }
 
+    /// Whether a state can be compared with others.
+    pub async fn knows(
+        &self,
+        session: &SessionId,
+        directory: &Path,
+        state: &Tree,
+    ) -> Result<bool, Failure> {
+        let repository = Repository::at(directory).await?;
+        Ok(repository.checkpoints(&self.kept.of(session)).await?.has(state).await?)
+    }
+
     /// Removes a session's checkpoints.
     pub async fn forget(&self, session: &SessionId) {
         let store = self.kept.of(session);

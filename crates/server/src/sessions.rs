@@ -23,6 +23,7 @@ mod registry;
 mod service;
 mod session;
 mod silence;
+mod snippet;
 mod task;
 mod tie;
 mod title;

@@ -49,24 +49,32 @@ impl Workspaces {
         }
         let (path, branch) = self.free(&repository, project, wanted.name.as_deref()).await?;
         let base = wanted.base.or(current);
-        let unwritable = |error: std::io::Error| {
-            let what = format!("{} could not be created: {error}", self.directory.display());
-            Failure::new(ErrorCode::GitFailed, what)
-        };
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(unwritable)?;
+        if let Err(error) = repository.add_worktree(&path, &branch, base.as_deref()).await {
+            let _not_empty = std::fs::remove_dir(&path);
+            return Err(error.into());
         }
-        repository.add_worktree(&path, &branch, base.as_deref()).await?;
         let filled = async {
             if wanted.bring {
                 repository.bring_uncommitted(&path).await?;
             }
             repository.include_ignored(&path).await
         };
-        let worktree = Worktree { path: path.to_string_lossy().into_owned(), branch, base };
+        let below = Path::new(&project.path).strip_prefix(repository.root()).ok();
+        let below = below.filter(|below| !below.as_os_str().is_empty());
+        let worktree = Worktree {
+            path: path.to_string_lossy().into_owned(),
+            branch,
+            base,
+            below: below.map(|below| below.to_string_lossy().into_owned()),
+        };
         if let Err(error) = filled.await {
             self.discard(project, &worktree).await;
             return Err(error.into());
+        }
+        // In the base it may not exist.
+        if let Err(error) = std::fs::create_dir_all(worktree.directory()) {
+            self.discard(project, &worktree).await;
+            return Err(unwritable(&path, &error));
         }
         Ok(worktree)
     }
@@ -95,7 +103,8 @@ impl Workspaces {
                 "The worktree is not on its branch {branch}. Check out that branch there, so that no commit is lost."
             ));
         }
-        let lost = repository.only_here(Path::new(&project.path)).await?;
+        let other = Repository::at(Path::new(&project.path)).await?;
+        let lost = repository.only_here(other.root()).await?;
         if lost.is_empty() {
             return Ok(());
         }
@@ -111,7 +120,7 @@ impl Workspaces {
         Ok(repository.remove_worktree(Path::new(&worktree.path)).await?)
     }
 
-    /// A directory and a branch that don't exist yet.
+    /// A directory, which is made so that nobody else takes it, and a branch that doesn't exist yet.
     async fn free(
         &self,
         repository: &Repository,
@@ -123,15 +132,26 @@ impl Workspaces {
         let name = name.unwrap_or_else(|| format!("work-{}", &random[..6]));
         let project = Some(slug(&project.name)).filter(|name| !name.is_empty());
         let below = self.directory.join(project.as_deref().unwrap_or("project"));
+        std::fs::create_dir_all(&below).map_err(|error| unwritable(&below, &error))?;
         for n in 1_u32.. {
             let name = if n == 1 { name.clone() } else { format!("{name}-{n}") };
             let (path, branch) = (below.join(&name), format!("{PREFIX}{name}"));
-            if !path.exists() && !repository.has_branch(&branch).await? {
-                return Ok((path, branch));
+            if repository.has_branch(&branch).await? {
+                continue;
+            }
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok((path, branch)),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(unwritable(&path, &error)),
             }
         }
         Err(Failure::unexpected())
     }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    let what = format!("{} could not be created: {error}", path.display());
+    Failure::new(ErrorCode::GitFailed, what)
 }
 
 /// Every worktree that exists, whether or not its session does.

@@ -205,10 +205,11 @@ impl Session {
             asked.unwrap_or_else(|error| {
                 let (session, raw) = (&self.id, cut(raw.get()));
                 tracing::warn!(%session, ?what, %error, ?raw, "Refused an invalid request");
-                let error = RpcError::new(RpcError::INVALID_PARAMS, error.to_string());
+                let words = error.to_string();
+                let error = RpcError::new(RpcError::INVALID_PARAMS, words.clone());
                 let connection = &link.connection;
                 let _gone_anyway = connection.answer::<()>(request, Err(error), step.charge.take());
-                Vec::new()
+                step.voice.refused(what, &words, step.at)
             })
         })
     }

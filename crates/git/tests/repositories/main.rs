@@ -5,3 +5,4 @@
 mod checkpoints;
 mod reading;
 mod scratch;
+mod worktrees;

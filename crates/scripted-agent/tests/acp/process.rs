@@ -136,7 +136,7 @@ async fn a_crash_says_which_other_sessions_were_at_work() {
     idle.asks("hi").await;
     one.send("wait").await;
     one.sees("Waiting.").await;
-    let others = |end: super::support::TurnEnd| end.details.and_then(|it| it.interrupted);
+    let others = |end: super::chat::TurnEnd| end.details.and_then(|it| it.interrupted);
     assert_eq!(others(two.asks("die").await), Some(vec![one.id.clone()]));
     assert_eq!(others(one.turn_ends().await), Some(vec![two.id.clone()]));
     app.stop().await;

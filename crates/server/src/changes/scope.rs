@@ -194,7 +194,9 @@ impl Found {
             [one] => one.clone(),
             [one, rest @ ..] => format!("{one} and {} more", rest.len()),
         };
-        self.notes.push(format!("Not compared, because larger than 10 MB or unreadable: {shown}."));
+        self.notes.push(format!(
+            "Not compared, because larger than 10 MB, unreadable, or a pipe or device: {shown}."
+        ));
     }
 
     /// Whether a tool call named the file, as far as that matters.

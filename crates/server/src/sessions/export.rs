@@ -140,11 +140,12 @@ fn entry(out: &mut String, source: &Source) -> std::fmt::Result {
             write!(out, "\n**{}**{failed}\n", title.replace('*', "\\*"))?;
             for part in &call.parts {
                 match part {
-                    SourcePart::Diff { path, old, new } => {
-                        let diff = liminal_render::diff(
+                    SourcePart::Diff { path, old, new, line } => {
+                        let diff = view::two_texts(
                             path,
                             old.as_deref(),
                             new.as_deref(),
+                            *line,
                             liminal_render::Extent::Beginning,
                         );
                         fenced(out, "diff", &diff.text)?;

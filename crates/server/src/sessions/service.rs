@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use liminal_agents::{NewSession, ProviderRegistry};
 use liminal_contract::{
     AttachedSession, AttachedState, AttachmentRef, CliType, ErrorCode, Policy, ProjectId,
-    ServerMessage, SessionId, SessionListItem, SessionStatus, Timestamp, WhenBusy,
+    ServerMessage, SessionId, SessionListItem, SessionStatus, Timestamp, WhenBusy, Worktree,
 };
 use tokio::sync::{Mutex, MutexGuard, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -92,7 +92,7 @@ impl Surroundings {
     /// Where a session works.
     pub fn directory(&self, record: &SessionRecord) -> PathBuf {
         match &record.worktree {
-            Some(worktree) => PathBuf::from(&worktree.path),
+            Some(worktree) => worktree.directory(),
             None => self.project_dir(&record.project_id),
         }
     }
@@ -168,7 +168,7 @@ impl SessionService {
             Some(wanted) => Some(self.make_worktree(&project, wanted).await?),
             None => None,
         };
-        let directory = worktree.as_ref().map_or(project_dir, |made| PathBuf::from(&made.path));
+        let directory = worktree.as_ref().map_or(project_dir, Worktree::directory);
         let new = NewSession { project_dir: directory, session_id: None, chosen };
         let made = match provider.create_session(new).await {
             Ok(made) => made,

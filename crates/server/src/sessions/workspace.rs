@@ -19,7 +19,7 @@ impl SessionService {
         wanted: Wanted,
     ) -> Result<Worktree, Failure> {
         let worktree = self.around.workspaces.make(project, wanted).await?;
-        self.around.trust.extend(Path::new(&project.path), Path::new(&worktree.path));
+        self.around.trust.extend(Path::new(&project.path), &worktree.directory());
         Ok(worktree)
     }
 
@@ -53,11 +53,12 @@ impl SessionService {
         let record = self.record(session)?;
         let project = self.around.projects.workable(&record.project_id).await;
         let project = project.map_err(|error| Failure::from(error).about(session.clone()))?;
-        let Some(Worktree { path, branch, .. }) = record.worktree else {
+        let Some(worktree) = record.worktree else {
             return Ok(PathBuf::from(project.path));
         };
-        let asked = path.clone();
-        let is_there = tokio::task::spawn_blocking(move || Path::new(&asked).is_dir()).await;
+        let (directory, Worktree { path, branch, .. }) = (worktree.directory(), worktree);
+        let asked = directory.clone();
+        let is_there = tokio::task::spawn_blocking(move || asked.is_dir()).await;
         if !is_there.unwrap_or(false) {
             let what = format!(
                 "The worktree {path} no longer exists. Its commits are on the branch {branch}."
@@ -65,6 +66,6 @@ impl SessionService {
             let failure = Failure::new(ErrorCode::ProjectPathInvalid, what);
             return Err(failure.about(session.clone()));
         }
-        Ok(PathBuf::from(path))
+        Ok(directory)
     }
 }

@@ -22,7 +22,14 @@ pub fn view(context: Option<u32>, ignore_whitespace: Option<bool>) -> DiffView {
 
 /// Remembers up to which state the user has seen the files.
 pub async fn looked(app: &App, session: &SessionId, tree: String) -> Result<(), Failure> {
-    if liminal_git::Tree::new(&tree).is_none() {
+    let is_known = match liminal_git::Tree::new(&tree) {
+        Some(tree) => {
+            let place = app.service.place(session).await?;
+            app.changes.knows(session, &place.directory, &tree).await?
+        }
+        None => false,
+    };
+    if !is_known {
         let what = "`state` is not one that `changes:list` reported";
         return Err(Failure::invalid(what).about(session.clone()));
     }

@@ -295,12 +295,14 @@ async fn what_was_looked_at_is_not_listed_again_in_any_browser() {
     assert!(matches!(phone.ask(looked).await, ServerMessage::SessionLooked { .. }));
     let seen = changed(&mut browser, &session, since).await.0;
     assert_eq!(seen, ["two.txt"], "only the conversation was looked at");
-    let state = Some("--output=/tmp/x".to_owned());
-    let looked = ClientMessage::SessionLooked { session_id: session.clone(), state };
-    assert!(matches!(
-        browser.ask(looked).await,
-        ServerMessage::Error { code: ErrorCode::InvalidMessage, .. }
-    ));
+    for state in ["--output=/tmp/x".to_owned(), "0".repeat(40)] {
+        let state = Some(state);
+        let looked = ClientMessage::SessionLooked { session_id: session.clone(), state };
+        assert!(matches!(
+            browser.ask(looked).await,
+            ServerMessage::Error { code: ErrorCode::InvalidMessage, .. }
+        ));
+    }
 }
 
 #[tokio::test]

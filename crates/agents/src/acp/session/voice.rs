@@ -94,6 +94,14 @@ impl AcpVoice {
         Ok(outputs)
     }
 
+    /// A request that can't be shown: the agent knows, and so must the user.
+    pub fn refused(&mut self, what: Asked, why: &str, at: Timestamp) -> Vec<Output> {
+        match what {
+            Asked::Permission => Vec::new(),
+            Asked::Form => self.normaliser.form_refused(why, at),
+        }
+    }
+
     /// The agent withdraws a permission. Returns nothing if it is not one of this session's.
     pub fn withdraw(&mut self, request: &RequestId, at: Timestamp) -> Vec<Output> {
         let cancelled = RpcError::new(RpcError::CANCELLED, "Request cancelled");

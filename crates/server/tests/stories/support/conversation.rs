@@ -50,6 +50,11 @@ impl Launch {
         self.entry(agent, |entry| entry["askMode"] = json!(mode))
     }
 
+    /// Gives each session of one of these agents a process of its own.
+    pub fn processes_per_session(self, agent: &str) -> Self {
+        self.entry(agent, |entry| entry["processes"] = json!("per-session"))
+    }
+
     /// One of these agents dies on start unless this file exists.
     pub fn breaking(self, agent: &str, unless: &Path) -> Self {
         self.started_by(agent, &format!("test -e {} && exec \"$0\" \"$@\"", unless.display()))
@@ -107,14 +112,19 @@ impl App {
 }
 
 impl App {
-    /// Kills the process of an agent that plays a script.
-    pub fn kill_agent(&self, agent: &str) {
+    /// The processes of an agent that plays a script.
+    pub fn agents(&self, agent: &str) -> Vec<i32> {
         let script = format!("{agent}.json");
         let plays = |pid: &i32| {
             let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             line.split('\0').nth(1) == Some("demo-agent") && line.contains(&script)
         };
-        let pid = descendants(self.pid()).into_iter().find(plays).unwrap();
+        descendants(self.pid()).into_iter().filter(plays).collect()
+    }
+
+    /// Kills a process of an agent that plays a script.
+    pub fn kill_agent(&self, agent: &str) {
+        let pid = self.agents(agent)[0];
         kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
     }
 }
