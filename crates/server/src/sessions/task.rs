@@ -40,7 +40,7 @@ use super::transcript::Transcript;
 use super::turn::TurnState;
 pub use ask::SessionRequest;
 use checkpoints::{CheckpointsUnderWay, Taken};
-pub use options::OptionChange;
+pub(super) use options::choice_of;
 use options::OptionsUnderWay;
 
 use crate::failure::Failure;

@@ -16,7 +16,6 @@ use super::super::queue::Hold;
 use super::super::recorder::{Repeated, Step};
 use super::super::session::{Open, Reply, Sent};
 use super::super::turn::{Stop, TurnState};
-use super::options::OptionChange;
 use super::{Asker, SessionTask, Then, UserMessage, WaitingRequest};
 use crate::failure::Failure;
 use crate::feed::{Follow, Outbox};
