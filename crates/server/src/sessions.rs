@@ -9,11 +9,13 @@
 mod aside;
 mod attaching;
 mod clock;
+mod comparing;
 mod export;
 mod facts;
 mod failures;
 mod news;
 mod now;
+mod offer;
 mod open;
 mod output;
 mod pace;
@@ -32,6 +34,7 @@ mod unread;
 mod view;
 mod workspace;
 
+pub use comparing::{NewCompare, Others};
 pub use export::Format;
 pub use now::{NowRequest, NowRequests, start as start_now};
 pub use output::Output;

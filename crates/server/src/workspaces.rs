@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use liminal_contract::{ErrorCode, Project, ServerMessage, Worktree};
 use liminal_git::{Bases, Repository};
+use tokio::sync::Mutex;
 
 use crate::failure::Failure;
 
@@ -17,6 +18,8 @@ const LONGEST_NAME: usize = 60;
 
 pub struct Workspaces {
     directory: PathBuf,
+    /// Held from choosing a name until it is taken.
+    making: Mutex<()>,
 }
 
 /// What the user wants a worktree to be.
@@ -29,7 +32,7 @@ pub struct Wanted {
 
 impl Workspaces {
     pub fn beside(data_dir: &Path) -> Self {
-        Self { directory: directory(data_dir) }
+        Self { directory: directory(data_dir), making: Mutex::default() }
     }
 
     pub async fn offer(&self, project: Project) -> Result<ServerMessage, Failure> {
@@ -47,6 +50,7 @@ impl Workspaces {
             let what = "Uncommitted files can only be brought along from the current branch.";
             return Err(Failure::invalid(what));
         }
+        let taken = self.making.lock().await;
         let (path, branch) = self.free(&repository, project, wanted.name.as_deref()).await?;
         let base = wanted.base.or(current);
         let unwritable = |error: std::io::Error| {
@@ -57,6 +61,7 @@ impl Workspaces {
             std::fs::create_dir_all(parent).map_err(unwritable)?;
         }
         repository.add_worktree(&path, &branch, base.as_deref()).await?;
+        drop(taken);
         let filled = async {
             if wanted.bring {
                 repository.bring_uncommitted(&path).await?;
@@ -90,23 +95,67 @@ impl Workspaces {
         }
         let repository = Repository::at(Path::new(&worktree.path)).await?;
         if repository.branch().await?.as_deref() != Some(worktree.branch.as_str()) {
-            let branch = &worktree.branch;
-            return refused(format!(
-                "The worktree is not on its branch {branch}. Check out that branch there, so that no commit is lost."
-            ));
+            return refused(not_on(&worktree.branch));
         }
+        match self.only_there(project, worktree).await? {
+            Some(named) => refused(format!(
+                "Commit, move or delete these first, they are only there: {named}."
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Names the first files that would be lost with this worktree; `None` if none would, or if it no longer exists.
+    pub async fn only_there(
+        &self,
+        project: &Project,
+        worktree: &Worktree,
+    ) -> Result<Option<String>, Failure> {
+        if !Path::new(&worktree.path).is_dir() {
+            return Ok(None);
+        }
+        let repository = Repository::at(Path::new(&worktree.path)).await?;
         let lost = repository.only_here(Path::new(&project.path)).await?;
         if lost.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let named: Vec<_> = lost.iter().take(5).map(ToString::to_string).collect();
         let more = if lost.len() > named.len() { " and more" } else { "" };
-        let named = liminal_render::visible(&named.join(", "));
-        refused(format!("Commit, move or delete these first, they are only there: {named}{more}."))
+        Ok(Some(format!("{}{more}", liminal_render::visible(&named.join(", ")))))
+    }
+
+    /// Commits what is not committed to the worktree's branch.
+    pub async fn commit(&self, worktree: &Worktree, message: &str) -> Result<(), Failure> {
+        if !Path::new(&worktree.path).is_dir() {
+            return Ok(());
+        }
+        let repository = Repository::at(Path::new(&worktree.path)).await?;
+        if repository.branch().await?.as_deref() != Some(worktree.branch.as_str()) {
+            return Err(Failure::new(ErrorCode::GitFailed, not_on(&worktree.branch)));
+        }
+        Ok(repository.commit_all(message).await?)
+    }
+
+    /// The branch that worktrees are made from, if there is one: `asked`, or the current one.
+    pub async fn base(
+        &self,
+        project: &Project,
+        asked: Option<String>,
+    ) -> Result<Option<String>, Failure> {
+        let repository = Repository::at(Path::new(&project.path)).await?;
+        let Some(asked) = asked else { return Ok(repository.branch().await?) };
+        if !repository.has_branch(&asked).await? {
+            let what = format!("There is no branch {asked}. Choose another to start from.");
+            return Err(Failure::new(ErrorCode::GitFailed, what));
+        }
+        Ok(Some(asked))
     }
 
     /// Removes a worktree without uncommitted files. Its branch stays.
     pub async fn remove(&self, project: &Project, worktree: &Worktree) -> Result<(), Failure> {
+        if !Path::new(&worktree.path).is_dir() {
+            return Ok(());
+        }
         let repository = Repository::at(Path::new(&project.path)).await?;
         Ok(repository.remove_worktree(Path::new(&worktree.path)).await?)
     }
@@ -132,6 +181,12 @@ impl Workspaces {
         }
         Err(Failure::unexpected())
     }
+}
+
+fn not_on(branch: &str) -> String {
+    format!(
+        "The worktree is not on its branch {branch}. Check out that branch there, so that no commit is lost."
+    )
 }
 
 /// Every worktree that exists, whether or not its session does.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use liminal_agents::ProviderRegistry;
 use liminal_contract::{
     AttachedSession, AttachedState, AttachmentRef, CliType, ErrorCode, Policy, ProjectId,
-    ServerMessage, SessionId, SessionListItem, SessionStatus, Timestamp, WhenBusy,
+    ServerMessage, SessionId, SessionListItem, SessionStatus, WhenBusy,
 };
 use tokio::sync::{Mutex, MutexGuard, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -32,7 +32,7 @@ use crate::journal::{Committed, Journal};
 use crate::projects::Projects;
 use crate::search::Search;
 use crate::store::{
-    Choice, ChoicesFile, RefsFile, SessionRecord, SessionsFile, TitleBy, TrustFile,
+    Choice, ChoicesFile, ComparisonsFile, RefsFile, SessionRecord, SessionsFile, TitleBy, TrustFile,
 };
 use crate::workspaces::Workspaces;
 
@@ -71,6 +71,7 @@ pub struct Surroundings {
     pub projects: Arc<Projects>,
     pub sessions: Arc<SessionsFile>,
     pub choices: ChoicesFile,
+    pub comparisons: ComparisonsFile,
     pub refs: RefsFile,
     pub registry: ProviderRegistry,
     /// For sessions without their own.

@@ -10,7 +10,7 @@ use super::reply::Reply;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::feed::{Client, Follow, Outbox, Place};
-use crate::sessions::{Open, Send, Sent, SessionRequest, Start, Wanted};
+use crate::sessions::{NewCompare, Open, Send, Sent, SessionRequest, Start, Wanted};
 
 /// In characters. Every view cuts longer titles, so they are refused here.
 const LONGEST_TITLE: usize = 200;
@@ -102,6 +102,16 @@ pub async fn create(
         ServerMessage::SessionCreated { session_id: session_id.clone(), project_id, session };
     reply.with(to_all(&app, &client, message));
     client.outbox.begin_without_history(&session_id);
+}
+
+/// The reply comes first, then what becomes of its members.
+pub async fn compare(
+    app: &App,
+    client: &Client,
+    new: NewCompare,
+) -> Result<ServerMessage, Failure> {
+    let compare = app.service.compare(new).await?;
+    Ok(to_all(app, client, ServerMessage::CompareChanged { compare }))
 }
 
 pub async fn looked(

@@ -49,13 +49,10 @@ impl SessionService {
             Some(wanted) => Some(self.make_worktree(&project, wanted).await?),
             None => None,
         };
-        let directory = worktree.as_ref().map_or(project_dir.clone(), |made| PathBuf::from(&made.path));
-        let new = NewSession {
-            project_dir: directory,
-            session_id: None,
-            chosen,
-            wanted: wanted.clone(),
-        };
+        let directory =
+            worktree.as_ref().map_or(project_dir.clone(), |made| PathBuf::from(&made.path));
+        let new =
+            NewSession { project_dir: directory, session_id: None, chosen, wanted: wanted.clone() };
         let made = match provider.create_session(new).await {
             Ok(made) => made,
             Err(error) => {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use liminal_agents::OptionChange;
 use liminal_contract::{
     Answer, ErrorCode, ItemId, ItemStatus, MessageOrigin, Policy, Prompt, QueueAct, ServerMessage,
     SessionId, Timestamp, TurnId, TurnOrigin, WhenBusy,

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use liminal_contract::{
-    Body, CliType, ClientMessage, Cursor, ItemId, OptionValue, Policy, Project, QueueAct, ServerMessage,
-    SessionFacts, SessionId, SessionListItem, Turn, TurnEventKind, TurnId, UpsertObject, WhenBusy,
+    Body, CliType, ClientMessage, Cursor, ItemId, OptionValue, Policy, Project, QueueAct,
+    ServerMessage, SessionFacts, SessionId, SessionListItem, Turn, TurnEventKind, TurnId,
+    UpsertObject, WhenBusy,
 };
 use liminal_scripted_agent::ScriptBuilder;
 use serde_json::{Value, json};
