@@ -3,7 +3,7 @@
 import { updateAgentMark } from "../shared/agents.js"
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
-import { clock } from "../portlet/words.js"
+import { between, clock, money } from "../portlet/words.js"
 import { moodWords } from "./model.js"
 
 /** @import { Figures } from "../shared/bridge.js" */
@@ -41,9 +41,9 @@ export function mountCompareHead(deps) {
 
   function tick() {
     const { startedAt, endedAt, costUsd } = figures ?? {}
-    const until = endedAt === undefined ? deps.now() : Date.parse(endedAt)
-    setText(time, startedAt === undefined ? "" : clock(until - Date.parse(startedAt)))
-    setText(cost, costUsd === undefined ? "" : `$${costUsd.toFixed(costUsd < 1 ? 3 : 2)}`)
+    if (startedAt === undefined) setText(time, "")
+    else setText(time, endedAt ? between(startedAt, endedAt) : clock(deps.now() - Date.parse(startedAt)))
+    setText(cost, costUsd === undefined ? "" : money(costUsd))
   }
   const ticking = setInterval(tick, 1000)
 
@@ -63,7 +63,7 @@ export function mountCompareHead(deps) {
       setText(choices, next.choices)
       setText(place, next.place)
       setAttribute(element, "data-mood", next.mood)
-      setText(state, next.mood === "idle" ? "looked at" : (moodWords[next.mood] ?? ""))
+      setText(state, next.mood === "idle" || next.mood === "unread" ? "done" : (moodWords[next.mood] ?? ""))
       changes.hidden = next.counts === null
       setText(added, `+${next.counts?.added ?? 0}`)
       setText(removed, `−${next.counts?.removed ?? 0}`)

@@ -6,7 +6,7 @@ import { refsOf } from "../portlet/attachments.js"
 import { draftOf, keepDraft } from "../portlet/drafts.js"
 import { createPictures } from "../portlet/pictures.js"
 import { agentChoices, withUsed } from "./agent-choice.js"
-import { compareTab } from "./compare-state.js"
+import { compareTab, panesOf } from "./compare-state.js"
 import { saveDefaults } from "./defaults.js"
 import { sessionOf, withLogin } from "./model.js"
 import { openStart } from "./start.js"
@@ -155,6 +155,8 @@ export function createNewSession({
     if (frame.type !== "compare:changed") return
     view.closeDrawer()
     set({ tabs: openTab(shell().tabs, compareTab(frame.compare.id)) })
+    const [first] = panesOf(frame.compare)
+    if (first) setTimeout(() => focusPane(first.id))
   }
 
   /** @param {Start} start */

@@ -90,6 +90,7 @@ export function openStart(first, deps) {
     },
     signal,
   )
+  const who = el("span")
   const words = el("p", { class: "start-words", role: "status" })
   const cancel = el("button", { class: "button", type: "button" }, "Cancel", el("kbd", { text: "Esc" }))
   const beginWords = el("span")
@@ -117,7 +118,7 @@ export function openStart(first, deps) {
     "form",
     { method: "dialog" },
     writingBox,
-    el("div", { class: "start-row" }, el("span", { text: "Agent" }), agents.element),
+    el("div", { class: "start-row" }, who, agents.element),
     el("div", { class: "start-row" }, el("span", { text: "Project" }), el("div", {}, project, path)),
     el("div", { class: "start-row" }, el("span", { text: "Where" }), where.element),
     el("footer", { class: "start-foot" }, words, cancel, begin),
@@ -147,6 +148,7 @@ export function openStart(first, deps) {
       deps.choices(project.value).find(({ agent }) => agent.cliType === only()?.cliType)?.agent.name ?? "",
       offers.get(only()?.cliType ?? "")?.commands ?? [],
     )
+    setText(who, isComparing ? "Agents" : "Agent")
     const why = trouble()
     const count = agents.members().length
     setText(words, why || (isComparing ? `The same task, ${count} times. Keep the one you like best.` : ""))

@@ -60,7 +60,7 @@ export function aboutTab({ model, creating }, id) {
   if (compare || isCompareTab(id))
     return {
       title: compare ? titleOfCompare(compare) : "…",
-      cliType: "",
+      cliType: "compare",
       agent: "Comparison",
       project: projectName(model, compare?.projectId),
     }

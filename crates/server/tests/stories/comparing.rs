@@ -90,7 +90,7 @@ async fn each_agent_works_in_a_worktree_of_its_own_and_one_that_fails_stops_no_o
     let works = || script().on_any_prompt().write_file_as("w", "made.txt", "made\n").say("Done.");
     let launch = Launch::new().agents(&[
         ("one", works()),
-        ("refusing", script().refuse_new(-32000, "not today")),
+        ("refusing", script().refuse_new(-32603, "not today")),
         ("two", works()),
     ]);
     let app = launch.start().await;
