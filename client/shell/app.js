@@ -211,8 +211,8 @@ export function startApp(document, door, admission) {
   function onFrame(frame) {
     const before = shell.model
     const model = applyFrame(before, frame)
-    // A session's state comes with its output, which must not wait for the sidebar.
-    const canWait = frame.type === "session:state" && !document.hidden
+    // A session's state comes with its output, which must not wait for the sidebar. Lists come many at once.
+    const canWait = (frame.type === "session:state" || frame.type === "session:list") && !document.hidden
     if (model !== before) set({ model }, canWait ? requestAnimationFrame : queueMicrotask)
     portlets.onFrame(frame)
     now.onFrame(frame)

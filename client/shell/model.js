@@ -176,7 +176,10 @@ function withProjects(now, projects) {
 
 /** @param {Model} now @param {string} projectId @param {SessionListItem[]} list @returns {Model} */
 function withList(now, projectId, list) {
-  const sessions = new Map([...now.sessions].filter(([, session]) => session.projectId !== projectId))
+  const others = now.listed.has(projectId)
+    ? [...now.sessions].filter(([, session]) => session.projectId !== projectId)
+    : now.sessions
+  const sessions = new Map(others)
   for (const session of list) if (!session.archived) sessions.set(session.id, session)
   return { ...now, sessions, listed: new Set(now.listed).add(projectId) }
 }
@@ -218,13 +221,17 @@ function without(map, key) {
   return rest
 }
 
+/** The later of two times first. All have the same form, so that the letters decide: comparing them as words of a
+ * language would take a hundred times as long. @param {string} a @param {string} b */
+const later = (a, b) => (a < b ? 1 : a > b ? -1 : 0)
+
 /** The sessions of each project, newest first. @param {Model} model @returns {Map<string, SessionListItem[]>} */
 export function sessionsByProject(model) {
   /** @type {Map<string, SessionListItem[]>} */
   const groups = new Map((model.projects ?? []).map(({ id }) => [id, []]))
   for (const session of model.sessions.values()) groups.get(session.projectId)?.push(session)
   for (const group of groups.values())
-    group.sort((a, b) => b.lastActiveAt.localeCompare(a.lastActiveAt) || b.createdAt.localeCompare(a.createdAt))
+    group.sort((a, b) => later(a.lastActiveAt, b.lastActiveAt) || later(a.createdAt, b.createdAt))
   return groups
 }
 

@@ -14,6 +14,9 @@ const RECENT = 12
 /** A project has "Older" only if it hides more than this. */
 const FEW = 2
 
+/** From this many rows on, each is drawn only near the view. */
+const LONG = 60
+
 /** @typedef {object} ProjectSection
  * @property {Project} project
  * @property {boolean} collapsed
@@ -115,6 +118,7 @@ export function mountProjectSection(section, deps) {
       const height = String(collapsed ? 0 : Math.max(1, shown.length) + (hides ? 1 : 0))
       if (element.style.getPropertyValue("--rows") !== height) element.style.setProperty("--rows", height)
       setAttribute(element, "data-listed", listed)
+      setAttribute(element, "data-long", shown.length > LONG)
       setAttribute(empty, "hidden", collapsed || !listed || rows.length > 0)
       setAttribute(outside, "hidden", collapsed || !listed || next.outside === 0)
       setText(outside, `${next.outside}${rows.length > 0 ? " more" : ""} from the terminal`)
