@@ -6,7 +6,7 @@ export type ItemId = string;
 export type CliType = string;
 export type SessionId = string;
 export type Timestamp = string;
-export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
+export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "WORK_WOULD_BE_LOST" | "COMPARE_NOT_FOUND" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
 export type AuthMethod = { 
 /**
  * The agent's own id.
@@ -938,6 +938,51 @@ worktree?: Worktree,
  * After its last turn: of its branch against the base in a worktree, else of the files that it named.
  */
 counts?: ChangeCounts, };
+export type AgentOffer = { cliType: CliType, asks: Asks, 
+/**
+ * Each with the value that a new session starts with.
+ */
+options: Array<SessionOption>, commands: Array<SlashCommand>, 
+/**
+ * Absent until it said so.
+ */
+takesPictures?: boolean, };
+export type CompareAgent = { cliType: CliType, 
+/**
+ * As in `session:create`.
+ */
+options?: { [key in string]: OptionValue }, 
+/**
+ * Absent: the server's default.
+ */
+policy?: Policy, };
+export type MemberState = { "state": "starting", } | { "state": "started", sessionId: SessionId, } | { "state": "failed", message: string, } | { "state": "discarded", sessionId: SessionId, };
+export type CompareMember = { cliType: CliType, 
+/**
+ * As in `session:create`.
+ */
+options?: { [key in string]: OptionValue }, 
+/**
+ * Absent: the server's default.
+ */
+policy?: Policy, } & ({ "state": "starting", } | { "state": "started", sessionId: SessionId, } | { "state": "failed", message: string, } | { "state": "discarded", sessionId: SessionId, });
+export type Compare = { id: string, projectId: ProjectId, 
+/**
+ * The message, in Markdown.
+ */
+content: string, 
+/**
+ * The branch that the worktrees were made from. Absent: a commit without one.
+ */
+base?: string, startedAt: Timestamp, 
+/**
+ * In the order in which the user chose them.
+ */
+members: Array<CompareMember>, 
+/**
+ * The session that the user chose.
+ */
+kept?: SessionId, };
 export type Pictures = { 
 /**
  * png, jpeg, gif or webp.
@@ -977,7 +1022,16 @@ policy?: Policy,
 /**
  * Absent: the project's directory.
  */
-workspace?: WorkspaceChoice, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "session:open", sessionId: SessionId, 
+workspace?: WorkspaceChoice, 
+/**
+ * Values of the agent's own options, by their ids; the others are as last chosen in this project. If the
+ * agent doesn't take one, no session is created.
+ */
+options?: { [key in string]: OptionValue }, 
+/**
+ * The user confirmed a choice among the options that skips questions. Needed once per project.
+ */
+confirmed?: boolean, } | { "type": "session:offer", projectId: ProjectId, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "session:open", sessionId: SessionId, 
 /**
  * How far this browser has seen it.
  */
@@ -1065,7 +1119,28 @@ context?: number,
 /**
  * Lines that differ only in whitespace count as the same.
  */
-ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
+ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "compare:start", projectId: ProjectId, 
+/**
+ * A branch. Absent: the last commit.
+ */
+base?: string, 
+/**
+ * Copies what is not committed in the project, if it is made from the current branch.
+ */
+bring?: boolean, 
+/**
+ * Markdown.
+ */
+content: string, attachments?: Array<AttachmentRef>, agents: Array<CompareAgent>, 
+/**
+ * As in `session:create`.
+ */
+confirmed?: boolean, } | { "type": "compare:list", } | { "type": "compare:keep", compareId: string, sessionId: SessionId, discardOthers: boolean, 
+/**
+ * `WORK_WOULD_BE_LOST` said what is only in the others' worktrees. Then what is not committed is committed to
+ * their branches, and ignored files are deleted.
+ */
+confirmed?: boolean, } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
 /**
  * As listed.
  */
@@ -1110,7 +1185,16 @@ policy?: Policy,
 /**
  * Absent: the project's directory.
  */
-workspace?: WorkspaceChoice, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "session:open", sessionId: SessionId, 
+workspace?: WorkspaceChoice, 
+/**
+ * Values of the agent's own options, by their ids; the others are as last chosen in this project. If the
+ * agent doesn't take one, no session is created.
+ */
+options?: { [key in string]: OptionValue }, 
+/**
+ * The user confirmed a choice among the options that skips questions. Needed once per project.
+ */
+confirmed?: boolean, } | { "type": "session:offer", projectId: ProjectId, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "session:open", sessionId: SessionId, 
 /**
  * How far this browser has seen it.
  */
@@ -1198,7 +1282,28 @@ context?: number,
 /**
  * Lines that differ only in whitespace count as the same.
  */
-ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
+ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "compare:start", projectId: ProjectId, 
+/**
+ * A branch. Absent: the last commit.
+ */
+base?: string, 
+/**
+ * Copies what is not committed in the project, if it is made from the current branch.
+ */
+bring?: boolean, 
+/**
+ * Markdown.
+ */
+content: string, attachments?: Array<AttachmentRef>, agents: Array<CompareAgent>, 
+/**
+ * As in `session:create`.
+ */
+confirmed?: boolean, } | { "type": "compare:list", } | { "type": "compare:keep", compareId: string, sessionId: SessionId, discardOthers: boolean, 
+/**
+ * `WORK_WOULD_BE_LOST` said what is only in the others' worktrees. Then what is not committed is committed to
+ * their branches, and ignored files are deleted.
+ */
+confirmed?: boolean, } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
 /**
  * As listed.
  */
@@ -1391,7 +1496,7 @@ sessions: Array<OutsideSession>,
 /**
  * Only without a project.
  */
-directories: Array<OutsideDirectory>, } | { "type": "outside:progress", projectId: ProjectId, done: number, total: number, } | { "type": "workspace:offer", projectId: ProjectId, 
+directories: Array<OutsideDirectory>, } | { "type": "outside:progress", projectId: ProjectId, done: number, total: number, } | { "type": "session:offer", projectId: ProjectId, agents: Array<AgentOffer>, } | { "type": "workspace:offer", projectId: ProjectId, 
 /**
  * The branch that is checked out in the project.
  */
@@ -1463,7 +1568,7 @@ unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "ty
 /**
  * Sessions that need no attention any more.
  */
-gone: Array<SessionId>, } | { "type": "agents:list", agents: Array<Agent>, } | { "type": "path:completions", 
+gone: Array<SessionId>, } | { "type": "compare:list", compares: Array<Compare>, } | { "type": "compare:changed", compare: Compare, } | { "type": "agents:list", agents: Array<Agent>, } | { "type": "path:completions", 
 /**
  * As in the request.
  */
@@ -1626,7 +1731,7 @@ sessions: Array<OutsideSession>,
 /**
  * Only without a project.
  */
-directories: Array<OutsideDirectory>, } | { "type": "outside:progress", projectId: ProjectId, done: number, total: number, } | { "type": "workspace:offer", projectId: ProjectId, 
+directories: Array<OutsideDirectory>, } | { "type": "outside:progress", projectId: ProjectId, done: number, total: number, } | { "type": "session:offer", projectId: ProjectId, agents: Array<AgentOffer>, } | { "type": "workspace:offer", projectId: ProjectId, 
 /**
  * The branch that is checked out in the project.
  */
@@ -1698,7 +1803,7 @@ unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "ty
 /**
  * Sessions that need no attention any more.
  */
-gone: Array<SessionId>, } | { "type": "agents:list", agents: Array<Agent>, } | { "type": "path:completions", 
+gone: Array<SessionId>, } | { "type": "compare:list", compares: Array<Compare>, } | { "type": "compare:changed", compare: Compare, } | { "type": "agents:list", agents: Array<Agent>, } | { "type": "path:completions", 
 /**
  * As in the request.
  */

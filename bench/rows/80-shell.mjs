@@ -402,12 +402,32 @@ function openLong(binary) {
   })
 }
 
-/** Twenty projects with fifty sessions each, thirty tabs: how the sidebar scrolls, and how many tabs are loaded. */
+/** Records when the first session of the sidebar is painted, from the start of the page. */
+function watchSidebar() {
+  if (window !== top) return
+  requestAnimationFrame(function look() {
+    if (!document.querySelector(".session")) return requestAnimationFrame(look)
+    const { port1, port2 } = new MessageChannel()
+    port1.onmessage = () => {
+      window.sidebarAt = performance.now()
+    }
+    port2.postMessage(null)
+  })
+}
+
+/** Forty projects with five hundred sessions each, thirty tabs: when the sidebar is first painted, how it scrolls with
+ * all older sessions of two projects shown, and how many tabs are loaded. */
 function manySessions(binary) {
-  return inPage(binary, { prepare: prepared(binary, { projects: 20, sessions: 50 }) }, async ({ page, enter }) => {
+  const prepare = prepared(binary, { projects: 40, sessions: 500 })
+  return inPage(binary, { prepare, watch: watchSidebar }, async ({ page, enter }) => {
     const ids = Array.from({ length: 30 }, (_, n) => `bench:s0-${n}`)
     await enter({ "liminal:tabs": { openTabs: ids, activeTab: ids[0], tabOrder: ids } })
-    await page.waitForFunction(() => document.querySelectorAll(".session").length === 1000)
+    await page.waitForFunction(() => document.querySelectorAll(".session").length >= 40 * 12)
+    await page.reload()
+    await page.waitForFunction(() => window.sidebarAt !== undefined)
+    const painted = await page.evaluate(() => window.sidebarAt)
+    for (const n of [0, 1]) await page.locator(".project-older").nth(n).click()
+    await page.waitForFunction(() => document.querySelectorAll(".session").length > 1000)
     await page.waitForTimeout(1000)
     let measured
     const busy = await busyWhile(page, async () => {
@@ -432,6 +452,7 @@ function manySessions(binary) {
     })
     const { frames, tasks, portlets } = measured
     const values = {
+      painted: Math.round(painted),
       busy: round(busy / frames.length),
       p95: round(percentile(frames, 0.95)),
       median: round(median(frames)),
@@ -440,10 +461,10 @@ function manySessions(binary) {
     }
     return {
       figure:
-        `scroll frame median ${values.median} ms, p95 ${values.p95} ms; ` +
+        `first painted after ${values.painted} ms; scroll frame median ${values.median} ms, p95 ${values.p95} ms; ` +
         `main thread busy ${values.busy} ms a frame, longest task ${values.longestTask} ms; ` +
         `${portlets} of 30 tabs loaded`,
-      pass: values.longestTask <= 50 && portlets === 1,
+      pass: values.painted < 300 && values.p95 < 20 && values.longestTask <= 50 && portlets === 1,
       values,
     }
   })
@@ -473,8 +494,8 @@ export default [
   },
   {
     slow: true,
-    name: "shell: 1,000 sessions in the sidebar, 30 tabs",
-    wanted: "no task over 50 ms while scrolling, one tab loaded",
+    name: "shell: 40 projects with 500 sessions each, 30 tabs",
+    wanted: "first paint under 300 ms, scroll frame p95 under 20 ms, no task over 50 ms, one tab loaded",
     measure: ({ binary }) => manySessions(binary),
   },
 ]

@@ -20,6 +20,7 @@ import { mountControls } from "./controls.js"
 import { mountConversation } from "./conversation.js"
 import { mountCommands } from "./demo.js"
 import { draftOf, keepDraft } from "./drafts.js"
+import { createFigures } from "./figures.js"
 import { mountFindBar } from "./find-bar.js"
 import { mountHeader } from "./header.js"
 import { mountMeter } from "./meter.js"
@@ -264,6 +265,7 @@ const sessionCommands = mountSessionCommands(
       "own-below": () => ownJumps.jump(1),
       changes: changes.toggle,
       "focus-composer": composer.focus,
+      stop,
     },
     toShell: (name) => bridge.post({ type: "portlet:shortcut", name }),
     isFinding: findBar.hasFocus,
@@ -292,6 +294,7 @@ const commands =
     ? mountCommands(need(document, "#conversation", HTMLElement), (text) => isBusy() || send(text), signal)
     : null
 const announcer = createAnnouncer(need(document, "#announcer", HTMLElement))
+const figures = createFigures((now) => bridge.post({ type: "portlet:figures", figures: now }))
 
 /** @param {ToPortlet} message */
 function receive(message) {
@@ -445,6 +448,7 @@ function show() {
   const canCompact = running === null && transcript.facts.commands.some(({ name }) => name === "compact")
   meter.update({ usage: transcript.facts.usage, turn: lastUsage(transcript), canCompact })
   announcer.update(transcript, agent())
+  figures.update(transcript)
   findBar.update(transcript)
   ownJumps.update()
   sessionCommands.update([

@@ -36,6 +36,9 @@
 /** @typedef {"dark" | "light"} Theme */
 /** @typedef {Extract<Frame, {type: "agent:status"}>} AgentState */
 
+/** What the last turn took: its time, and what the session has cost so far.
+ * @typedef {{ startedAt?: string, endedAt?: string, costUsd?: number }} Figures */
+
 /** An unanswered send: shown as sending; the shell resends it automatically.
  * @typedef {{ requestId: string, content: string, attachments: AttachmentRef[] }} PendingSend */
 
@@ -107,12 +110,14 @@ const frames = /** @type {const} */ ([
  *   | { type: "portlet:shortcut", name: string }
  *   | { type: "portlet:commands", commands: string[] }
  *   | { type: "portlet:lacks", itemId: string }
+ *   | { type: "portlet:figures", figures: Figures }
  *   | { type: "portlet:retry-open" }
  * )} ToShell
  *
  * `portlet:enter`: asks for a ticket for requests over HTTP. `portlet:focus`: the user is in this portlet (menus of
  * the shell close). `portlet:kept`: the user writes here. `portlet:shortcut`: a shortcut from `keys.js` was pressed;
  * the portlet has prevented its default. `portlet:commands`: the labels of what the palette can do here.
+ * `portlet:figures`: for a comparison.
  * `portlet:retry-open`: opens the session again, after an error, to read its end, or because a tail did not fit. The
  * `requestId` of a send is a UUID.
  */
@@ -127,6 +132,7 @@ const toShell = new Set([
   "portlet:shortcut",
   "portlet:commands",
   "portlet:lacks",
+  "portlet:figures",
   "portlet:retry-open",
 ])
 /** @type {ReadonlySet<unknown>} */

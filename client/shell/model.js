@@ -3,7 +3,7 @@
  * Tabs are in `tabs-state.js`; transcripts belong to the portlets and never pass through here.
  */
 
-/** @import { Agent, ErrorBody, Frame, Project, SessionListItem } from "../contract.js" */
+/** @import { Agent, Compare, ErrorBody, Frame, Project, SessionListItem } from "../contract.js" */
 /** @import { AgentState } from "../shared/bridge.js" */
 /** @import { Status } from "../shared/socket.js" */
 
@@ -13,6 +13,7 @@
  * @property {ReadonlyMap<string, SessionListItem>} visited  Sessions with a tab that are in no list: archived, or of
  *   a removed project.
  * @property {ReadonlySet<string>} listed  Projects whose sessions were received.
+ * @property {ReadonlyMap<string, Compare> | null} compares  Null until received.
  * @property {Agent[]} agents
  * @property {ReadonlyMap<string, AgentState>} agentStates  The newest status by agent, or by session if each has
  *   its own process.
@@ -25,6 +26,7 @@ export const emptyModel = {
   sessions: new Map(),
   visited: new Map(),
   listed: new Set(),
+  compares: null,
   agents: [],
   agentStates: new Map(),
   logins: new Map(),
@@ -72,6 +74,10 @@ export function applyFrame(now, frame) {
       return withLook(now, frame.sessionId)
     case "changes:changed":
       return withSession(now, frame.sessionId, { counts: frame.counts })
+    case "compare:list":
+      return { ...now, compares: new Map(frame.compares.map((compare) => [compare.id, compare])) }
+    case "compare:changed":
+      return { ...now, compares: new Map(now.compares ?? []).set(frame.compare.id, frame.compare) }
     case "agents:list":
       return { ...now, agents: frame.agents }
     case "agent:status":
@@ -87,6 +93,7 @@ export function applyFrame(now, frame) {
     case "files:found":
     case "search:results":
     case "session:accepted":
+    case "session:offer":
     case "workspace:offer":
     case "changes:list":
     case "changes:file":
@@ -169,7 +176,10 @@ function withProjects(now, projects) {
 
 /** @param {Model} now @param {string} projectId @param {SessionListItem[]} list @returns {Model} */
 function withList(now, projectId, list) {
-  const sessions = new Map([...now.sessions].filter(([, session]) => session.projectId !== projectId))
+  const others = now.listed.has(projectId)
+    ? [...now.sessions].filter(([, session]) => session.projectId !== projectId)
+    : now.sessions
+  const sessions = new Map(others)
   for (const session of list) if (!session.archived) sessions.set(session.id, session)
   return { ...now, sessions, listed: new Set(now.listed).add(projectId) }
 }
@@ -211,13 +221,17 @@ function without(map, key) {
   return rest
 }
 
+/** The later of two times first. All have the same form, so that the letters decide: comparing them as words of a
+ * language would take a hundred times as long. @param {string} a @param {string} b */
+const later = (a, b) => (a < b ? 1 : a > b ? -1 : 0)
+
 /** The sessions of each project, newest first. @param {Model} model @returns {Map<string, SessionListItem[]>} */
 export function sessionsByProject(model) {
   /** @type {Map<string, SessionListItem[]>} */
   const groups = new Map((model.projects ?? []).map(({ id }) => [id, []]))
   for (const session of model.sessions.values()) groups.get(session.projectId)?.push(session)
   for (const group of groups.values())
-    group.sort((a, b) => b.lastActiveAt.localeCompare(a.lastActiveAt) || b.createdAt.localeCompare(a.createdAt))
+    group.sort((a, b) => later(a.lastActiveAt, b.lastActiveAt) || later(a.createdAt, b.createdAt))
   return groups
 }
 

@@ -5,11 +5,11 @@
 
 import { isToPortlet } from "../shared/bridge.js"
 import { isPrivateReply } from "../shared/socket.js"
+import { panesInView, sessionInFront } from "./compare-state.js"
 import { interruptedByRestart, sessionOf } from "./model.js"
-import { tabsInView } from "./tabs-state.js"
 
 /** @import { ErrorBody, Frame } from "../contract.js" */
-/** @import { PortletRequest, ShellState, Theme, ToPortlet, ToShell } from "../shared/bridge.js" */
+/** @import { Figures, PortletRequest, ShellState, Theme, ToPortlet, ToShell } from "../shared/bridge.js" */
 /** @import { Entry } from "../shared/door.js" */
 /** @import { Socket } from "../shared/socket.js" */
 /** @import { Shell } from "./app.js" */
@@ -26,6 +26,7 @@ import { tabsInView } from "./tabs-state.js"
  * @property {(name: string) => void} onShortcut
  * @property {(sessionId: string) => void} onFocus
  * @property {(sessionId: string) => void} onKept  The user writes in it: its tab is no preview any more.
+ * @property {(sessionId: string, figures: Figures) => void} onFigures
  * @property {(agent: string, titles: string[]) => Promise<boolean>} confirmRestart
  *   `titles`: the sessions it interrupts.
  * @property {(text: string) => void} lost  Something the user asked for can't be shown. */
@@ -35,7 +36,7 @@ import { tabsInView } from "./tabs-state.js"
 /** @param {PortletsDeps} deps */
 export function createPortlets(deps) {
   const { shell, enter, storageKey, socket, post, theme, isLookedAt, focused } = deps
-  const { onShortcut, onFocus, onKept, confirmRestart, lost } = deps
+  const { onShortcut, onFocus, onKept, onFigures, confirmRestart, lost } = deps
   /** The listening portlets and the state each was last sent. @type {Map<string, ShellState>} */
   const sentStates = new Map()
   /** Items to scroll to when the next history arrives. @type {Map<string, string>} */
@@ -50,7 +51,7 @@ export function createPortlets(deps) {
 
   /** @param {string} sessionId @returns {ShellState} */
   function stateOf(sessionId) {
-    const { model, tabs, room } = shell()
+    const { model } = shell()
     const session = sessionOf(model, sessionId) ?? null
     return {
       type: "shell:state",
@@ -61,7 +62,7 @@ export function createPortlets(deps) {
         model.agentStates.get(sessionId) ?? (session ? model.agentStates.get(session.cliType) : undefined) ?? null,
       connection: model.status.connection,
       theme: theme(),
-      visible: tabsInView(tabs, room).includes(sessionId) && isLookedAt(),
+      visible: panesInView(shell()).includes(sessionId) && isLookedAt(),
       storageKey,
     }
   }
@@ -76,7 +77,7 @@ export function createPortlets(deps) {
     const reveal = reveals.get(sessionId)
     if (reveal !== undefined) requested.set(sessionId, reveal)
     socket.follow(sessionId, reveal)
-    const isActive = shell().tabs.active === sessionId
+    const isActive = sessionInFront(shell()) === sessionId
     if (isActive && focusing.has(sessionId) && isFocusFree(focusing.get(sessionId) ?? null))
       post(sessionId, { type: "shell:focus" })
     focusing.delete(sessionId)
@@ -137,6 +138,8 @@ export function createPortlets(deps) {
           commands.set(sessionId, message.commands)
           return
         }
+        case "portlet:figures":
+          return onFigures(sessionId, message.figures)
         case "portlet:enter": {
           enter().then((entry) => post(sessionId, { type: "shell:entry", entry }))
           return

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AnswerValue, AttachmentRef, ChangeScope, CliType, Cursor, ItemId, OptionValue, Policy,
-    ProjectId, SessionId, Timestamp, WorkspaceChoice,
+    AnswerValue, AttachmentRef, ChangeScope, CliType, CompareAgent, Cursor, ItemId, OptionValue,
+    Policy, ProjectId, SessionId, Timestamp, WorkspaceChoice,
 };
 
 /// A message and the id its reply will carry.
@@ -52,7 +52,18 @@ pub enum ClientMessage {
         /// Absent: the project's directory.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workspace: Option<WorkspaceChoice>,
+        /// Values of the agent's own options, by their ids; the others are as last chosen in this project. If the
+        /// agent doesn't take one, no session is created.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, OptionValue>>"))]
+        options: BTreeMap<String, OptionValue>,
+        /// The user confirmed a choice among the options that skips questions. Needed once per project.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confirmed: Option<bool>,
     },
+    /// What a new session in the project can start with, by agent.
+    #[serde(rename = "session:offer")]
+    SessionOffer { project_id: ProjectId },
     /// What a worktree of the project can be made from.
     #[serde(rename = "workspace:offer")]
     WorkspaceOffer { project_id: ProjectId },
@@ -209,6 +220,41 @@ pub enum ClientMessage {
     NowFollow {},
     #[serde(rename = "now:leave")]
     NowLeave {},
+    /// Sends one message to 2 to 6 agents, each in a worktree of its own, all from the same commit. The reply is
+    /// `compare:changed`, before the first has started.
+    #[serde(rename = "compare:start")]
+    CompareStart {
+        project_id: ProjectId,
+        /// A branch. Absent: the last commit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base: Option<String>,
+        /// Copies what is not committed in the project, if it is made from the current branch.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bring: Option<bool>,
+        /// Markdown.
+        content: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(test, ts(optional, as = "Option<Vec<AttachmentRef>>"))]
+        attachments: Vec<AttachmentRef>,
+        agents: Vec<CompareAgent>,
+        /// As in `session:create`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confirmed: Option<bool>,
+    },
+    #[serde(rename = "compare:list")]
+    CompareList {},
+    /// Chooses one. With `discardOthers` the other sessions are archived and their worktrees removed; their branches
+    /// stay.
+    #[serde(rename = "compare:keep")]
+    CompareKeep {
+        compare_id: String,
+        session_id: SessionId,
+        discard_others: bool,
+        /// `WORK_WOULD_BE_LOST` said what is only in the others' worktrees. Then what is not committed is committed to
+        /// their branches, and ignored files are deleted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confirmed: Option<bool>,
+    },
     /// Lists sessions that agents' own programs keep and that are not here: those that worked in a project's directory,
     /// or, without a project, how many worked in which directory.
     #[serde(rename = "outside:list")]

@@ -52,6 +52,9 @@ pub enum ErrorCode {
     NotARepository,
     /// git failed; the message has its own words.
     GitFailed,
+    /// Removing a worktree would lose what is only there; the message names it.
+    WorkWouldBeLost,
+    CompareNotFound,
     /// The queued message was sent, removed or changed in the meantime.
     QueueGone,
     /// An attachment has more bytes or pixels than agents take.
@@ -70,7 +73,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the contract.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 32] = [
         Self::InvalidMessage,
         Self::Unauthorized,
         Self::BrowserNotFound,
@@ -94,6 +97,8 @@ impl ErrorCode {
         Self::OptionUnconfirmed,
         Self::NotARepository,
         Self::GitFailed,
+        Self::WorkWouldBeLost,
+        Self::CompareNotFound,
         Self::QueueGone,
         Self::AttachmentTooLarge,
         Self::AttachmentUnsupported,
@@ -129,6 +134,8 @@ impl ErrorCode {
             Self::OptionUnconfirmed => "OPTION_UNCONFIRMED",
             Self::NotARepository => "NOT_A_REPOSITORY",
             Self::GitFailed => "GIT_FAILED",
+            Self::WorkWouldBeLost => "WORK_WOULD_BE_LOST",
+            Self::CompareNotFound => "COMPARE_NOT_FOUND",
             Self::QueueGone => "QUEUE_GONE",
             Self::AttachmentTooLarge => "ATTACHMENT_TOO_LARGE",
             Self::AttachmentUnsupported => "ATTACHMENT_UNSUPPORTED",
@@ -149,6 +156,7 @@ impl ErrorCode {
             Self::BrowserNotFound
             | Self::ProjectNotFound
             | Self::SessionNotFound
+            | Self::CompareNotFound
             | Self::AttachmentNotFound => 404,
             Self::ProjectDuplicate
             | Self::SessionBusy
@@ -156,6 +164,7 @@ impl ErrorCode {
             | Self::OptionRefused
             | Self::OptionUnconfirmed
             | Self::NotARepository
+            | Self::WorkWouldBeLost
             | Self::QueueGone => 409,
             Self::AttachmentTooLarge => 413,
             Self::AttachmentUnsupported => 415,
@@ -199,6 +208,8 @@ impl ErrorCode {
             | Self::OptionRefused
             | Self::OptionUnconfirmed
             | Self::NotARepository
+            | Self::WorkWouldBeLost
+            | Self::CompareNotFound
             | Self::QueueGone
             | Self::AttachmentTooLarge
             | Self::AttachmentUnsupported

@@ -6,12 +6,14 @@
 mod attachment;
 mod changes;
 mod client_message;
+mod compare;
 mod error;
 mod facts;
 mod http;
 mod id;
 mod item;
 mod now;
+mod offer;
 mod outside;
 mod project;
 mod server_message;
@@ -24,6 +26,7 @@ mod typescript;
 pub use attachment::{Attachment, AttachmentKind, AttachmentRef, Prompt};
 pub use changes::{ChangeCounts, ChangeScope, ChangeStatus, ChangedFile, Pictures};
 pub use client_message::{ClientMessage, QueueAct, Request, WhenBusy};
+pub use compare::{Compare, CompareAgent, CompareMember, MemberState};
 pub use error::{AuthMethod, Details, ErrorBody, ErrorCode};
 pub use facts::{
     Asks, Continuation, FactsChange, MessageQueue, OptionCategory, OptionChoice, OptionValue,
@@ -42,6 +45,7 @@ pub use item::{
     Question, QuestionOption, Severity, ToolKind, UpsertObject,
 };
 pub use now::NowRow;
+pub use offer::AgentOffer;
 pub use outside::{OutsideDirectory, OutsideSession};
 pub use project::{Agent, AgentStatus, Project, Readiness};
 pub use server_message::{FileEntry, FileKind, Frame, HistoryMode, Hit, ServerMessage, Snippet};

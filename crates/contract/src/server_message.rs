@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Agent, AgentStatus, ChangeCounts, ChangeScope, ChangedFile, CliType, Details, ErrorCode,
-    FactsChange, ItemId, NowRow, OutsideDirectory, OutsideSession, Pictures, Policy, Project,
-    ProjectId, SessionFacts, SessionId, SessionListItem, SessionState, Timestamp, Turn, TurnEvent,
-    TurnId, UpsertObject,
+    Agent, AgentOffer, AgentStatus, ChangeCounts, ChangeScope, ChangedFile, CliType, Compare,
+    Details, ErrorCode, FactsChange, ItemId, NowRow, OutsideDirectory, OutsideSession, Pictures,
+    Policy, Project, ProjectId, SessionFacts, SessionId, SessionListItem, SessionState, Timestamp,
+    Turn, TurnEvent, TurnId, UpsertObject,
 };
 
 /// A message. A reply also has the id of its request, but only for the browser that sent it.
@@ -192,6 +192,9 @@ pub enum ServerMessage {
     /// How far adopting sessions is. Sent to all browsers.
     #[serde(rename = "outside:progress")]
     OutsideProgress { project_id: ProjectId, done: usize, total: usize },
+    /// Only agents that had a session before.
+    #[serde(rename = "session:offer")]
+    SessionOffer { project_id: ProjectId, agents: Vec<AgentOffer> },
     #[serde(rename = "workspace:offer")]
     WorkspaceOffer {
         project_id: ProjectId,
@@ -283,6 +286,12 @@ pub enum ServerMessage {
         /// Sessions that need no attention any more.
         gone: Vec<SessionId>,
     },
+    /// Every comparison, the newest first.
+    #[serde(rename = "compare:list")]
+    CompareList { compares: Vec<Compare> },
+    /// Sent to all browsers.
+    #[serde(rename = "compare:changed")]
+    CompareChanged { compare: Compare },
     #[serde(rename = "agents:list")]
     AgentsList { agents: Vec<Agent> },
     /// Directories that start with `prefix`.

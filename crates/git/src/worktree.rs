@@ -80,6 +80,24 @@ impl Repository {
         })
     }
 
+    /// Commits everything that is not ignored to the current branch. Runs the user's filters, as it must to store the
+    /// right contents, but no hook, and signs nothing.
+    pub async fn commit_all(&self, message: &str) -> Result<(), GitError> {
+        let changes = self.uncommitted().await?;
+        if changes.files.is_empty() && changes.more == 0 {
+            return Ok(());
+        }
+        let mut writing = Git::quiet(&self.root).with_setting("commit.gpgSign=false");
+        if self.quiet_line(&["config", "user.email"]).await?.is_none() {
+            writing = writing
+                .with_setting("user.name=Liminal Builder")
+                .with_setting("user.email=liminal-builder@localhost");
+        }
+        writing.run(["add", "--all"]).await?;
+        writing.run(["commit", "--quiet", "--no-verify", "--message", message]).await?;
+        Ok(())
+    }
+
     /// Removes a worktree, unless it has files that are in no commit. Its branch stays.
     pub async fn remove_worktree(&self, path: &Path) -> Result<(), GitError> {
         let remove = ["worktree", "remove", "--"].map(OsStr::new);

@@ -9,11 +9,13 @@
 mod aside;
 mod attaching;
 mod clock;
+mod comparing;
 mod export;
 mod facts;
 mod failures;
 mod news;
 mod now;
+mod offer;
 mod open;
 mod output;
 mod pace;
@@ -33,14 +35,15 @@ mod unread;
 mod view;
 mod workspace;
 
+pub use comparing::{NewCompare, Others};
 pub use export::Format;
 pub use now::{NowRequest, NowRequests, start as start_now};
 pub use output::Output;
 pub use pace::AtWork;
 pub use registry::Handed;
-pub use service::{AgentsLeft, Send, SessionService, Surroundings};
+pub use service::{AgentsLeft, Send, SessionService, Start, Surroundings};
 pub use session::{Open, Reply as TaskReply, Sent};
-pub use task::{OptionChange, SessionRequest};
+pub use task::SessionRequest;
 pub use unread::Unread;
 
 pub use crate::workspaces::Wanted;

@@ -98,24 +98,68 @@ impl Workspaces {
         }
         let repository = Repository::at(Path::new(&worktree.path)).await?;
         if repository.branch().await?.as_deref() != Some(worktree.branch.as_str()) {
-            let branch = &worktree.branch;
-            return refused(format!(
-                "The worktree is not on its branch {branch}. Check out that branch there, so that no commit is lost."
-            ));
+            return refused(not_on(&worktree.branch));
         }
+        match self.only_there(project, worktree).await? {
+            Some(named) => refused(format!(
+                "Commit, move or delete these first, they are only there: {named}."
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Names the first files that would be lost with this worktree; `None` if none would, or if it no longer exists.
+    pub async fn only_there(
+        &self,
+        project: &Project,
+        worktree: &Worktree,
+    ) -> Result<Option<String>, Failure> {
+        if !Path::new(&worktree.path).is_dir() {
+            return Ok(None);
+        }
+        let repository = Repository::at(Path::new(&worktree.path)).await?;
         let other = Repository::at(Path::new(&project.path)).await?;
         let lost = repository.only_here(other.root()).await?;
         if lost.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let named: Vec<_> = lost.iter().take(5).map(ToString::to_string).collect();
         let more = if lost.len() > named.len() { " and more" } else { "" };
-        let named = liminal_render::visible(&named.join(", "));
-        refused(format!("Commit, move or delete these first, they are only there: {named}{more}."))
+        Ok(Some(format!("{}{more}", liminal_render::visible(&named.join(", ")))))
+    }
+
+    /// Commits what is not committed to the worktree's branch.
+    pub async fn commit(&self, worktree: &Worktree, message: &str) -> Result<(), Failure> {
+        if !Path::new(&worktree.path).is_dir() {
+            return Ok(());
+        }
+        let repository = Repository::at(Path::new(&worktree.path)).await?;
+        if repository.branch().await?.as_deref() != Some(worktree.branch.as_str()) {
+            return Err(Failure::new(ErrorCode::GitFailed, not_on(&worktree.branch)));
+        }
+        Ok(repository.commit_all(message).await?)
+    }
+
+    /// The branch that worktrees are made from, if there is one: `asked`, or the current one.
+    pub async fn base(
+        &self,
+        project: &Project,
+        asked: Option<String>,
+    ) -> Result<Option<String>, Failure> {
+        let repository = Repository::at(Path::new(&project.path)).await?;
+        let Some(asked) = asked else { return Ok(repository.branch().await?) };
+        if !repository.has_branch(&asked).await? {
+            let what = format!("There is no branch {asked}. Choose another to start from.");
+            return Err(Failure::new(ErrorCode::GitFailed, what));
+        }
+        Ok(Some(asked))
     }
 
     /// Removes a worktree without uncommitted files. Its branch stays.
     pub async fn remove(&self, project: &Project, worktree: &Worktree) -> Result<(), Failure> {
+        if !Path::new(&worktree.path).is_dir() {
+            return Ok(());
+        }
         let repository = Repository::at(Path::new(&project.path)).await?;
         Ok(repository.remove_worktree(Path::new(&worktree.path)).await?)
     }
@@ -152,6 +196,12 @@ impl Workspaces {
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     let what = format!("{} could not be created: {error}", path.display());
     Failure::new(ErrorCode::GitFailed, what)
+}
+
+fn not_on(branch: &str) -> String {
+    format!(
+        "The worktree is not on its branch {branch}. Check out that branch there, so that no commit is lost."
+    )
 }
 
 /// Every worktree that exists, whether or not its session does.

@@ -155,8 +155,12 @@ impl Stage {
     }
 
     pub async fn create(&self) -> Result<Chat, ProviderError> {
-        let new =
-            NewSession { project_dir: self.place.project(), session_id: None, chosen: Vec::new() };
+        let new = NewSession {
+            project_dir: self.place.project(),
+            session_id: None,
+            chosen: Vec::new(),
+            wanted: Vec::new(),
+        };
         let session = self.provider.create_session(new).await?;
         Ok(self.chat(session))
     }

@@ -25,7 +25,7 @@ use crate::feed::{Follow, Outbox};
 use crate::journal::Journal;
 use crate::projects::{ProjectPath, Projects};
 use crate::search::Search;
-use crate::store::{ChoicesFile, RefsFile, SessionsFile, TrustFile};
+use crate::store::{ChoicesFile, ComparisonsFile, RefsFile, SessionsFile, TrustFile};
 use crate::workspaces::Workspaces;
 use std::sync::{Arc, Mutex};
 
@@ -239,6 +239,7 @@ impl Stage {
             projects,
             sessions,
             choices: ChoicesFile::open(home.path()),
+            comparisons: ComparisonsFile::open(home.path()),
             refs: RefsFile::open(home.path()),
             workspaces: Workspaces::beside(home.path()),
             trust: Arc::new(TrustFile::open(home.path())),
@@ -251,7 +252,7 @@ impl Stage {
         })
         .await
         .unwrap();
-        service.create(&project.id, &puppet.cli_type, None, None, None).await.unwrap();
+        service.create(&project.id, &puppet.cli_type, Start::default(), None).await.unwrap();
         Self { _home: home, puppet, service, client: hub.join() }
     }
 

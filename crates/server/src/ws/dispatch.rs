@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use liminal_agents::OptionChange;
 use liminal_contract::{Answer, ClientMessage, Request, ServerMessage, SessionId};
 
 use super::reply::Reply;
@@ -13,7 +14,9 @@ use super::{changes, files, outside, projects, search, sessions};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::feed::{Client, Place};
-use crate::sessions::{Handed, NowRequest, OptionChange, Send, SessionRequest, TaskReply};
+use crate::sessions::{
+    Handed, NewCompare, NowRequest, Others, Send, SessionRequest, Start, TaskReply,
+};
 
 pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
     use ClientMessage as Asked;
@@ -45,9 +48,10 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
             let sessions = app.service.list(&project_id, archived.unwrap_or(false)).await?;
             Ok(ServerMessage::SessionList { project_id, sessions })
         }),
-        Asked::SessionCreate { project_id, cli_type, policy, workspace } => {
-            let how = (policy, workspace);
-            tokio::spawn(sessions::create(app, client, project_id, cli_type, how, reply));
+        Asked::SessionCreate { project_id, cli_type, policy, workspace, options, confirmed } => {
+            let (worktree, confirmed) = (sessions::worktree(workspace), confirmed == Some(true));
+            let start = Start { policy, worktree, options, confirmed };
+            tokio::spawn(sessions::create(app, client, project_id, cli_type, start, reply));
         }
         Asked::WorkspaceOffer { project_id } => answer(reply, async move {
             let project = app.projects.workable(&project_id).await?;
@@ -162,6 +166,44 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         Asked::NowLeave {} => {
             let _stopping = app.now.send(NowRequest::Leave(client.outbox));
             reply.with(ServerMessage::Ok {});
+        }
+        Asked::SessionOffer { project_id } => answer(reply, async move {
+            let agents = app.service.offer(&project_id).await?;
+            Ok(ServerMessage::SessionOffer { project_id, agents })
+        }),
+        Asked::CompareStart {
+            project_id,
+            base,
+            bring,
+            content,
+            attachments,
+            agents,
+            confirmed,
+        } => {
+            let new = NewCompare {
+                project: project_id,
+                base,
+                bring: bring == Some(true),
+                content,
+                attachments,
+                agents,
+                confirmed: confirmed == Some(true),
+            };
+            answer(reply, async move { sessions::compare(&app, &client, new).await });
+        }
+        Asked::CompareList {} => answer(reply, async move {
+            Ok(ServerMessage::CompareList { compares: app.service.comparisons()? })
+        }),
+        Asked::CompareKeep { compare_id, session_id, discard_others, confirmed } => {
+            let others = match (discard_others, confirmed) {
+                (false, _) => Others::Stay,
+                (true, Some(true)) => Others::DiscardAfterCommit,
+                (true, _) => Others::Discard,
+            };
+            answer(reply, async move {
+                let compare = app.service.keep(&compare_id, &session_id, others).await?;
+                Ok(ServerMessage::CompareChanged { compare })
+            });
         }
         Asked::OutsideList { project_id } => {
             answer(reply, async move { outside::list(&app, project_id).await });

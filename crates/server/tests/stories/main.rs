@@ -12,6 +12,7 @@ mod agents;
 mod attachments;
 mod changes;
 mod commands;
+mod comparing;
 mod damaged_files;
 mod dependencies;
 mod door;

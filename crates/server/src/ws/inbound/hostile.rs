@@ -18,7 +18,8 @@ fn messages() -> Vec<String> {
         r#"{"type":"session:open","sessionId":"codex:s","since":{"stream":"x","seq":7},"tails":true,"requestId":"1"}"#,
         concat!(
             r#"{"type":"session:create","projectId":"p","cliType":"codex","#,
-            r#""workspace":{"kind":"worktree","base":"main","name":"x","bring":true},"requestId":"1"}"#
+            r#""workspace":{"kind":"worktree","base":"main","name":"x","bring":true},"#,
+            r#""options":{"model":"m","fast":true},"confirmed":true,"requestId":"1"}"#
         ),
         r#"{"type":"workspace:offer","projectId":"p","requestId":"1"}"#,
         r#"{"type":"workspace:remove","sessionId":"codex:s","requestId":"1"}"#,
@@ -39,6 +40,17 @@ fn messages() -> Vec<String> {
         r#"{"type":"session:looked","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"now:follow","requestId":"1"}"#,
         r#"{"type":"now:leave","requestId":"1"}"#,
+        r#"{"type":"session:offer","projectId":"p","requestId":"1"}"#,
+        concat!(
+            r#"{"type":"compare:start","projectId":"p","base":"main","bring":true,"content":"x","#,
+            r#""agents":[{"cliType":"codex","options":{"model":"m"}},{"cliType":"codex","policy":"ask"}],"#,
+            r#""attachments":[{"path":"a"}],"confirmed":true,"requestId":"1"}"#
+        ),
+        r#"{"type":"compare:list","requestId":"1"}"#,
+        concat!(
+            r#"{"type":"compare:keep","compareId":"c","sessionId":"codex:s","discardOthers":true,"#,
+            r#""confirmed":true,"requestId":"1"}"#
+        ),
         r#"{"type":"session:archive","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:reconnect","cliType":"codex","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:close","sessionId":"codex:s","requestId":"1"}"#,
