@@ -59,12 +59,7 @@ test("keeping one names what the others would lose, and discards them without lo
   expect(git(repository, "worktree", "list").trim().split("\n")).toHaveLength(2)
 })
 
-test("each asks as any session does, also in Now", async ({
-  shell,
-  page,
-  repository,
-  liminal,
-}) => {
+test("each asks as any session does, also in Now", async ({ shell, page, repository, liminal }) => {
   void repository
   void liminal
   await page.setViewportSize({ width: 1600, height: 900 })

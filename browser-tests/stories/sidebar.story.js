@@ -98,3 +98,14 @@ test("the keys for a session's most used things are in its menu and in the help"
   await expect(shell.sessions("web")).toHaveCount(0)
   await expect(shell.toast).toContainText("Archived “Work”.")
 })
+
+test("the sidebar's foot has each agent with its state, and restarts one", async ({ shell, page }) => {
+  const path = await shell.hasProject("web")
+  await shell.hasSession(path, "Work")
+  await page.getByRole("button", { name: "Agents", exact: true }).click()
+  const menu = page.getByRole("menu", { name: "Agents" })
+  await expect(menu.getByRole("menuitem", { name: /Helper/ })).toContainText("running")
+  await expect(menu.getByRole("menuitem", { name: /Gemini/ })).toContainText("npm install")
+  await menu.getByRole("menuitem", { name: /Helper/ }).click()
+  await expect(shell.toast).toContainText("Helper restarts.")
+})

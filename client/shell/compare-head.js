@@ -4,10 +4,20 @@ import { updateAgentMark } from "../shared/agents.js"
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { between, clock, money } from "../portlet/words.js"
-import { moodWords } from "./model.js"
 
 /** @import { Figures } from "../shared/bridge.js" */
+/** @import { Mood } from "./model.js" */
 /** @import { ComparedPane } from "./panes.js" */
+
+/** @type {Record<Mood, string>} */
+const stateWords = {
+  waiting: "waits for you",
+  running: "working",
+  failed: "failed",
+  interrupted: "interrupted",
+  unread: "done",
+  idle: "done",
+}
 
 /** @param {{ open(): void, keep(): void, now(): number }} deps */
 export function mountCompareHead(deps) {
@@ -63,7 +73,7 @@ export function mountCompareHead(deps) {
       setText(choices, next.choices)
       setText(place, next.place)
       setAttribute(element, "data-mood", next.mood)
-      setText(state, next.mood === "idle" || next.mood === "unread" ? "done" : (moodWords[next.mood] ?? ""))
+      setText(state, stateWords[next.mood])
       changes.hidden = next.counts === null
       setText(added, `+${next.counts?.added ?? 0}`)
       setText(removed, `−${next.counts?.removed ?? 0}`)

@@ -41,6 +41,8 @@ export function createNewSession({
 }) {
   /** @type {ReturnType<typeof openStart> | null} */
   let dialog = null
+  /** The sessions that were made, by the pane in which they began. @type {Map<string, string>} */
+  const made = new Map()
   const pictures = createPictures(door.api, new AbortController().signal)
 
   /** The project for a new session when none is given: the active tab's, else the last used, else the first. */
@@ -111,14 +113,21 @@ export function createNewSession({
         keep: (draft) => keepDraft(preferences, NEW, draft),
         async start(start) {
           remember(start)
-          if (start.members.length > 1) await compare(start)
-          else create(start)
+          const pane = start.members.length > 1 ? await compare(start) : create(start)
           keepDraft(preferences, NEW, { text: "", attachments: [] })
           dialog = null
+          return () => focusStarted(pane)
         },
       },
     )
     socket.request({ type: "agents:list" }).catch(() => {}) // another agent may have been installed since
+  }
+
+  /** It may be a session already. @param {string} pane */
+  function focusStarted(pane) {
+    const session = made.get(pane)
+    if (session === undefined) focusPane(pane)
+    else if (shell().tabs.active === session) portlets.focus(session)
   }
 
   /** The next session in this project starts in the same way. @param {Start} start */
@@ -134,7 +143,7 @@ export function createNewSession({
     })
   }
 
-  /** @param {Start} start */
+  /** Returns the first pane. @param {Start} start */
   async function compare({ prompt, attachments, projectId, members, workspace }) {
     const { policy } = shell().defaults
     const { base, bring } = workspace.kind === "worktree" ? workspace : { base: undefined, bring: undefined }
@@ -152,24 +161,23 @@ export function createNewSession({
         ...(member.policy === null && policy === null ? {} : { policy: member.policy ?? policy ?? "ask" }),
       })),
     })
-    if (frame.type !== "compare:changed") return
+    if (frame.type !== "compare:changed") throw frame
     view.closeDrawer()
     set({ tabs: openTab(shell().tabs, compareTab(frame.compare.id)) })
-    const [first] = panesOf(frame.compare)
-    if (first) setTimeout(() => focusPane(first.id))
+    return panesOf(frame.compare)[0]?.id ?? ""
   }
 
-  /** @param {Start} start */
+  /** Returns its pane. @param {Start} start */
   function create(start) {
-    const [member] = start.members
-    if (!member) return
     const id = `creating:${uuid()}`
+    const [member] = start.members
+    if (!member) return id
     /** @type {Creation} */
     const creation = { ...start, ...member, more: [], typed: "", error: null }
     set({ creating: new Map(shell().creating).set(id, creation), tabs: openTab(shell().tabs, id) })
     view.closeDrawer()
-    focusPane(id)
     requestCreate(id)
+    return id
   }
 
   /** @param {string} id @param {Partial<Creation>} change */
@@ -214,6 +222,7 @@ export function createNewSession({
     if (creation.prompt !== "" || attachments.length > 0) say(sessionId, creation.prompt, attachments)
     for (const words of creation.more) say(sessionId, words, [])
     if (creation.typed !== "") keepDraft(preferences, sessionId, { text: creation.typed, attachments: [] })
+    made.set(id, sessionId)
     const wasOpen = shell().tabs.order.includes(id)
     const wasActive = shell().tabs.active === id
     set({ tabs: replaceTab(shell().tabs, id, sessionId), creating: withoutKey(shell().creating, id) })

@@ -5,10 +5,10 @@ import { el, setText } from "../shared/dom.js"
 
 /** @import { Frame, WorkspaceChoice } from "../contract.js" */
 
-/** What worktrees can be made from; words if they can't. @typedef {Extract<Frame, { type: "workspace:offer" }>} Offer */
+/** What worktrees can be made from. @typedef {Extract<Frame, { type: "workspace:offer" }>} Offer */
 
 /** @typedef {object} StartWhereDeps
- * @property {(projectId: string) => Promise<Offer | string>} offer
+ * @property {(projectId: string) => Promise<Offer | string>} offer  Words if there can be none.
  * @property {() => void} changed */
 
 /** @param {StartWhereDeps} deps */

@@ -38,7 +38,8 @@ import { hasTwins } from "./start-state.js"
  * @property {(projectId: string, session: OutsideSession | null) => void} continueOutside  Null: shows all of them.
  * @property {(projectId: string, query: string) => Promise<Extract<Frame, { type: "files:found" }>>} findFiles
  * @property {(bytes: Blob, name: string) => Promise<Attachment>} upload
- * @property {(start: Start) => Promise<void>} start  Rejects if it can't start, and the dialog stays.
+ * @property {(start: Start) => Promise<() => void>} start  Rejects if it can't start, and the dialog stays. Resolves
+ *   with what moves the focus there, once the dialog is closed.
  * @property {(draft: Draft) => void} keep  The words, until they are sent. */
 
 /** How many sessions of the terminal are shown. */
@@ -126,6 +127,7 @@ export function openStart(first, deps) {
   )
   const dialog = el("dialog", { class: "dialog start", "aria-label": "New session" }, form)
   let isStarting = false
+  let focusStarted = () => {}
 
   const only = () => (agents.members().length === 1 ? agents.members()[0] : undefined)
 
@@ -223,7 +225,7 @@ export function openStart(first, deps) {
       workspace: where.value(),
     }
     try {
-      await deps.start(start)
+      focusStarted = await deps.start(start)
       dialog.close()
     } catch (reason) {
       isStarting = false
@@ -251,7 +253,10 @@ export function openStart(first, deps) {
   })
   if (first.attachments.length > 0) writing.attach.put(first.attachments)
   update()
-  show(dialog, () => ending.abort())
+  show(dialog, () => {
+    ending.abort()
+    focusStarted()
+  })
   writing.grow()
   prompt.setSelectionRange(prompt.value.length, prompt.value.length)
   ask()

@@ -147,8 +147,7 @@ impl SessionService {
         others: Others,
     ) -> Result<Compare, Failure> {
         let compare = self.around.comparisons.get(id)?;
-        let is_started = |state: &MemberState| matches!(state, MemberState::Started { session_id } if session_id == kept);
-        if !compare.members.iter().any(|member| is_started(&member.state)) {
+        if !compare.members.iter().any(|member| started(member) == Some(kept)) {
             let what = "`sessionId` is not one of this comparison";
             return Err(Failure::invalid(what).about(kept.clone()));
         }
@@ -157,31 +156,35 @@ impl SessionService {
             Others::Discard | Others::DiscardAfterCommit => compare
                 .members
                 .iter()
-                .filter(|member| !is_started(&member.state))
-                .filter_map(|member| match &member.state {
-                    MemberState::Started { session_id } => Some(session_id.clone()),
-                    _ => None,
-                })
+                .filter_map(started)
+                .filter(|id| *id != kept)
+                .cloned()
                 .collect(),
         };
         if others == Others::Discard {
             self.check_loss(&rest).await?;
         }
-        for session in &rest {
-            self.discard(session, others).await?;
+        let (mut discarded, mut failed) = (Vec::new(), None);
+        for session in rest {
+            match self.discard(&session, others).await {
+                Ok(()) => discarded.push(session),
+                Err(failure) => {
+                    failed = Some(failure);
+                    break;
+                }
+            }
         }
-        let kept = kept.clone();
-        self.change_compare(id, move |compare| {
-            compare.kept = Some(kept);
+        let kept = failed.is_none().then(|| kept.clone());
+        let changed = self.change_compare(id, move |compare| {
+            compare.kept = kept.or(compare.kept.take());
             for member in &mut compare.members {
-                if let MemberState::Started { session_id } = &member.state
-                    && rest.contains(session_id)
-                {
+                if let Some(session_id) = started(member).filter(|id| discarded.contains(id)) {
                     member.state = MemberState::Discarded { session_id: session_id.clone() };
                 }
             }
-        })
-        .await
+        });
+        let changed = changed.await?;
+        failed.map_or(Ok(changed), Err)
     }
 
     /// Refuses if removing the worktrees of these sessions would lose something, and says for each what.
@@ -238,5 +241,14 @@ impl SessionService {
             hub.broadcast(ServerMessage::CompareChanged { compare: compare.clone() });
         };
         self.around.comparisons.update(id, change, tell).await
+    }
+}
+
+fn started(member: &CompareMember) -> Option<&SessionId> {
+    match &member.state {
+        MemberState::Started { session_id } => Some(session_id),
+        MemberState::Starting {} | MemberState::Failed { .. } | MemberState::Discarded { .. } => {
+            None
+        }
     }
 }
