@@ -102,7 +102,11 @@ export type Worktree = { path: string, branch: string,
 /**
  * The branch that it was made from.
  */
-base?: string, };
+base?: string, 
+/**
+ * Where in it the session works, if the project is not the repository's topmost directory.
+ */
+below?: string, };
 export type WorkspaceChoice = { "kind": "project", } | { "kind": "worktree", 
 /**
  * A branch. Absent: the last commit.
@@ -115,7 +119,12 @@ name?: string,
 /**
  * Copies what is not committed in the project, if it is made from the current branch.
  */
-bring?: boolean, };
+bring?: boolean, 
+/**
+ * A command to run in it before the first message, kept for the project's next worktrees. Absent: the one
+ * that is kept; empty: none.
+ */
+setup?: string, };
 export type SessionListItem = { id: SessionId, projectId: ProjectId, 
 /**
  * "New Session" until the first message.
@@ -138,7 +147,7 @@ unread: boolean,
  */
 worktree?: Worktree, 
 /**
- * After its last turn: of its branch against the base in a worktree, else of the files that it named.
+ * Of its branch against the base in a worktree, else of the files that it named.
  */
 counts?: ChangeCounts, };
 export type TurnOrigin = "user" | "agent";
@@ -841,6 +850,68 @@ messages: Array<QueuedMessage>,
  * The last messages that users removed: a repeated send must not bring one back.
  */
 removed?: Array<RemovedMessage>, };
+export type DiffSide = "old" | "new";
+export type Comment = { id: string, 
+/**
+ * As listed.
+ */
+path: string, side: DiffSide, 
+/**
+ * The first and the last, counted from 1.
+ */
+lines: [number, number], 
+/**
+ * These lines, as they were.
+ */
+snippet: string, text: string, };
+export type NewComment = { 
+/**
+ * The one that it replaces.
+ */
+id?: string, path: string, side: DiffSide, lines: [number, number], snippet: string, text: string, };
+export type MovedComment = { id: string, 
+/**
+ * Where the first of them is now. Absent: the code has changed.
+ */
+line?: number, };
+export type WorkspaceKind = "project" | "worktree" | "directory";
+export type WorkspaceState = "ok" | "missing" | "busy" | "no-git";
+export type Workspace = { kind: WorkspaceKind, path: string, 
+/**
+ * Absent while no branch is checked out.
+ */
+branch?: string, 
+/**
+ * What the branch is compared with.
+ */
+base?: string, 
+/**
+ * Commits that only the branch has.
+ */
+ahead?: number, 
+/**
+ * Commits that only the base has.
+ */
+behind?: number, state: WorkspaceState, 
+/**
+ * With `busy`: what git is in the middle of, for the user.
+ */
+doing?: string, };
+export type SetupState = "running" | "done" | "failed" | "skipped";
+export type SetupAct = "skip" | "again";
+export type Setup = { 
+/**
+ * As the user typed it.
+ */
+command: string, state: SetupState, 
+/**
+ * The end of what it printed.
+ */
+output: string, 
+/**
+ * Absent if it runs, or was ended by something else.
+ */
+exitCode?: number, };
 export type SessionFacts = { asks: Asks, 
 /**
  * The agent's own settings, each with its current value.
@@ -857,7 +928,19 @@ continueAt?: Continuation, queue: MessageQueue,
 /**
  * Whether the agent takes pictures. Absent until it said so.
  */
-takesPictures?: boolean, steers: Steers, };
+takesPictures?: boolean, steers: Steers, 
+/**
+ * Comments on changes that are not sent yet, in the order in which they were written.
+ */
+comments?: Array<Comment>, 
+/**
+ * Absent until it is known, and in a project's directory without git.
+ */
+workspace?: Workspace, 
+/**
+ * Absent if there is none.
+ */
+setup?: Setup, };
 export type ChangeScope = { "kind": "turn", 
 /**
  * Absent: the last turn.
@@ -884,7 +967,11 @@ version: string,
 /**
  * In a turn: no tool call named it, so perhaps the agent did not change it.
  */
-meanwhile?: boolean, };
+meanwhile?: boolean, 
+/**
+ * With `meanwhile`: the title of another session in this directory, whose calls named it.
+ */
+by?: string, };
 export type NowRow = { 
 /**
  * What the agent says or does, what it said, or why it stopped. Plain text.
@@ -931,7 +1018,7 @@ unread: boolean,
  */
 worktree?: Worktree, 
 /**
- * After its last turn: of its branch against the base in a worktree, else of the files that it named.
+ * Of its branch against the base in a worktree, else of the files that it named.
  */
 counts?: ChangeCounts, };
 export type Pictures = { 
@@ -973,7 +1060,7 @@ policy?: Policy,
 /**
  * Absent: the project's directory.
  */
-workspace?: WorkspaceChoice, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "session:open", sessionId: SessionId, 
+workspace?: WorkspaceChoice, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "workspace:renew", sessionId: SessionId, } | { "type": "workspace:setup", sessionId: SessionId, act: SetupAct, } | { "type": "session:open", sessionId: SessionId, 
 /**
  * How far this browser has seen it.
  */
@@ -1061,7 +1148,11 @@ context?: number,
 /**
  * Lines that differ only in whitespace count as the same.
  */
-ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
+ignoreWhitespace?: boolean, } | { "type": "changes:comment", sessionId: SessionId, comment: NewComment, } | { "type": "changes:uncomment", sessionId: SessionId, commentId: string, } | { "type": "changes:send-comments", sessionId: SessionId, } | { "type": "changes:storage", 
+/**
+ * In bytes: sets how much they may take.
+ */
+most?: number, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
 /**
  * As listed.
  */
@@ -1106,7 +1197,7 @@ policy?: Policy,
 /**
  * Absent: the project's directory.
  */
-workspace?: WorkspaceChoice, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "session:open", sessionId: SessionId, 
+workspace?: WorkspaceChoice, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "workspace:renew", sessionId: SessionId, } | { "type": "workspace:setup", sessionId: SessionId, act: SetupAct, } | { "type": "session:open", sessionId: SessionId, 
 /**
  * How far this browser has seen it.
  */
@@ -1194,7 +1285,11 @@ context?: number,
 /**
  * Lines that differ only in whitespace count as the same.
  */
-ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
+ignoreWhitespace?: boolean, } | { "type": "changes:comment", sessionId: SessionId, comment: NewComment, } | { "type": "changes:uncomment", sessionId: SessionId, commentId: string, } | { "type": "changes:send-comments", sessionId: SessionId, } | { "type": "changes:storage", 
+/**
+ * In bytes: sets how much they may take.
+ */
+most?: number, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
 /**
  * As listed.
  */
@@ -1399,7 +1494,11 @@ branches: Array<string>,
 /**
  * Files in the project that are not committed.
  */
-uncommitted: number, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, 
+uncommitted: number, 
+/**
+ * The command that is run in each new worktree.
+ */
+setup?: string, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, 
 /**
  * Absent while no branch is checked out.
  */
@@ -1421,13 +1520,21 @@ state?: string,
  */
 notes: Array<string>, 
 /**
+ * Comments whose lines are elsewhere by now.
+ */
+moved?: Array<MovedComment>, 
+/**
+ * The titles of other sessions that work in this directory.
+ */
+others?: Array<string>, 
+/**
  * By path.
  */
 files: Array<ChangedFile>, 
 /**
  * How many files are not listed because there are too many.
  */
-more: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
+more: number, } | { "type": "changes:storage", bytes: number, most: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
 /**
  * The difference; empty if there is a `note` instead.
  */
@@ -1634,7 +1741,11 @@ branches: Array<string>,
 /**
  * Files in the project that are not committed.
  */
-uncommitted: number, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, 
+uncommitted: number, 
+/**
+ * The command that is run in each new worktree.
+ */
+setup?: string, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, 
 /**
  * Absent while no branch is checked out.
  */
@@ -1656,13 +1767,21 @@ state?: string,
  */
 notes: Array<string>, 
 /**
+ * Comments whose lines are elsewhere by now.
+ */
+moved?: Array<MovedComment>, 
+/**
+ * The titles of other sessions that work in this directory.
+ */
+others?: Array<string>, 
+/**
  * By path.
  */
 files: Array<ChangedFile>, 
 /**
  * How many files are not listed because there are too many.
  */
-more: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
+more: number, } | { "type": "changes:storage", bytes: number, most: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
 /**
  * The difference; empty if there is a `note` instead.
  */

@@ -124,6 +124,7 @@ fn copy_index(from: &Path, to: &Path, directory: &Path) -> Result<(), GitError> 
         fs::remove_dir_all(directory).map_err(failed)?;
     }
     fs::create_dir_all(directory).map_err(failed)?;
+    remove_halves(directory);
     match fs::copy(from, to) {
         // Before the first `git add` there is none.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -137,6 +138,15 @@ fn copy_index(from: &Path, to: &Path, directory: &Path) -> Result<(), GitError> 
         .map_err(failed)
 }
 
+/// Removes the packs that a call of git was writing when it was ended.
+fn remove_halves(scratch: &Path) {
+    let packs = scratch.parent().map(|store| store.join("objects/pack"));
+    let halves = packs.and_then(|packs| fs::read_dir(packs).ok()).into_iter().flatten().flatten();
+    for half in halves.filter(|file| file.file_name().as_bytes().starts_with(b"tmp_")) {
+        let _the_next_one_does = fs::remove_file(half.path());
+    }
+}
+
 /// The paths to keep, each followed by a zero byte, and those to leave out.
 fn paths(root: &Path, changed: &[u8], others: &[u8]) -> (Vec<u8>, Vec<RepoPath>) {
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
@@ -145,7 +155,9 @@ fn paths(root: &Path, changed: &[u8], others: &[u8]) -> (Vec<u8>, Vec<RepoPath>)
         let full = root.join(path.as_path());
         let is_fine = match fs::symlink_metadata(&full) {
             Ok(found) if found.is_file() => found.len() <= most && fs::File::open(&full).is_ok(),
-            Ok(_) | Err(_) => true,
+            // git can't keep a pipe, a socket or a device.
+            Ok(found) => found.is_dir() || found.is_symlink(),
+            Err(_) => true,
         };
         if is_fine {
             kept.extend_from_slice(path.as_path().as_os_str().as_bytes());

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use liminal_agents::{NewSession, ProviderRegistry};
 use liminal_contract::{
     AttachedSession, AttachedState, AttachmentRef, CliType, ErrorCode, Policy, ProjectId,
-    ServerMessage, SessionId, SessionListItem, SessionStatus, Timestamp, WhenBusy,
+    ServerMessage, SessionId, SessionListItem, SessionStatus, Timestamp, WhenBusy, WorkspaceKind,
 };
 use tokio::sync::{Mutex, MutexGuard, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -25,7 +25,7 @@ use super::task::SessionRequest;
 use super::title::NEW_SESSION;
 use super::unread::Unread;
 use crate::attachments::Attachments;
-use crate::changes::Changes;
+use crate::changes::{Changes, Place};
 use crate::failure::Failure;
 use crate::feed::{Follow, Hub, Outbox};
 use crate::journal::{Committed, Journal};
@@ -34,7 +34,7 @@ use crate::search::Search;
 use crate::store::{
     Choice, ChoicesFile, RefsFile, SessionRecord, SessionsFile, TitleBy, TrustFile,
 };
-use crate::workspaces::{Wanted, Workspaces};
+use crate::workspaces::{self, Wanted, Workspaces};
 
 /// How long to wait for the last commits before ending the agents, which takes two seconds at most. The journal writes
 /// the rest during that time.
@@ -90,11 +90,18 @@ impl Surroundings {
     }
 
     /// Where a session works.
+    pub fn place(&self, record: &SessionRecord) -> Place {
+        let base = record.worktree.as_ref().and_then(|worktree| worktree.base.clone());
+        let (kind, directory) = match (&record.worktree, &record.directory) {
+            (Some(worktree), _) => (WorkspaceKind::Worktree, workspaces::place(worktree)),
+            (None, Some(directory)) => (WorkspaceKind::Directory, PathBuf::from(directory)),
+            (None, None) => (WorkspaceKind::Project, self.project_dir(&record.project_id)),
+        };
+        Place { kind, directory, base }
+    }
+
     pub fn directory(&self, record: &SessionRecord) -> PathBuf {
-        match &record.worktree {
-            Some(worktree) => PathBuf::from(&worktree.path),
-            None => self.project_dir(&record.project_id),
-        }
+        self.place(record).directory
     }
 }
 
@@ -164,11 +171,11 @@ impl SessionService {
         let project = self.around.projects.workable(project).await?;
         let project_dir = PathBuf::from(&project.path);
         let chosen = self.around.choices.last(&project_dir, cli_type);
-        let worktree = match worktree {
-            Some(wanted) => Some(self.make_worktree(&project, wanted).await?),
-            None => None,
+        let (worktree, setup) = match worktree {
+            Some(wanted) => self.make_worktree(&project, wanted).await?,
+            None => (None, None),
         };
-        let directory = worktree.as_ref().map_or(project_dir, |made| PathBuf::from(&made.path));
+        let directory = worktree.as_ref().map_or(project_dir, workspaces::place);
         let new = NewSession { project_dir: directory, session_id: None, chosen };
         let made = match provider.create_session(new).await {
             Ok(made) => made,
@@ -193,6 +200,7 @@ impl SessionService {
             policy,
             title_by: None,
             worktree,
+            directory: None,
             counts: None,
             other: serde_json::Map::new(),
         };
@@ -206,6 +214,9 @@ impl SessionService {
         self.around.journal.commit(&id, 0, Vec::new(), Box::new(|| {}));
         let mut registry = self.registry.lock().await;
         let session = self.run(record.clone(), None, provider, Some((made.output, creator)));
+        if let Some(command) = setup {
+            let _it_just_began = session.ask(SessionRequest::SetUp(command));
+        }
         registry.add(session);
         Ok(registry.row(record))
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use liminal_agents::process::GuardCommand;
 use liminal_agents::{
     AgentPrompt, CliProvider, LoadSession, Metered, NewSession, Output, ProviderError,
     ProviderRegistry, ProviderSession,
@@ -240,7 +241,7 @@ impl Stage {
             sessions,
             choices: ChoicesFile::open(home.path()),
             refs: RefsFile::open(home.path()),
-            workspaces: Workspaces::beside(home.path()),
+            workspaces: Workspaces::beside(home.path(), GuardCommand::new("/nowhere")),
             trust: Arc::new(TrustFile::open(home.path())),
             registry,
             policy: Policy::Ask,

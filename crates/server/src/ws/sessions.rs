@@ -10,7 +10,7 @@ use super::reply::Reply;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::feed::{Client, Follow, Outbox, Place};
-use crate::sessions::{Open, Send, Sent, SessionRequest, Wanted};
+use crate::sessions::{Handed, Open, Send, Sent, SessionRequest, Wanted};
 
 /// In characters. Every view cuts longer titles, so they are refused here.
 const LONGEST_TITLE: usize = 200;
@@ -54,6 +54,16 @@ pub async fn send(app: Arc<App>, mut place: Place, send: Send, reply: Reply) {
     place.reached().await;
     let handed = app.service.hand_message(send).await;
     drop(place);
+    answer_sent(handed, session_id, (sender, request_id), reply).await;
+}
+
+/// Says what became of a message.
+pub async fn answer_sent(
+    handed: Result<Handed<Sent>, Failure>,
+    session_id: SessionId,
+    (sender, request_id): (Option<Arc<Outbox>>, Option<String>),
+    reply: Reply,
+) {
     let sent = match handed {
         Ok(handed) => handed.answer().await,
         Err(failure) => Err(failure),
@@ -83,8 +93,8 @@ pub async fn create(
     reply: Reply,
 ) {
     let worktree = match workspace {
-        Some(WorkspaceChoice::Worktree { base, name, bring }) => {
-            Some(Wanted { base, name, bring: bring == Some(true) })
+        Some(WorkspaceChoice::Worktree { base, name, bring, setup }) => {
+            Some(Wanted { base, name, bring: bring == Some(true), setup })
         }
         Some(WorkspaceChoice::Project {}) | None => None,
     };
