@@ -1148,7 +1148,11 @@ context?: number,
 /**
  * Lines that differ only in whitespace count as the same.
  */
-ignoreWhitespace?: boolean, } | { "type": "changes:comment", sessionId: SessionId, comment: NewComment, } | { "type": "changes:uncomment", sessionId: SessionId, commentId: string, } | { "type": "changes:send-comments", sessionId: SessionId, } | { "type": "changes:storage", 
+ignoreWhitespace?: boolean, } | { "type": "changes:comment", sessionId: SessionId, comment: NewComment, } | { "type": "changes:uncomment", sessionId: SessionId, 
+/**
+ * Absent: every comment.
+ */
+commentId?: string, } | { "type": "changes:send-comments", sessionId: SessionId, } | { "type": "changes:storage", 
 /**
  * In bytes: sets how much they may take.
  */
@@ -1285,7 +1289,11 @@ context?: number,
 /**
  * Lines that differ only in whitespace count as the same.
  */
-ignoreWhitespace?: boolean, } | { "type": "changes:comment", sessionId: SessionId, comment: NewComment, } | { "type": "changes:uncomment", sessionId: SessionId, commentId: string, } | { "type": "changes:send-comments", sessionId: SessionId, } | { "type": "changes:storage", 
+ignoreWhitespace?: boolean, } | { "type": "changes:comment", sessionId: SessionId, comment: NewComment, } | { "type": "changes:uncomment", sessionId: SessionId, 
+/**
+ * Absent: every comment.
+ */
+commentId?: string, } | { "type": "changes:send-comments", sessionId: SessionId, } | { "type": "changes:storage", 
 /**
  * In bytes: sets how much they may take.
  */

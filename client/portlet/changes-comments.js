@@ -5,7 +5,7 @@ import { icon } from "../shared/icons.js"
 import { lastLine, movedWords, rangeOf, rangeWords } from "./comments-state.js"
 
 /** @import { Comment, DiffSide, MovedComment, NewComment } from "../contract.js" */
-/** @import { DiffLine, LineRange } from "./comments-state.js" */
+/** @import { DiffLine } from "./comments-state.js" */
 
 /** @typedef {object} CommentDeps
  * @property {(comment: NewComment) => void} keep

@@ -430,6 +430,7 @@ export function startApp(document, door, admission) {
         active: id === tabs.active,
         beside: id !== tabs.active && visible.includes(id),
         preview: id === tabs.preview,
+        counts: sessionOf(model, id)?.counts ?? null,
         mood: creating.has(id) ? (creating.get(id)?.error ? "failed" : "running") : (moods.get(id) ?? "idle"),
       })),
       { active: isNowInFront(), waiting },

@@ -1,4 +1,5 @@
-/** The form for a session in a worktree of its own: agent, base, name, and whether uncommitted files come along. */
+/** The form for a session in a worktree of its own: agent, base, name, and whether uncommitted files come along, and the
+ * command that prepares it. */
 
 import { openDialog } from "../shared/dialog.js"
 import { el } from "../shared/dom.js"
@@ -34,6 +35,16 @@ export function openWorktreeDialog(project, agents, offer, create) {
   }
   base.addEventListener("change", showBring)
   showBring()
+  const setup = el("input", {
+    class: "field",
+    id: "worktree-setup",
+    placeholder: "None, for example npm install",
+    autocomplete: "off",
+    spellcheck: "false",
+    maxlength: 4000,
+    value: offer.setup ?? "",
+    title: "Runs in each new worktree of this project. The first message waits for it.",
+  })
   const cancel = el("button", { class: "button", type: "button", text: "Cancel" })
   const submit = el("button", { class: "button", "data-kind": "main", type: "submit", text: "Create session" })
   const form = el(
@@ -44,6 +55,7 @@ export function openWorktreeDialog(project, agents, offer, create) {
     field("Based on", "worktree-base", base),
     field("Name", "worktree-name", name),
     bringField,
+    field("Setup command", "worktree-setup", setup),
     el("div", { class: "dialog-actions" }, cancel, submit),
   )
   const dialog = openDialog(`New session in a worktree of ${project}`, [form], { className: "worktree" })
@@ -56,6 +68,7 @@ export function openWorktreeDialog(project, agents, offer, create) {
       ...(base.value === "" ? {} : { base: base.value }),
       ...(name.value.trim() === "" ? {} : { name: name.value.trim() }),
       ...(bringField.hidden || !bring.checked ? {} : { bring: true }),
+      ...(setup.value.trim() === (offer.setup ?? "") ? {} : { setup: setup.value.trim() }),
     })
   })
   agent.focus()

@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod checkpoints;
+mod odd;
 mod reading;
 mod scratch;
