@@ -173,6 +173,7 @@ export function mountComments(root, deps) {
       if (path !== shownPath) close()
       path = shownPath
       for (const each of root.querySelectorAll(".comment")) each.remove()
+      const at = plus.hidden ? -1 : Number(plus.dataset["at"])
       root.append(plus)
       plus.hidden = true
       for (const row of root.querySelectorAll("[data-commented]")) row.removeAttribute("data-commented")
@@ -187,6 +188,8 @@ export function mountComments(root, deps) {
         }
         put(commentCard(comment, movedWords(comment, moved)), comment.side, last)
       }
+      const pointed = rows()[at]
+      if (pointed !== undefined) showPlus(pointed)
       if (writing !== null && !writing.form.isConnected) {
         const { selectionStart, selectionEnd } = writing.text
         put(writing.form, writing.about.side, writing.about.lines[1])

@@ -1,7 +1,7 @@
 //! Where a session works and how much it changed, read again while its agent works.
 //!
 //! In each directory one survey runs at a time, and at most one a second; one that takes long is followed by a longer
-//! rest, so that no directory takes more than a twentieth of a processor.
+//! rest, so that a directory seldom takes more than a twentieth of a processor.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::one_at_a_time::OneAtATime;
 
 const SHORTEST_REST: Duration = Duration::from_secs(1);
+const LONGEST_REST: Duration = Duration::from_secs(5);
 /// A survey is followed by a rest that is this many times as long.
 const REST: u32 = 20;
 
@@ -56,7 +57,7 @@ impl Pace {
         let began = Instant::now();
         let done = work.await;
         let now = Instant::now();
-        let rest = (now - began).saturating_mul(REST).max(SHORTEST_REST);
+        let rest = (now - began).saturating_mul(REST).clamp(SHORTEST_REST, LONGEST_REST);
         let mut free_at = self.lock();
         free_at.retain(|_, at| *at > now);
         free_at.insert(directory.to_owned(), now + rest);

@@ -55,6 +55,10 @@ impl SessionService {
     pub async fn renew_worktree(self: &Arc<Self>, session: &SessionId) -> Result<(), Failure> {
         let record = self.record(session)?;
         let (project, worktree) = self.with_worktree(session).await?;
+        // An agent that runs is still in the directory that vanished.
+        if let Some(running) = self.registry.lock().await.running(session).cloned() {
+            ask(&running, SessionRequest::Kill).await?;
+        }
         let made = self.around.workspaces.renew(&project, &worktree).await;
         made.map_err(|failure| failure.about(session.clone()))?;
         let place = self.around.directory(&record);

@@ -9,7 +9,7 @@ use liminal_contract::{
 };
 use liminal_scripted_agent::{Steps, script};
 
-use crate::support::{App, Browser, Launch};
+use crate::support::{App, Browser, Launch, in_time};
 
 fn git(directory: &Path, arguments: &[&str]) {
     let done = Command::new("git")
@@ -220,12 +220,22 @@ async fn two_sessions_in_one_directory_are_told_apart_by_name() {
     let second = browser.creates_session(&project, "scripted").await;
     let turn = browser.says_to(&first, "first").await;
     browser.sees_text(&first, "I begin.").await;
+    // A busy machine may need longer than the message waits.
+    let scope = ChangeScope::Turn { turn_id: Some(turn.clone()) };
+    in_time(async {
+        let list = || ClientMessage::ChangesList { session_id: first.clone(), scope: scope.clone() };
+        while let ServerMessage::ChangesList { notes, .. } = browser.ask(list()).await {
+            if !notes.iter().any(|note| note.contains("was not recorded")) {
+                break;
+            }
+        }
+    })
+    .await;
     let other = browser.says_to(&second, "second").await;
     browser.sees_end(&other).await;
     std::fs::write(directory.join("go"), "").unwrap();
     browser.sees_end(&turn).await;
-    let scope = ChangeScope::Turn { turn_id: Some(turn) };
-    match browser.ask(ClientMessage::ChangesList { session_id: first, scope }).await {
+    match browser.ask(ClientMessage::ChangesList { session_id: first.clone(), scope }).await {
         ServerMessage::ChangesList { files, others, .. } => {
             assert_eq!(others, ["second"]);
             let by = |path: &str| {
@@ -248,12 +258,16 @@ async fn the_space_for_checkpoints_is_measured_and_limited() {
     let session = browser.creates_session(&project, "scripted").await;
     let turn = browser.says_to(&session, "work").await;
     browser.sees_end(&turn).await;
-    let ServerMessage::ChangesStorage { bytes, most } =
-        browser.ask(ClientMessage::ChangesStorage { most: None }).await
-    else {
-        panic!("not measured")
-    };
-    assert!(bytes > 0 && most == 2 << 30, "{bytes} of {most}");
+    in_time(async {
+        loop {
+            match browser.ask(ClientMessage::ChangesStorage { most: None }).await {
+                ServerMessage::ChangesStorage { bytes: 0, .. } => {}
+                ServerMessage::ChangesStorage { most, .. } => return assert_eq!(most, 2 << 30),
+                other => panic!("not measured: {other:?}"),
+            }
+        }
+    })
+    .await;
     let most = Some(5 << 30);
     browser.ask(ClientMessage::ChangesStorage { most }).await;
     let app = app.restart().await;
