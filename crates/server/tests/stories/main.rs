@@ -26,6 +26,7 @@ mod lifecycle;
 mod malformed_messages;
 mod mentions;
 mod now;
+mod odd_repositories;
 mod options;
 mod order;
 mod outside;

@@ -223,7 +223,8 @@ async fn two_sessions_in_one_directory_are_told_apart_by_name() {
     // A busy machine may need longer than the message waits.
     let scope = ChangeScope::Turn { turn_id: Some(turn.clone()) };
     in_time(async {
-        let list = || ClientMessage::ChangesList { session_id: first.clone(), scope: scope.clone() };
+        let list =
+            || ClientMessage::ChangesList { session_id: first.clone(), scope: scope.clone() };
         while let ServerMessage::ChangesList { notes, .. } = browser.ask(list()).await {
             if !notes.iter().any(|note| note.contains("was not recorded")) {
                 break;
