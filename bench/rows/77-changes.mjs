@@ -1,6 +1,6 @@
 // Reviewing changes: the panel in Chromium, checkpoints in a large repository, and counts of many busy worktrees.
 import { execFileSync } from "node:child_process"
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { chromium } from "@playwright/test"
 import { turnEnd, withAgent } from "../conversation.mjs"
@@ -135,8 +135,6 @@ function counts(binary) {
     for (const sessionId of sessions) await socket.ask({ type: "session:send", sessionId, content: "work" })
     await Promise.all(ends)
     const share = (cpu(server.pid) - before) / (performance.now() - began)
-    const made = readdirSync(`${server.home}/.liminal-builder-worktrees/busy`, { withFileTypes: true }).length
-    if (made !== 20) throw new Error(`${made} worktrees`)
     return {
       figure: `${(share * 100).toFixed(0)} % of one processor, git included`,
       pass: share <= 1,
