@@ -119,7 +119,12 @@ name?: string,
 /**
  * Copies what is not committed in the project, if it is made from the current branch.
  */
-bring?: boolean, };
+bring?: boolean, 
+/**
+ * A command to run in it before the first message, kept for the project's next worktrees. Absent: the one
+ * that is kept; empty: none.
+ */
+setup?: string, };
 export type SessionListItem = { id: SessionId, projectId: ProjectId, 
 /**
  * "New Session" until the first message.
@@ -142,7 +147,7 @@ unread: boolean,
  */
 worktree?: Worktree, 
 /**
- * After its last turn: of its branch against the base in a worktree, else of the files that it named.
+ * Of its branch against the base in a worktree, else of the files that it named.
  */
 counts?: ChangeCounts, };
 export type TurnOrigin = "user" | "agent";
@@ -845,6 +850,68 @@ messages: Array<QueuedMessage>,
  * The last messages that users removed: a repeated send must not bring one back.
  */
 removed?: Array<RemovedMessage>, };
+export type DiffSide = "old" | "new";
+export type Comment = { id: string, 
+/**
+ * As listed.
+ */
+path: string, side: DiffSide, 
+/**
+ * The first and the last, counted from 1.
+ */
+lines: [number, number], 
+/**
+ * These lines, as they were.
+ */
+snippet: string, text: string, };
+export type NewComment = { 
+/**
+ * The one that it replaces.
+ */
+id?: string, path: string, side: DiffSide, lines: [number, number], snippet: string, text: string, };
+export type MovedComment = { id: string, 
+/**
+ * Where the first of them is now. Absent: the code has changed.
+ */
+line?: number, };
+export type WorkspaceKind = "project" | "worktree" | "directory";
+export type WorkspaceState = "ok" | "missing" | "busy" | "no-git";
+export type Workspace = { kind: WorkspaceKind, path: string, 
+/**
+ * Absent while no branch is checked out.
+ */
+branch?: string, 
+/**
+ * What the branch is compared with.
+ */
+base?: string, 
+/**
+ * Commits that only the branch has.
+ */
+ahead?: number, 
+/**
+ * Commits that only the base has.
+ */
+behind?: number, state: WorkspaceState, 
+/**
+ * With `busy`: what git is in the middle of, for the user.
+ */
+doing?: string, };
+export type SetupState = "running" | "done" | "failed" | "skipped";
+export type SetupAct = "skip" | "again";
+export type Setup = { 
+/**
+ * As the user typed it.
+ */
+command: string, state: SetupState, 
+/**
+ * The end of what it printed.
+ */
+output: string, 
+/**
+ * Absent if it runs, or was ended by something else.
+ */
+exitCode?: number, };
 export type SessionFacts = { asks: Asks, 
 /**
  * The agent's own settings, each with its current value.
@@ -861,7 +928,19 @@ continueAt?: Continuation, queue: MessageQueue,
 /**
  * Whether the agent takes pictures. Absent until it said so.
  */
-takesPictures?: boolean, steers: Steers, };
+takesPictures?: boolean, steers: Steers, 
+/**
+ * Comments on changes that are not sent yet, in the order in which they were written.
+ */
+comments?: Array<Comment>, 
+/**
+ * Absent until it is known, and in a project's directory without git.
+ */
+workspace?: Workspace, 
+/**
+ * Absent if there is none.
+ */
+setup?: Setup, };
 export type ChangeScope = { "kind": "turn", 
 /**
  * Absent: the last turn.
@@ -888,7 +967,11 @@ version: string,
 /**
  * In a turn: no tool call named it, so perhaps the agent did not change it.
  */
-meanwhile?: boolean, };
+meanwhile?: boolean, 
+/**
+ * With `meanwhile`: the title of another session in this directory, whose calls named it.
+ */
+by?: string, };
 export type NowRow = { 
 /**
  * What the agent says or does, what it said, or why it stopped. Plain text.
@@ -935,7 +1018,7 @@ unread: boolean,
  */
 worktree?: Worktree, 
 /**
- * After its last turn: of its branch against the base in a worktree, else of the files that it named.
+ * Of its branch against the base in a worktree, else of the files that it named.
  */
 counts?: ChangeCounts, };
 export type AgentOffer = { cliType: CliType, asks: Asks, 
@@ -1508,7 +1591,11 @@ branches: Array<string>,
 /**
  * Files in the project that are not committed.
  */
-uncommitted: number, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, 
+uncommitted: number, 
+/**
+ * The command that is run in each new worktree.
+ */
+setup?: string, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, 
 /**
  * Absent while no branch is checked out.
  */
@@ -1530,13 +1617,21 @@ state?: string,
  */
 notes: Array<string>, 
 /**
+ * Comments whose lines are elsewhere by now.
+ */
+moved?: Array<MovedComment>, 
+/**
+ * The titles of other sessions that work in this directory.
+ */
+others?: Array<string>, 
+/**
  * By path.
  */
 files: Array<ChangedFile>, 
 /**
  * How many files are not listed because there are too many.
  */
-more: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
+more: number, } | { "type": "changes:storage", bytes: number, most: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
 /**
  * The difference; empty if there is a `note` instead.
  */
@@ -1743,7 +1838,11 @@ branches: Array<string>,
 /**
  * Files in the project that are not committed.
  */
-uncommitted: number, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, 
+uncommitted: number, 
+/**
+ * The command that is run in each new worktree.
+ */
+setup?: string, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, 
 /**
  * Absent while no branch is checked out.
  */
@@ -1765,13 +1864,21 @@ state?: string,
  */
 notes: Array<string>, 
 /**
+ * Comments whose lines are elsewhere by now.
+ */
+moved?: Array<MovedComment>, 
+/**
+ * The titles of other sessions that work in this directory.
+ */
+others?: Array<string>, 
+/**
  * By path.
  */
 files: Array<ChangedFile>, 
 /**
  * How many files are not listed because there are too many.
  */
-more: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
+more: number, } | { "type": "changes:storage", bytes: number, most: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
 /**
  * The difference; empty if there is a `note` instead.
  */

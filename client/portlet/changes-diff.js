@@ -48,10 +48,10 @@ export function mountDiff(root, deps) {
   }
 
   return {
-    /** @param {ChangesFile | null} file @param {boolean} split */
+    /** Whether it was drawn again. @param {ChangesFile | null} file @param {boolean} split */
     update(file, split) {
       root.hidden = file === null || (file.html === "" && !file.pictures)
-      if (shown.file === file && shown.split === split) return
+      if (shown.file === file && shown.split === split) return false
       const isOther = shown.file?.path !== file?.path
       const { scrollTop } = root
       shown = { file, split }
@@ -64,6 +64,7 @@ export function mountDiff(root, deps) {
       }
       if (split) for (const rows of root.querySelectorAll(".rows")) putSideBySide(rows)
       root.scrollTop = isOther ? 0 : scrollTop
+      return true
     },
   }
 }

@@ -14,6 +14,7 @@ import { createAnnouncer } from "./announcer.js"
 import { refsOf } from "./attachments.js"
 import { createChangesReading } from "./changes-reading.js"
 import { mountChanges } from "./changes.js"
+import { openPathsOnClick } from "./changed-paths.js"
 import { copyOnClick } from "./code-block.js"
 import { mountComposer } from "./composer.js"
 import { mountControls } from "./controls.js"
@@ -32,6 +33,7 @@ import { workingSince } from "./rows.js"
 import { isSending, isWaiting, stillUnderWay, withoutSend, withRefusal, withSend } from "./sends.js"
 import { mountSessionCommands } from "./session-commands.js"
 import { isLate, mountStanding } from "./standing.js"
+import { setupToShow } from "./workspace-cards.js"
 import { launchWords, statusOf, troubleOf } from "./status.js"
 import {
   applyFrame,
@@ -47,7 +49,7 @@ import {
 } from "./transcript.js"
 import { exactTime, timeOfDay } from "./words.js"
 
-/** @import { AttachmentRef, ErrorBody, Frame } from "../contract.js" */
+/** @import { AttachmentRef, Comment, ErrorBody, Frame } from "../contract.js" */
 /** @import { ShellState, ToPortlet } from "../shared/bridge.js" */
 /** @import { Entry } from "../shared/door.js" */
 /** @import { Send } from "./sends.js" */
@@ -59,6 +61,8 @@ const { signal } = ending
 let transcript = nothingYet
 /** @type {Send[]} */
 let sends = []
+/** One value, so that nothing is drawn again. @type {readonly Comment[]} */
+const noComments = []
 /** @type {ShellState | null} */
 let shell = null
 /** Why the session could not be opened, and why the last request failed.
@@ -275,6 +279,8 @@ const sessionCommands = mountSessionCommands(
 )
 const standing = mountStanding(conversation.below, {
   reconnect,
+  renew: () => bridge.post({ type: "workspace:renew", sessionId, requestId: newRequest("other") }),
+  setup: (act) => bridge.post({ type: "workspace:setup", sessionId, act, requestId: newRequest("other") }),
   continueNow(content) {
     if (!isBusy()) send(content)
   },
@@ -316,6 +322,8 @@ function receive(message) {
       changesReading.follow(message)
       return showSoon()
     }
+    case "changes:changed":
+      return changesReading.follow(message)
     case "changes:list":
     case "changes:file":
       if (message.requestId !== undefined) pending.delete(message.requestId)
@@ -432,7 +440,10 @@ function show() {
     agent: agent(),
     project: shell?.project?.name ?? "",
     asks: whetherItAsks(transcript.facts, transcript.policy),
+    workspace: transcript.facts.workspace ?? null,
+    setup: setupToShow(transcript.facts.setup ?? null, running !== null || transcript.runs.length === 0),
   })
+  changes.update({ comments: transcript.facts.comments ?? noComments, workspace: transcript.facts.workspace ?? null })
   controls.update({ facts: transcript.facts, policy: transcript.known ? transcript.policy : null })
   composer.update({
     agent: agent(),
@@ -467,12 +478,14 @@ function showStatus() {
     project: shell?.project?.name ?? "",
     path: shell?.session?.worktree?.path ?? shell?.project?.path ?? "",
     branch: shell?.session?.worktree?.branch ?? "",
+    workspace: transcript.facts.workspace ?? null,
   })
 }
 
 showTheme(document, resolveTheme(themeChoice(localStorage), matchMedia("(prefers-color-scheme: light)").matches))
 followReading(document, localStorage)
 copyOnClick(need(document, "#conversation", HTMLElement), signal)
+openPathsOnClick(need(document, "#conversation", HTMLElement), changes, signal)
 window.addEventListener("focus", () => bridge.post({ type: "portlet:focus" }), { signal })
 document.addEventListener("pointerdown", () => bridge.post({ type: "portlet:focus" }), { signal })
 // Updates the clock of the running turn and the countdown to a reconnect. Nothing else on the page depends on time.

@@ -75,6 +75,11 @@ const requests = /** @type {const} */ ([
   "session:looked",
   "changes:list",
   "changes:file",
+  "changes:comment",
+  "changes:uncomment",
+  "changes:send-comments",
+  "workspace:renew",
+  "workspace:setup",
   "files:find",
 ])
 
@@ -92,6 +97,7 @@ const frames = /** @type {const} */ ([
   "session:policy",
   "changes:list",
   "changes:file",
+  "changes:changed",
   "files:found",
   "agent:status",
   "error",

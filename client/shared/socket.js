@@ -252,6 +252,7 @@ export const isPrivateReply = (frame) =>
   frame.type === "workspace:offer" ||
   frame.type === "changes:list" ||
   frame.type === "changes:file" ||
+  frame.type === "changes:storage" ||
   frame.type === "path:completions" ||
   frame.type === "files:found" ||
   frame.type === "search:results"

@@ -154,6 +154,10 @@ export function createActions(deps) {
         setReading: view.setReading,
         setDefaults: (change) => set({ defaults: saveDefaults(preferences, change) }),
         allowNotifications,
+        async storage(most) {
+          const frame = await socket.request({ type: "changes:storage", ...(most === undefined ? {} : { most }) })
+          return frame.type === "changes:storage" ? frame : Promise.reject(new Error("No answer."))
+        },
         about: async () => (await door.api("/api/about")).json(),
         browsers: async () => (await (await door.api("/api/browsers")).json()).browsers,
         async logOut({ id, isCurrent }) {

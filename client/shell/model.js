@@ -97,6 +97,7 @@ export function applyFrame(now, frame) {
     case "workspace:offer":
     case "changes:list":
     case "changes:file":
+    case "changes:storage":
     case "session:queued":
     case "session:older":
     case "session:newer":

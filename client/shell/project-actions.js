@@ -38,7 +38,9 @@ export function createProjectActions({
     const { model } = shell()
     const project = model.projects?.find((each) => each.id === id)
     if (!project) return
-    const isWorking = [...model.sessions.values()].some((session) => session.projectId === id && isAtWork(session))
+    const own = [...model.sessions.values()].filter((session) => session.projectId === id)
+    const isWorking = own.some(isAtWork)
+    const worktrees = own.flatMap(({ worktree }) => worktree?.path ?? [])
     const yes = await confirmed({
       title: `Remove ${project.name}?`,
       action: "Remove",
@@ -46,6 +48,7 @@ export function createProjectActions({
         "This removes it from the list and closes its tabs.",
         `Nothing is deleted: add ${project.path} again to get its sessions back.`,
         ...(isWorking ? ["Running turns are stopped."] : []),
+        ...(worktrees.length === 0 ? [] : [`Worktrees stay where they are: ${worktrees.join(", ")}.`]),
       ].join(" "),
     })
     if (!yes) return

@@ -1,5 +1,5 @@
-/** Where a new session works: in the project's directory, or in a new worktree with its base, its name, and whether
- * uncommitted files come along. */
+/** Where a new session works: in the project's directory, or in a new worktree with its base, its name, whether
+ * uncommitted files come along, and the command that prepares it. */
 
 import { el, setText } from "../shared/dom.js"
 
@@ -30,11 +30,20 @@ export function mountStartWhere(deps) {
     spellcheck: "false",
   })
   const bring = el("input", { type: "checkbox", checked: true })
+  const setup = el("input", {
+    class: "field start-setup",
+    "aria-label": "Setup command",
+    placeholder: "Setup command, for example npm install",
+    title: "Runs in each new worktree of this project. The first message waits for it.",
+    autocomplete: "off",
+    spellcheck: "false",
+    maxlength: 4000,
+  })
   const bringWords = el("span")
   const bringing = el("label", { class: "start-bring" }, bring, bringWords)
   const note = el("span", { class: "start-note" })
   const each = el("span", { class: "start-note", text: "one for each agent" })
-  const details = el("div", { class: "start-worktree" }, el("span", { text: "from" }), base, name, each, bringing)
+  const details = el("div", { class: "start-worktree" }, el("span", { text: "from" }), base, name, each, setup, bringing)
   const element = el("div", { class: "start-where" }, group, details, note)
   let project = ""
   let isComparing = false
@@ -90,6 +99,7 @@ export function mountStartWhere(deps) {
           if (now.projectId !== project) return
           offer = answer
           base.replaceChildren(...(typeof answer === "string" ? [] : basesOf(answer)))
+          setup.value = setupOf(answer)
           show()
           deps.changed()
         })
@@ -104,10 +114,14 @@ export function mountStartWhere(deps) {
         ...(base.value === "" ? {} : { base: base.value }),
         ...(name.hidden || name.value.trim() === "" ? {} : { name: name.value.trim() }),
         ...(isOffered() && !bringing.hidden && bring.checked ? { bring: true } : {}),
+        ...(setup.value.trim() === setupOf(offer) ? {} : { setup: setup.value.trim() }),
       }
     },
   }
 }
+
+/** The command that the project has. @param {Offer | string | null} offer */
+const setupOf = (offer) => (offer === null || typeof offer === "string" ? "" : (offer.setup ?? ""))
 
 /** @param {Offer} offer */
 const basesOf = ({ current, branches }) => [

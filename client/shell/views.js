@@ -92,6 +92,7 @@ export function tabsOf(shell, moods) {
       active: id === tabs.active,
       beside: id !== tabs.active && visible.includes(id),
       preview: id === tabs.preview,
+      counts: sessionOf(model, id)?.counts ?? null,
       mood: begun ? (begun.error ? "failed" : "running") : (mood ?? "idle"),
     }
   })

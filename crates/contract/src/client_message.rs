@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AnswerValue, AttachmentRef, ChangeScope, CliType, CompareAgent, Cursor, ItemId, OptionValue,
-    Policy, ProjectId, SessionId, Timestamp, WorkspaceChoice,
+    AnswerValue, AttachmentRef, ChangeScope, CliType, CompareAgent, Cursor, ItemId, NewComment,
+    OptionValue, Policy, ProjectId, SessionId, SetupAct, Timestamp, WorkspaceChoice,
 };
 
 /// A message and the id its reply will carry.
@@ -70,6 +70,12 @@ pub enum ClientMessage {
     /// Removes the session's worktree, unless it has files that are in no commit. Its branch stays.
     #[serde(rename = "workspace:remove")]
     WorkspaceRemove { session_id: SessionId },
+    /// Makes the session's worktree again after it vanished: with its branch, or a new one of that name.
+    #[serde(rename = "workspace:renew")]
+    WorkspaceRenew { session_id: SessionId },
+    /// The user decides about the setup command of a new worktree.
+    #[serde(rename = "workspace:setup")]
+    WorkspaceSetup { session_id: SessionId, act: SetupAct },
     /// Reads a session and follows it.
     #[serde(rename = "session:open")]
     SessionOpen {
@@ -214,6 +220,27 @@ pub enum ClientMessage {
         /// Lines that differ only in whitespace count as the same.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ignore_whitespace: Option<bool>,
+    },
+    /// Keeps a comment on some lines until it is sent.
+    #[serde(rename = "changes:comment")]
+    ChangesComment { session_id: SessionId, comment: NewComment },
+    #[serde(rename = "changes:uncomment")]
+    ChangesUncomment {
+        session_id: SessionId,
+        /// Absent: every comment.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        comment_id: Option<String>,
+    },
+    /// Sends every comment to the agent, as one message. Answered like `session:send`.
+    #[serde(rename = "changes:send-comments")]
+    ChangesSendComments { session_id: SessionId },
+    /// How much space the checkpoints of all sessions take.
+    #[serde(rename = "changes:storage")]
+    ChangesStorage {
+        /// In bytes: sets how much they may take.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, ts(type = "number"))]
+        most: Option<u64>,
     },
     /// Follows what waits, works, is done and stopped, in all sessions. The reply is `now:summary` with every row.
     #[serde(rename = "now:follow")]

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Agent, AgentOffer, AgentStatus, ChangeCounts, ChangeScope, ChangedFile, CliType, Compare,
-    Details, ErrorCode, FactsChange, ItemId, NowRow, OutsideDirectory, OutsideSession, Pictures,
-    Policy, Project, ProjectId, SessionFacts, SessionId, SessionListItem, SessionState, Timestamp,
-    Turn, TurnEvent, TurnId, UpsertObject,
+    Details, ErrorCode, FactsChange, ItemId, MovedComment, NowRow, OutsideDirectory,
+    OutsideSession, Pictures, Policy, Project, ProjectId, SessionFacts, SessionId, SessionListItem,
+    SessionState, Timestamp, Turn, TurnEvent, TurnId, UpsertObject,
 };
 
 /// A message. A reply also has the id of its request, but only for the browser that sent it.
@@ -205,6 +205,9 @@ pub enum ServerMessage {
         branches: Vec<String>,
         /// Files in the project that are not committed.
         uncommitted: usize,
+        /// The command that is run in each new worktree.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        setup: Option<String>,
     },
     #[serde(rename = "changes:list")]
     ChangesList {
@@ -223,10 +226,26 @@ pub enum ServerMessage {
         state: Option<String>,
         /// What the list lacks, for the user.
         notes: Vec<String>,
+        /// Comments whose lines are elsewhere by now.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(test, ts(optional, as = "Option<Vec<MovedComment>>"))]
+        moved: Vec<MovedComment>,
+        /// The titles of other sessions that work in this directory.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(test, ts(optional, as = "Option<Vec<String>>"))]
+        others: Vec<String>,
         /// By path.
         files: Vec<ChangedFile>,
         /// How many files are not listed because there are too many.
         more: usize,
+    },
+    /// How many bytes the checkpoints of all sessions take, and may take.
+    #[serde(rename = "changes:storage")]
+    ChangesStorage {
+        #[cfg_attr(test, ts(type = "number"))]
+        bytes: u64,
+        #[cfg_attr(test, ts(type = "number"))]
+        most: u64,
     },
     /// Sent to all browsers.
     #[serde(rename = "changes:changed")]

@@ -66,7 +66,7 @@ pub struct SessionListItem {
     /// Absent if it works in the project's directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Worktree>,
-    /// After its last turn: of its branch against the base in a worktree, else of the files that it named.
+    /// Of its branch against the base in a worktree, else of the files that it named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<ChangeCounts>,
 }
@@ -111,5 +111,9 @@ pub enum WorkspaceChoice {
         /// Copies what is not committed in the project, if it is made from the current branch.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bring: Option<bool>,
+        /// A command to run in it before the first message, kept for the project's next worktrees. Absent: the one
+        /// that is kept; empty: none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        setup: Option<String>,
     },
 }

@@ -1,6 +1,23 @@
-//! The current branch, and what it branched from.
+//! The current branch, what it branched from, and what git is doing with it.
 
 use crate::{GitError, Repository, Tree};
+
+/// Two branches, in commits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Apart {
+    pub ahead: u32,
+    pub behind: u32,
+}
+
+/// Files of the repository that exist while git is in the middle of something.
+const UNDER_WAY: [(&str, &str); 6] = [
+    ("rebase-merge", "rebase"),
+    ("rebase-apply", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("BISECT_LOG", "bisect"),
+];
 
 impl Repository {
     /// The current branch; `None` while HEAD names a commit instead.
@@ -36,6 +53,30 @@ impl Repository {
             return Ok(Some((name, Tree::read(&tree)?)));
         }
         Ok(None)
+    }
+
+    /// How many commits only the current branch has, and how many only `base` has. `None` before the first commit.
+    pub async fn apart(&self, base: &str) -> Result<Option<Apart>, GitError> {
+        let both = format!("{base}...HEAD");
+        let call = ["rev-list", "--left-right", "--count", "--end-of-options", &both];
+        let counted = match self.git.line(call).await {
+            Ok(line) => String::from_utf8_lossy(&line).into_owned(),
+            Err(GitError::Failed { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mut numbers = counted.split_whitespace().map(str::parse);
+        Ok(match (numbers.next(), numbers.next()) {
+            (Some(Ok(behind)), Some(Ok(ahead))) => Some(Apart { ahead, behind }),
+            _ => None,
+        })
+    }
+
+    /// What git is in the middle of, in the words of its own commands.
+    pub async fn doing(&self) -> Result<Option<&'static str>, GitError> {
+        let directory = self.git.line(["rev-parse", "--absolute-git-dir"]).await?;
+        let directory = std::path::PathBuf::from(crate::command::os_string(directory));
+        let found = UNDER_WAY.iter().find(|(file, _)| directory.join(file).exists());
+        Ok(found.map(|(_, name)| *name))
     }
 
     /// The line that a call prints; `None` if it fails without a word, which means that there is no such thing.

@@ -46,7 +46,7 @@ pub enum GitError {
     #[error("{path} could not be written: {reason}")]
     Unwritable { path: String, reason: String },
     #[error(
-        "Objects of this state were removed from the repository (git gc), so it can't be shown."
+        "Parts of this state were removed, by git gc in the repository or with old checkpoints, so it can't be shown."
     )]
     Pruned,
 }

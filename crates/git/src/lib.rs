@@ -13,6 +13,7 @@ mod path;
 mod start;
 mod worktree;
 
+pub use branch::Apart;
 pub use changes::{Change, Changes, Counts, Kind};
 pub use checkpoint::{Checkpoint, Checkpoints, LARGEST_UNTRACKED, Tree};
 pub use command::GitError;

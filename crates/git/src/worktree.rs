@@ -60,6 +60,31 @@ impl Repository {
         Ok(())
     }
 
+    /// Makes a worktree again that vanished from its directory. Its branch is checked out, or made if it is gone too.
+    pub async fn renew_worktree(
+        &self,
+        path: &Path,
+        branch: &str,
+        base: Option<&str>,
+    ) -> Result<(), GitError> {
+        let writing = Git::quiet(&self.root);
+        // git still lists the one that vanished.
+        let add = ["worktree", "add", "--quiet", "--force"].map(OsStr::new);
+        if self.has_branch(branch).await? {
+            let what = [OsStr::new("--"), path.as_os_str(), OsStr::new(branch)];
+            writing.run(add.into_iter().chain(what)).await?;
+            return Ok(());
+        }
+        let commit = match base {
+            Some(base) if self.has_branch(base).await? => format!("refs/heads/{base}"),
+            Some(_) | None => "HEAD".to_owned(),
+        };
+        let what = ["--no-track", "-b", branch, "--"].map(OsStr::new);
+        let what = what.into_iter().chain([path.as_os_str(), OsStr::new(&commit)]);
+        writing.run(add.into_iter().chain(what)).await?;
+        Ok(())
+    }
+
     /// The files and directories that would be lost with this worktree: in no commit, and not the same in `other`.
     pub async fn only_here(&self, other: &Path) -> Result<Vec<RepoPath>, GitError> {
         let ignored =
@@ -207,6 +232,10 @@ fn copy_file(from: &Dir, to: &Dir, path: &Path, left: &mut u64) -> io::Result<()
     };
     if let Some(parent) = path.parent() {
         to.create_dir_all(parent)?;
+    }
+    // What was in a directory that became a file is gone from it by now, but for empty directories.
+    if !found.is_dir() && to.symlink_metadata(path).is_ok_and(|there| there.is_dir()) {
+        to.remove_dir_all(path)?;
     }
     if found.is_symlink() {
         match to.remove_file(path) {

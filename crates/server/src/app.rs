@@ -106,6 +106,7 @@ impl App {
         let (statuses, changes) = mpsc::unbounded_channel();
         let registry = providers::register(&catalogue, config, data_dir, &guard, &statuses, &trust);
         let outside = Outside::new(&catalogue, data_dir);
+        let workspaces = Workspaces::beside(data_dir, guard.clone());
         let agents = Agents::new(catalogue, guard);
         agents.follow(changes, hub.clone());
 
@@ -114,7 +115,7 @@ impl App {
             journal,
             attachments: Arc::new(Attachments::open(data_dir)),
             changes: file_changes.clone(),
-            workspaces: Workspaces::beside(data_dir),
+            workspaces,
             trust,
             search,
             hub: hub.clone(),

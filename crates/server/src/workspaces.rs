@@ -1,12 +1,16 @@
 //! Worktrees: checkouts that sessions have to themselves.
 //!
 //! They are beside the data directory, not in it, so that deleting the data directory loses no work. A worktree is
-//! made once and belongs to one session.
+//! made once and belongs to one session. `setup` runs the command that prepares a new one.
+
+mod setup;
 
 use std::path::{Path, PathBuf};
 
+use liminal_agents::process::GuardCommand;
 use liminal_contract::{ErrorCode, Project, ServerMessage, Worktree};
 use liminal_git::{Bases, Repository};
+use tokio::sync::Mutex;
 
 use crate::failure::Failure;
 
@@ -15,8 +19,14 @@ const PREFIX: &str = "liminal/";
 /// In characters.
 const LONGEST_NAME: usize = 60;
 
+pub use setup::Ended;
+
 pub struct Workspaces {
     directory: PathBuf,
+    /// Ends setup commands.
+    guard: GuardCommand,
+    /// Two worktrees that are made at the same time need two names.
+    making: Mutex<()>,
 }
 
 /// What the user wants a worktree to be.
@@ -25,21 +35,30 @@ pub struct Wanted {
     pub name: Option<String>,
     /// Whether to copy what is not committed.
     pub bring: bool,
+    /// Absent: the project's; empty: none.
+    pub setup: Option<String>,
 }
 
 impl Workspaces {
-    pub fn beside(data_dir: &Path) -> Self {
-        Self { directory: directory(data_dir) }
+    pub fn beside(data_dir: &Path, guard: GuardCommand) -> Self {
+        Self { directory: directory(data_dir), guard, making: Mutex::default() }
     }
 
-    pub async fn offer(&self, project: Project) -> Result<ServerMessage, Failure> {
+    /// What a worktree can be made from. `setup` is the project's.
+    pub async fn offer(
+        &self,
+        project: Project,
+        setup: Option<String>,
+    ) -> Result<ServerMessage, Failure> {
         let repository = Repository::at(Path::new(&project.path)).await?;
         let Bases { current, branches, uncommitted } = repository.bases().await?;
-        Ok(ServerMessage::WorkspaceOffer { project_id: project.id, current, branches, uncommitted })
+        let project_id = project.id;
+        Ok(ServerMessage::WorkspaceOffer { project_id, current, branches, uncommitted, setup })
     }
 
     /// Makes a worktree. If that fails, nothing of it is left.
     pub async fn make(&self, project: &Project, wanted: Wanted) -> Result<Worktree, Failure> {
+        let _one_at_a_time = self.making.lock().await;
         let repository = Repository::at(Path::new(&project.path)).await?;
         let current = repository.branch().await?;
         let is_current = wanted.base.is_none() || wanted.base == current;
@@ -59,24 +78,30 @@ impl Workspaces {
             }
             repository.include_ignored(&path).await
         };
-        let below = Path::new(&project.path).strip_prefix(repository.root()).ok();
-        let below = below.filter(|below| !below.as_os_str().is_empty());
-        let worktree = Worktree {
-            path: path.to_string_lossy().into_owned(),
-            branch,
-            base,
-            below: below.map(|below| below.to_string_lossy().into_owned()),
+        let below = below(&repository, project);
+        let worktree = Worktree { path: path.to_string_lossy().into_owned(), branch, base, below };
+        let filled = match filled.await {
+            Ok(()) => make_place(&worktree),
+            Err(error) => Err(error.into()),
         };
-        if let Err(error) = filled.await {
+        if let Err(failure) = filled {
             self.discard(project, &worktree).await;
-            return Err(error.into());
-        }
-        // In the base it may not exist.
-        if let Err(error) = std::fs::create_dir_all(worktree.directory()) {
-            self.discard(project, &worktree).await;
-            return Err(unwritable(&path, &error));
+            return Err(failure);
         }
         Ok(worktree)
+    }
+
+    /// Makes a worktree again whose directory vanished.
+    pub async fn renew(&self, project: &Project, worktree: &Worktree) -> Result<(), Failure> {
+        let path = Path::new(&worktree.path);
+        if path.exists() {
+            let what = format!("{} exists. Move it away first.", worktree.path);
+            return Err(Failure::new(ErrorCode::GitFailed, what));
+        }
+        let repository = Repository::at(Path::new(&project.path)).await?;
+        repository.renew_worktree(path, &worktree.branch, worktree.base.as_deref()).await?;
+        repository.include_ignored(path).await?;
+        make_place(worktree)
     }
 
     /// Removes a worktree that was just made, and its branch: no session got to work there.
@@ -202,6 +227,18 @@ fn not_on(branch: &str) -> String {
     format!(
         "The worktree is not on its branch {branch}. Check out that branch there, so that no commit is lost."
     )
+}
+
+/// The project's directory may have no file that git knows.
+fn make_place(worktree: &Worktree) -> Result<(), Failure> {
+    let place = worktree.directory();
+    std::fs::create_dir_all(&place).map_err(|error| unwritable(&place, &error))
+}
+
+/// The project's directory, from the repository's topmost one.
+fn below(repository: &Repository, project: &Project) -> Option<String> {
+    let below = Path::new(&project.path).strip_prefix(repository.root()).ok()?.to_str()?;
+    (!below.is_empty()).then(|| below.to_owned())
 }
 
 /// Every worktree that exists, whether or not its session does.

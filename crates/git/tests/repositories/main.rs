@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod checkpoints;
+mod odd;
 mod reading;
 mod scratch;
 mod worktrees;

@@ -35,6 +35,7 @@ impl Desk {
                 policy: None,
                 title_by: None,
                 worktree: None,
+                directory: None,
                 counts: None,
                 other: serde_json::Map::new(),
             };

@@ -104,7 +104,7 @@ impl SessionService {
         let name = Some(format!("{words} {}", agent.cli_type));
         let start = Start {
             policy: agent.policy,
-            worktree: Some(Wanted { base: new.base.clone(), name, bring: new.bring }),
+            worktree: Some(Wanted { base: new.base.clone(), name, bring: new.bring, setup: None }),
             options: agent.options.clone(),
             confirmed: new.confirmed,
         };

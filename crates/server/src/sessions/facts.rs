@@ -2,8 +2,8 @@
 
 use liminal_contract::{
     Attachment, AttachmentKind, Continuation, FactsChange, OptionCategory, OptionValue, Policy,
-    Prompt, SessionFacts, SessionId, SessionOption, SessionUsage, SlashCommand, TurnOutcome, Usage,
-    UsageLimit,
+    Prompt, SessionFacts, SessionId, SessionOption, SessionUsage, Setup, SetupState, SlashCommand,
+    TurnOutcome, Usage, UsageLimit,
 };
 use liminal_render::visible;
 use liminal_stream::{HistoryMark, SessionFact};
@@ -58,7 +58,8 @@ impl Facts {
                 let (mark, last_outcome) = (row.mark, row.last_outcome);
                 let options = bounded_options(row.facts.options);
                 let commands = bounded_commands(row.facts.commands);
-                let shared = SessionFacts { options, commands, ..row.facts };
+                let setup = row.facts.setup.map(cut_short);
+                let shared = SessionFacts { options, commands, setup, ..row.facts };
                 Self { record, policy, mark, last_outcome, shared }
             }
             None => {
@@ -132,6 +133,14 @@ impl Facts {
         Learnt::Changed(FactsChange { continue_at: Some(planned), ..FactsChange::default() })
     }
 
+    /// Whether the first message waits for the command that prepares the worktree.
+    pub fn is_being_set_up(&self) -> bool {
+        self.shared.setup.as_ref().is_some_and(|setup| match setup.state {
+            SetupState::Running | SetupState::Failed => true,
+            SetupState::Done | SetupState::Skipped => false,
+        })
+    }
+
     /// Keeps a value of an option that the agent has yet to be told.
     pub fn choose(&mut self, id: &str, value: OptionValue) -> Option<FactsChange> {
         let before = self.shared.clone();
@@ -155,6 +164,15 @@ impl Facts {
             limits: before.limits,
         }
     }
+}
+
+/// A command that ran when the server ended was ended with it.
+fn cut_short(mut setup: Setup) -> Setup {
+    if setup.state == SetupState::Running {
+        setup.state = SetupState::Failed;
+        setup.output.push_str("\nEnded because Liminal Builder was stopped.");
+    }
+    setup
 }
 
 /// The permission mode, the model and the effort come first, so the others are dropped if there are too many. An option

@@ -10,7 +10,7 @@ use std::time::Duration;
 use liminal_agents::ProviderRegistry;
 use liminal_contract::{
     AttachedSession, AttachedState, AttachmentRef, CliType, ErrorCode, Policy, ProjectId,
-    ServerMessage, SessionId, SessionListItem, SessionStatus, WhenBusy,
+    ServerMessage, SessionId, SessionListItem, SessionStatus, WhenBusy, WorkspaceKind,
 };
 use tokio::sync::{Mutex, MutexGuard, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -25,7 +25,7 @@ use super::session::{Open, Sent, Session};
 use super::task::SessionRequest;
 use super::unread::Unread;
 use crate::attachments::Attachments;
-use crate::changes::Changes;
+use crate::changes::{Changes, Place};
 use crate::failure::Failure;
 use crate::feed::{Follow, Hub, Outbox};
 use crate::journal::{Committed, Journal};
@@ -93,11 +93,18 @@ impl Surroundings {
     }
 
     /// Where a session works.
+    pub fn place(&self, record: &SessionRecord) -> Place {
+        let base = record.worktree.as_ref().and_then(|worktree| worktree.base.clone());
+        let (kind, directory) = match (&record.worktree, &record.directory) {
+            (Some(worktree), _) => (WorkspaceKind::Worktree, worktree.directory()),
+            (None, Some(directory)) => (WorkspaceKind::Directory, PathBuf::from(directory)),
+            (None, None) => (WorkspaceKind::Project, self.project_dir(&record.project_id)),
+        };
+        Place { kind, directory, base }
+    }
+
     pub fn directory(&self, record: &SessionRecord) -> PathBuf {
-        match &record.worktree {
-            Some(worktree) => worktree.directory(),
-            None => self.project_dir(&record.project_id),
-        }
+        self.place(record).directory
     }
 }
 

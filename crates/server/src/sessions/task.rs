@@ -9,12 +9,15 @@ mod answers;
 mod apply;
 mod ask;
 mod checkpoints;
+mod commenting;
 mod continuing;
 mod ending;
 mod history;
 mod options;
 mod queue;
+mod setting_up;
 mod steering;
+mod surveying;
 
 use std::mem;
 use std::sync::Arc;
@@ -42,11 +45,15 @@ pub use ask::SessionRequest;
 use checkpoints::{CheckpointsUnderWay, Taken};
 use options::OptionsUnderWay;
 pub(super) use options::choice_of;
+use setting_up::SetupUnderWay;
+use surveying::SurveyUnderWay;
 
+use crate::changes::Survey;
 use crate::failure::Failure;
 use crate::feed::{Follow, Outbox};
 use crate::journal::SessionRow;
 use crate::store::SessionRecord;
+use crate::workspaces::Ended;
 
 pub struct SessionTask {
     around: Arc<Surroundings>,
@@ -69,6 +76,8 @@ pub struct SessionTask {
     /// Permissions to refuse once the agent has the message that was sent instead.
     refusing: Vec<ItemId>,
     checkpoints: CheckpointsUnderWay,
+    survey: SurveyUnderWay,
+    setup: Option<SetupUnderWay>,
     /// Who waits until the session is attached.
     loading: Vec<Reply<()>>,
 }
@@ -154,6 +163,9 @@ enum Done {
     /// The checkpoint before this turn takes too long to wait for.
     CheckpointLate(TurnId),
     Checkpointed(Taken),
+    Surveyed(Survey),
+    SetupSaid(String),
+    SetUp(Ended),
 }
 
 impl SessionTask {
@@ -203,6 +215,8 @@ impl SessionTask {
             options: OptionsUnderWay::default(),
             refusing: Vec::new(),
             checkpoints: CheckpointsUnderWay::default(),
+            survey: SurveyUnderWay::default(),
+            setup: None,
             loading: Vec::new(),
             around,
         };
@@ -273,6 +287,7 @@ impl SessionTask {
             && !self.tie.is_waited_for()
             && self.options.are_set()
             && self.checkpoints.are_taken()
+            && self.setup.is_none()
             && !self.recorder.transcript().is_answering()
             && !self.recorder.has_followers()
             && self.recorder.is_all_committed()
@@ -307,6 +322,9 @@ impl SessionTask {
             Done::Killed { result, reply } => self.killed(result, reply),
             Done::CheckpointLate(turn) => self.go_on_without_checkpoint(&turn),
             Done::Checkpointed(taken) => self.checkpointed(taken),
+            Done::Surveyed(survey) => self.surveyed(survey),
+            Done::SetupSaid(output) => self.setup_said(output),
+            Done::SetUp(ended) => self.setup_ended(ended),
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use liminal_agents::process::GuardCommand;
 use liminal_agents::{
     AgentPrompt, CliProvider, LoadSession, Metered, NewSession, Output, ProviderError,
     ProviderRegistry, ProviderSession,
@@ -241,7 +242,7 @@ impl Stage {
             choices: ChoicesFile::open(home.path()),
             comparisons: ComparisonsFile::open(home.path()),
             refs: RefsFile::open(home.path()),
-            workspaces: Workspaces::beside(home.path()),
+            workspaces: Workspaces::beside(home.path(), GuardCommand::new("/nowhere")),
             trust: Arc::new(TrustFile::open(home.path())),
             registry,
             policy: Policy::Ask,

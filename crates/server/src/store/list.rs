@@ -160,6 +160,7 @@ mod tests {
             policy: None,
             title_by: None,
             worktree: None,
+            directory: None,
             counts: None,
             other: serde_json::Map::new(),
         })

@@ -51,7 +51,10 @@ pub struct SessionRecord {
     /// Absent: it works in the project's directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Worktree>,
-    /// After its last turn.
+    /// Where an adopted session works, if it is not the project's directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// As last counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<ChangeCounts>,
     /// Fields of other versions that we don't know. Kept.

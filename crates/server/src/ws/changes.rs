@@ -1,10 +1,15 @@
 //! Requests about the changes in a session's files.
 
+use std::sync::Arc;
+
 use liminal_contract::SessionId;
 use liminal_render::{DiffView, Extent, Whitespace};
 
+use super::reply::Reply;
+use super::sessions::answer_sent;
 use crate::app::App;
 use crate::failure::Failure;
+use crate::feed::Client;
 use crate::sessions::SessionRequest;
 
 const USUAL_CONTEXT: u32 = 3;
@@ -34,4 +39,14 @@ pub async fn looked(app: &App, session: &SessionId, tree: String) -> Result<(), 
         return Err(Failure::invalid(what).about(session.clone()));
     }
     app.service.ask(session, |reply| SessionRequest::Looked { tree, reply }).await
+}
+
+/// Sends the comments in their turn, like a message.
+pub async fn send_comments(app: Arc<App>, client: Client, session: SessionId, reply: Reply) {
+    let request_id = reply.request_id().map(str::to_owned);
+    let mut place = client.queue(&session);
+    place.reached().await;
+    let handed = app.service.hand_comments(&session, request_id.clone(), &client.outbox).await;
+    drop(place);
+    answer_sent(handed, session, (Some(client.outbox), request_id), reply).await;
 }

@@ -53,10 +53,19 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
             let start = Start { policy, worktree, options, confirmed };
             tokio::spawn(sessions::create(app, client, project_id, cli_type, start, reply));
         }
-        Asked::WorkspaceOffer { project_id } => answer(reply, async move {
-            let project = app.projects.workable(&project_id).await?;
-            app.service.around().workspaces.offer(project).await
-        }),
+        Asked::WorkspaceOffer { project_id } => {
+            answer(reply, async move { app.service.offer_worktree(&project_id).await })
+        }
+        Asked::WorkspaceRenew { session_id } => {
+            change(client.queue(&session_id), reply, async move {
+                app.service.renew_worktree(&session_id).await.map(sessions::ok)
+            });
+        }
+        Asked::WorkspaceSetup { session_id, act } => {
+            ask(app, &client, session_id, reply, move |reply| {
+                SessionRequest::ActOnSetup(act, reply)
+            });
+        }
         Asked::WorkspaceRemove { session_id } => {
             change(client.queue(&session_id), reply, async move {
                 app.service.remove_worktree(&session_id).await.map(sessions::ok)
@@ -147,8 +156,23 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         }
         Asked::ChangesList { session_id, scope } => answer(reply, async move {
             let place = app.service.place(&session_id).await?;
-            app.changes.list(&place, session_id, scope).await
+            let beside = app.service.beside(&session_id, &place).await?;
+            app.changes.list(&place, session_id, scope, beside).await
         }),
+        Asked::ChangesComment { session_id, comment } => {
+            ask(app, &client, session_id, reply, |reply| SessionRequest::Comment(comment, reply));
+        }
+        Asked::ChangesUncomment { session_id, comment_id } => {
+            ask(app, &client, session_id, reply, |reply| {
+                SessionRequest::Uncomment(comment_id, reply)
+            });
+        }
+        Asked::ChangesSendComments { session_id } => {
+            tokio::spawn(changes::send_comments(app, client, session_id, reply));
+        }
+        Asked::ChangesStorage { most } => {
+            answer(reply, async move { app.changes.storage(most).await });
+        }
         Asked::ChangesFile { session_id, scope, path, context, ignore_whitespace } => {
             let view = changes::view(context, ignore_whitespace);
             answer(reply, async move {

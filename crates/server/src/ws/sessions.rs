@@ -10,7 +10,7 @@ use super::reply::Reply;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::feed::{Client, Follow, Outbox, Place};
-use crate::sessions::{NewCompare, Open, Send, Sent, SessionRequest, Start, Wanted};
+use crate::sessions::{Handed, NewCompare, Open, Send, Sent, SessionRequest, Start, Wanted};
 
 /// In characters. Every view cuts longer titles, so they are refused here.
 const LONGEST_TITLE: usize = 200;
@@ -54,6 +54,16 @@ pub async fn send(app: Arc<App>, mut place: Place, send: Send, reply: Reply) {
     place.reached().await;
     let handed = app.service.hand_message(send).await;
     drop(place);
+    answer_sent(handed, session_id, (sender, request_id), reply).await;
+}
+
+/// Says what became of a message.
+pub async fn answer_sent(
+    handed: Result<Handed<Sent>, Failure>,
+    session_id: SessionId,
+    (sender, request_id): (Option<Arc<Outbox>>, Option<String>),
+    reply: Reply,
+) {
     let sent = match handed {
         Ok(handed) => handed.answer().await,
         Err(failure) => Err(failure),
@@ -76,8 +86,8 @@ pub async fn send(app: Arc<App>, mut place: Place, send: Send, reply: Reply) {
 /// The worktree that a browser wants for a new session.
 pub fn worktree(workspace: Option<WorkspaceChoice>) -> Option<Wanted> {
     match workspace? {
-        WorkspaceChoice::Worktree { base, name, bring } => {
-            Some(Wanted { base, name, bring: bring == Some(true) })
+        WorkspaceChoice::Worktree { base, name, bring, setup } => {
+            Some(Wanted { base, name, bring: bring == Some(true), setup })
         }
         WorkspaceChoice::Project {} => None,
     }

@@ -47,6 +47,7 @@ async fn create(browser: &mut Browser, project: &Project, bring: bool) -> Sessio
         base: None,
         name: Some("Fix: the Login!".to_owned()),
         bring: Some(bring),
+        setup: None,
     };
     let create = ClientMessage::SessionCreate {
         project_id: project.id.clone(),
@@ -158,7 +159,8 @@ async fn an_agent_that_does_not_start_leaves_no_worktree() {
     let app = launch.start().await;
     let mut browser = app.browser().await;
     let (directory, project) = project(&app, &mut browser).await;
-    let workspace = Some(WorkspaceChoice::Worktree { base: None, name: None, bring: Some(true) });
+    let workspace =
+        Some(WorkspaceChoice::Worktree { base: None, name: None, bring: Some(true), setup: None });
     let create = ClientMessage::SessionCreate {
         project_id: project.id.clone(),
         cli_type: CliType::parse("scripted").unwrap(),

@@ -22,6 +22,7 @@ fn record() -> SessionRecord {
         policy: None,
         title_by: None,
         worktree: None,
+        directory: None,
         counts: None,
         other: serde_json::Map::new(),
     }

@@ -11,7 +11,7 @@ use liminal_contract::{CliType, OptionValue, Policy, ProjectId, SessionListItem,
 use super::SessionService;
 use crate::failure::Failure;
 use crate::feed::Outbox;
-use crate::sessions::task::choice_of;
+use crate::sessions::task::{SessionRequest, choice_of};
 use crate::sessions::title::NEW_SESSION;
 use crate::store::SessionRecord;
 use crate::workspaces::Wanted;
@@ -45,9 +45,9 @@ impl SessionService {
         let wanted = self.wanted(&project_dir, cli_type, options, confirmed);
         let mut chosen = self.around.choices.last(&project_dir, cli_type);
         chosen.retain(|(id, _)| wanted.iter().all(|change| change.id != *id));
-        let worktree = match worktree {
-            Some(wanted) => Some(self.make_worktree(&project, wanted).await?),
-            None => None,
+        let (worktree, setup) = match worktree {
+            Some(wanted) => self.make_worktree(&project, wanted).await?,
+            None => (None, None),
         };
         let directory = worktree.as_ref().map_or(project_dir.clone(), Worktree::directory);
         let new =
@@ -75,6 +75,7 @@ impl SessionService {
             policy,
             title_by: None,
             worktree,
+            directory: None,
             counts: None,
             other: serde_json::Map::new(),
         };
@@ -89,6 +90,9 @@ impl SessionService {
         self.around.journal.commit(&id, 0, Vec::new(), Box::new(|| {}));
         let mut registry = self.registry.lock().await;
         let session = self.run(record.clone(), None, provider, Some((made.output, creator)));
+        if let Some(command) = setup {
+            let _it_just_began = session.ask(SessionRequest::SetUp(command));
+        }
         registry.add(session);
         Ok(registry.row(record))
     }

@@ -139,13 +139,14 @@ impl SessionTask {
             Due::Cancel(turn) => self.end_turn_as_cancelled(&turn),
             Due::Deliver if !self.options.are_set() => {}
             Due::Deliver if !self.tie.is_made() => self.attach(Reason::Message),
+            Due::Deliver if self.facts.is_being_set_up() => {}
             Due::Deliver if self.checkpoints.hold_the_prompt() => {}
             Due::Deliver => {
                 let Some((turn, prompt)) = self.turn.give() else { return };
                 let (provider, back) = (self.provider.clone(), self.back.clone());
                 let id = self.facts.id().clone();
                 let store = self.around.attachments.clone();
-                let workspace = self.around.project_dir(&self.facts.record.project_id);
+                let workspace = self.around.directory(&self.facts.record);
                 tokio::spawn(async move {
                     let prompt = attaching::loaded(store, workspace, prompt).await;
                     let result = provider.send_message(&id, &turn, &prompt).await;

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use liminal_contract::{ServerMessage, TurnId};
-use liminal_git::{Checkpoint, GitError, Tree};
+use liminal_contract::TurnId;
+use liminal_git::{Checkpoint, GitError};
 
 use super::super::recorder::Step;
 use super::super::session::Reply;
 use super::{Done, SessionTask, Then};
+use crate::changes::Look;
 use crate::journal::{Change, CheckpointRow, Moment};
-use crate::store::SessionRecord;
 
 /// How long a message waits for its checkpoint. After that the agent may have worked before it is complete.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -91,7 +91,7 @@ impl SessionTask {
         match result {
             Ok(Checkpoint { tree, left_out }) => {
                 if moment == Moment::After {
-                    self.count_changes(tree.clone());
+                    self.look_around(Look::Counts);
                 }
                 let left_out = left_out.iter().map(ToString::to_string).collect();
                 let tree = tree.as_str().to_owned();
@@ -107,29 +107,6 @@ impl SessionTask {
         if moment == Moment::Before {
             self.go_on_without_checkpoint(&turn);
         }
-    }
-
-    /// Tells every browser how much the session changed, if that is not what they know.
-    fn count_changes(&self, now: Tree) {
-        let (around, id) = (self.around.clone(), self.facts.id().clone());
-        let directory = around.directory(&self.facts.record);
-        let worktree = self.facts.record.worktree.as_ref();
-        let base = worktree.and_then(|worktree| worktree.base.clone());
-        tokio::spawn(async move {
-            let counts = match around.changes.count(&id, &directory, base.as_deref(), &now).await {
-                Ok(counts) => counts,
-                Err(failure) => {
-                    tracing::warn!(session = %id, failure.message, "changes were not counted");
-                    return;
-                }
-            };
-            let known = around.sessions.get(&id).ok().flatten().and_then(|record| record.counts);
-            if known.unwrap_or_default() != counts {
-                let kept = move |record: &mut SessionRecord| record.counts = Some(counts);
-                around.sessions.update_later(id.clone(), kept);
-                around.hub.broadcast(ServerMessage::ChangesChanged { session_id: id, counts });
-            }
-        });
     }
 
     pub(super) fn looked(&mut self, tree: String, reply: Reply<()>) {

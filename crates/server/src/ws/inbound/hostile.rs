@@ -71,6 +71,15 @@ fn messages() -> Vec<String> {
             r#"{"type":"changes:file","sessionId":"codex:s","scope":{"kind":"uncommitted"},"#,
             r#""path":"a b","context":25,"ignoreWhitespace":true,"requestId":"1"}"#
         ),
+        concat!(
+            r#"{"type":"changes:comment","sessionId":"codex:s","comment":{"id":"c","path":"a","side":"new","#,
+            r#""lines":[1,2],"snippet":"x","text":"Why?"},"requestId":"1"}"#
+        ),
+        r#"{"type":"changes:uncomment","sessionId":"codex:s","commentId":"c","requestId":"1"}"#,
+        r#"{"type":"changes:send-comments","sessionId":"codex:s","requestId":"1"}"#,
+        r#"{"type":"changes:storage","most":1000,"requestId":"1"}"#,
+        r#"{"type":"workspace:renew","sessionId":"codex:s","requestId":"1"}"#,
+        r#"{"type":"workspace:setup","sessionId":"codex:s","act":"skip","requestId":"1"}"#,
         r#"{"type":"changes:list","sessionId":"codex:s","scope":{"kind":"turn","turnId":"t"},"requestId":"1"}"#,
         r#"{"type":"session:looked","sessionId":"codex:s","state":"4b825dc642cb6eb9a060e54bf8d69288fbee4904"}"#,
         r#"{"type":"session:continue-at","sessionId":"codex:s","at":"2026-11-17T18:15:00Z"}"#,
