@@ -5,6 +5,7 @@ import { mountEdge } from "../shared/edge.js"
 import { icon } from "../shared/icons.js"
 import { editorAddress, editors, readingFrom } from "../shared/reading.js"
 import { keys, loadRecord, save } from "../shared/storage.js"
+import { mountActs } from "./acts.js"
 import { mountDiff } from "./changes-diff.js"
 import {
   isViewed,
@@ -25,6 +26,8 @@ import {
 import { keepViewed, viewedOf } from "./viewed.js"
 
 /** @import { ChangedFile, ClientMessage, ErrorBody } from "../contract.js" */
+/** @import { ActsDeps } from "./acts.js" */
+/** @import { ActDone, ActPreview } from "./acts-state.js" */
 /** @import { ChangesFile, ChangesList, ScopeKind } from "./changes-state.js" */
 
 /** @typedef {Extract<ClientMessage, { type: "changes:list" | "changes:file" | "session:looked" }>} ChangesRequest */
@@ -34,6 +37,7 @@ import { keepViewed, viewedOf } from "./viewed.js"
  * @property {string} sessionId
  * @property {Storage} storage
  * @property {(request: Asked) => void} request
+ * @property {ActsDeps} acts
  * @property {(open: boolean) => void} toggled
  * @property {() => void} focusComposer */
 
@@ -82,10 +86,21 @@ export function mountChanges(root, header, deps) {
   const space = toggleButton("Ignore whitespace")
   const open = el("a", { class: "panel-tool", hidden: true })
   const viewed = toggleButton("Viewed", "Mark as viewed and go on (v)")
-  const tools = el("div", { class: "panel-tools" }, split, space, open, viewed)
+  const acts = mountActs({ ...deps.acts, refresh: () => askForList() })
+  const tools = el("div", { class: "panel-tools" }, split, space, open, acts.revert, viewed)
   const diff = el("div", { class: "part panel-diff", "data-kind": "diff", tabindex: "0" })
-  root.append(edge, el("div", { class: "panel-head" }, tabs, refresh, close), about, list, more, note, tools, diff)
+  root.append(
+    edge,
+    el("div", { class: "panel-head" }, tabs, refresh, close),
+    acts.around(about),
+    list,
+    more,
+    note,
+    tools,
+    diff,
+  )
   const difference = mountDiff(diff, {
+    shown: (root) => !isPressed(space) && acts.decorate(root),
     more() {
       context = contexts[contexts.indexOf(context) + 1] ?? context
       askForFile()
@@ -187,6 +202,7 @@ export function mountChanges(root, header, deps) {
     more.hidden = notes.length === 0
     setText(more, notes.join(" "))
     showNote(files.length)
+    acts.update(scopeOf(state.scope), selectedFile(state), files.length > 0)
     showTools()
     difference.update(state.file, isPressed(split))
   }
@@ -267,18 +283,28 @@ export function mountChanges(root, header, deps) {
   })
   root.hidden = true
 
+  /** @param {ChangesList} frame */
+  function listed(frame) {
+    const before = selectedFile(state)?.version
+    state = withList(state, frame)
+    if (isOpen && (state.file === null || selectedFile(state)?.version !== before)) askForFile()
+    show()
+  }
+
   return {
-    /** @param {ChangesList} frame */
-    listed(frame) {
-      const before = selectedFile(state)?.version
-      state = withList(state, frame)
-      if (isOpen && (state.file === null || selectedFile(state)?.version !== before)) askForFile()
-      show()
-    },
-    /** @param {ChangesFile} frame */
-    filed(frame) {
-      state = withFile(state, frame)
-      show()
+    /** @param {ChangesList | ChangesFile | ActPreview | ActDone} frame */
+    receive(frame) {
+      switch (frame.type) {
+        case "changes:list":
+          return listed(frame)
+        case "changes:file":
+          state = withFile(state, frame)
+          return show()
+        case "changes:preview":
+          return acts.previewed(frame)
+        case "changes:done":
+          return acts.done(frame)
+      }
     },
     /** @param {ErrorBody} failure */
     failed(failure) {
@@ -288,6 +314,7 @@ export function mountChanges(root, header, deps) {
       show()
     },
     toggle: () => toggle(!isOpen),
+    undoAct: acts.undoAct,
     /** Asks again, if that can tell anything new. Without a panel only the counts in the header follow. */
     refresh: () => isWorthAsking(state, isOpen) && askForList(),
     isOpen: () => isOpen,

@@ -11,6 +11,7 @@ import { followReading } from "../shared/reading.js"
 import { sealed } from "../shared/storage.js"
 import { resolveTheme, showTheme, themeChoice } from "../shared/theme.js"
 import { createAnnouncer } from "./announcer.js"
+import { createAsked } from "./asked.js"
 import { refsOf } from "./attachments.js"
 import { createChangesReading } from "./changes-reading.js"
 import { mountChanges } from "./changes.js"
@@ -143,9 +144,16 @@ const changes = mountChanges(need(document, "#changes", HTMLElement), need(docum
     const requestId = newRequest("quiet", (error) => changes.failed(error))
     bridge.post({ ...message, sessionId, requestId })
   },
+  acts: {
+    ask: (message, onFailure) => bridge.post({ ...message, sessionId, requestId: newRequest("other", onFailure) }),
+    worktree: () => shell?.session?.worktree,
+    askAgent: (content) => asked.ask(content),
+    tellAgent: (content) => send(content),
+  },
   toggled: (open) => document.body.toggleAttribute("data-panel", open),
   focusComposer: () => composer.focus(),
 })
+const asked = createAsked(send)
 const changesReading = createChangesReading({ ...changes, isSeen: () => shell?.visible !== false })
 const composer = mountComposer(need(document, "#composer", HTMLElement), {
   keepDraft(draft) {
@@ -204,6 +212,7 @@ const conversation = mountConversation(need(document, "#conversation", HTMLEleme
     })
   },
   continueAt,
+  undo: changes.undoAct,
   act(action) {
     if (action === "cancel") stop()
     else if (action === "restart") reconnect()
@@ -315,10 +324,10 @@ function receive(message) {
     }
     case "changes:list":
     case "changes:file":
+    case "changes:preview":
+    case "changes:done":
       if (message.requestId !== undefined) pending.delete(message.requestId)
-      if (message.type === "changes:list") changes.listed(message)
-      else changes.filed(message)
-      return
+      return changes.receive(message)
     case "shell:state":
       if (!shell) composer.continue(draftOf(sealed(localStorage, message.storageKey), sessionId))
       shell = message
@@ -442,6 +451,7 @@ function show() {
   const canCompact = running === null && transcript.facts.commands.some(({ name }) => name === "compact")
   meter.update({ usage: transcript.facts.usage, turn: lastUsage(transcript), canCompact })
   announcer.update(transcript, agent())
+  asked.update(transcript, isBusy())
   findBar.update(transcript)
   ownJumps.update()
   sessionCommands.update([

@@ -72,6 +72,7 @@ const requests = /** @type {const} */ ([
   "session:looked",
   "changes:list",
   "changes:file",
+  "changes:act",
   "files:find",
 ])
 
@@ -89,6 +90,8 @@ const frames = /** @type {const} */ ([
   "session:policy",
   "changes:list",
   "changes:file",
+  "changes:preview",
+  "changes:done",
   "files:found",
   "agent:status",
   "error",

@@ -251,6 +251,8 @@ export const isPrivateReply = (frame) =>
   frame.type === "workspace:offer" ||
   frame.type === "changes:list" ||
   frame.type === "changes:file" ||
+  frame.type === "changes:preview" ||
+  frame.type === "changes:done" ||
   frame.type === "path:completions" ||
   frame.type === "files:found" ||
   frame.type === "search:results"

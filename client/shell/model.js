@@ -90,6 +90,8 @@ export function applyFrame(now, frame) {
     case "workspace:offer":
     case "changes:list":
     case "changes:file":
+    case "changes:preview":
+    case "changes:done":
     case "session:queued":
     case "session:older":
     case "session:newer":

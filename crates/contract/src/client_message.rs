@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AnswerValue, AttachmentRef, ChangeScope, CliType, Cursor, ItemId, OptionValue, Policy,
-    ProjectId, SessionId, Timestamp, WorkspaceChoice,
+    AnswerValue, AttachmentRef, ChangeAct, ChangeScope, CliType, Cursor, ItemId, OptionValue,
+    Policy, ProjectId, SessionId, Timestamp, WorkspaceChoice,
 };
 
 /// A message and the id its reply will carry.
@@ -203,6 +203,18 @@ pub enum ClientMessage {
         /// Lines that differ only in whitespace count as the same.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ignore_whitespace: Option<bool>,
+    },
+    /// Acts on changes. The reply is `changes:preview` or `changes:done`.
+    #[serde(rename = "changes:act")]
+    ChangesAct {
+        session_id: SessionId,
+        act: ChangeAct,
+        /// Say what would happen, and do nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        preview: Option<bool>,
+        /// Of the preview. The act is refused if anything has changed since. Needed unless this is a preview.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expect: Option<String>,
     },
     /// Follows what waits, works, is done and stopped, in all sessions. The reply is `now:summary` with every row.
     #[serde(rename = "now:follow")]

@@ -52,6 +52,12 @@ pub enum ErrorCode {
     NotARepository,
     /// git failed; the message has its own words.
     GitFailed,
+    /// A turn runs in this directory.
+    WorkspaceBusy,
+    /// The files, the branch or the base changed since the preview.
+    ChangedMeanwhile,
+    /// The branch and its base changed the same lines.
+    LandConflict,
     /// The queued message was sent, removed or changed in the meantime.
     QueueGone,
     /// An attachment has more bytes or pixels than agents take.
@@ -70,7 +76,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the contract.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 33] = [
         Self::InvalidMessage,
         Self::Unauthorized,
         Self::BrowserNotFound,
@@ -94,6 +100,9 @@ impl ErrorCode {
         Self::OptionUnconfirmed,
         Self::NotARepository,
         Self::GitFailed,
+        Self::WorkspaceBusy,
+        Self::ChangedMeanwhile,
+        Self::LandConflict,
         Self::QueueGone,
         Self::AttachmentTooLarge,
         Self::AttachmentUnsupported,
@@ -129,6 +138,9 @@ impl ErrorCode {
             Self::OptionUnconfirmed => "OPTION_UNCONFIRMED",
             Self::NotARepository => "NOT_A_REPOSITORY",
             Self::GitFailed => "GIT_FAILED",
+            Self::WorkspaceBusy => "WORKSPACE_BUSY",
+            Self::ChangedMeanwhile => "CHANGED_MEANWHILE",
+            Self::LandConflict => "LAND_CONFLICT",
             Self::QueueGone => "QUEUE_GONE",
             Self::AttachmentTooLarge => "ATTACHMENT_TOO_LARGE",
             Self::AttachmentUnsupported => "ATTACHMENT_UNSUPPORTED",
@@ -156,6 +168,9 @@ impl ErrorCode {
             | Self::OptionRefused
             | Self::OptionUnconfirmed
             | Self::NotARepository
+            | Self::WorkspaceBusy
+            | Self::ChangedMeanwhile
+            | Self::LandConflict
             | Self::QueueGone => 409,
             Self::AttachmentTooLarge => 413,
             Self::AttachmentUnsupported => 415,
@@ -176,6 +191,7 @@ impl ErrorCode {
     pub const fn retryable(self) -> bool {
         match self {
             Self::SessionBusy
+            | Self::WorkspaceBusy
             | Self::SessionCreateFailed
             | Self::AgentUnavailable
             | Self::AuthRequired
@@ -199,6 +215,8 @@ impl ErrorCode {
             | Self::OptionRefused
             | Self::OptionUnconfirmed
             | Self::NotARepository
+            | Self::ChangedMeanwhile
+            | Self::LandConflict
             | Self::QueueGone
             | Self::AttachmentTooLarge
             | Self::AttachmentUnsupported
@@ -234,6 +252,12 @@ pub struct Details {
     /// The other sessions that the same process was working on when it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<Vec<SessionId>>,
+    /// The files in conflict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conflicts: Option<Vec<String>>,
+    /// The act on changes that a notice tells of, for `undo-act`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
 }
 
 /// One way to log in to an agent, as the agent offers it.

@@ -22,7 +22,10 @@ mod turn;
 mod typescript;
 
 pub use attachment::{Attachment, AttachmentKind, AttachmentRef, Prompt};
-pub use changes::{ChangeCounts, ChangeScope, ChangeStatus, ChangedFile, Pictures};
+pub use changes::{
+    ActPath, ChangeAct, ChangeCounts, ChangeScope, ChangeStatus, ChangedFile, LandHow, PathFate,
+    Pictures,
+};
 pub use client_message::{ClientMessage, QueueAct, Request, WhenBusy};
 pub use error::{AuthMethod, Details, ErrorBody, ErrorCode};
 pub use facts::{

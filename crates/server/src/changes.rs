@@ -1,8 +1,9 @@
 //! What changed in the directory that a session works in, for people to review, and the checkpoints that tell.
 //!
 //! A checkpoint is a git tree. Its objects are in a directory per session, below `checkpoints` in the data directory;
-//! the journal knows the trees. Nothing here writes into a repository.
+//! the journal knows the trees. Only `acts` writes into a repository or its files.
 
+mod acts;
 mod kept;
 mod scope;
 mod shown;
@@ -16,12 +17,15 @@ use liminal_render::DiffView;
 use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::one_at_a_time::OneAtATime;
+pub use acts::{ActDone, ActPlace, Plan, Settled, root_of};
 use kept::Kept;
 use shown::{Shown, listed, shown};
 
 /// Reads changes, in one call at a time per directory: git reads the same files for each.
 pub struct Changes {
     reading: OneAtATime,
+    /// The working trees that acts change.
+    writing: OneAtATime,
     kept: Kept,
     journal: Journal,
 }
@@ -36,7 +40,7 @@ pub struct Place {
 impl Changes {
     pub fn new(data_dir: &Path, journal: Journal) -> Self {
         let kept = Kept::below(data_dir);
-        Self { reading: OneAtATime::default(), kept, journal }
+        Self { reading: OneAtATime::default(), writing: OneAtATime::default(), kept, journal }
     }
 
     /// Keeps the state of the files in a session's directory.

@@ -24,10 +24,10 @@ pub struct Found {
     named: Option<Named>,
 }
 
-struct Named {
-    texts: Vec<String>,
+pub(super) struct Named {
+    pub texts: Vec<String>,
     /// The session's directory, from the repository's topmost one.
-    below: PathBuf,
+    pub below: PathBuf,
 }
 
 impl Changes {
@@ -161,7 +161,7 @@ impl Changes {
         Ok(found)
     }
 
-    async fn rows(&self, session: &SessionId) -> Result<Vec<CheckpointRow>, Failure> {
+    pub(super) async fn rows(&self, session: &SessionId) -> Result<Vec<CheckpointRow>, Failure> {
         let id = session.clone();
         Ok(self.journal.read(move |reader| reader.checkpoints(&id)).await?)
     }
@@ -204,7 +204,7 @@ impl Found {
 }
 
 impl Named {
-    fn has(&self, path: &str) -> bool {
+    pub fn has(&self, path: &str) -> bool {
         let relative = Path::new(path).strip_prefix(&self.below).ok().and_then(Path::to_str);
         let names = [Some(path), relative];
         names.into_iter().flatten().any(|name| self.texts.iter().any(|text| names_it(text, name)))

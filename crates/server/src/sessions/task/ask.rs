@@ -61,6 +61,8 @@ pub enum SessionRequest {
     ContinueAt { at: Option<Timestamp>, reply: Reply<()> },
     /// The user looked at the changes up to this tree.
     Looked { tree: String, reply: Reply<()> },
+    /// Tell of an act on changes, below this turn.
+    Note { turn: TurnId, text: String, undo: Option<String>, reply: Reply<()> },
     /// Stop the turn and detach from the agent.
     Kill(Reply<()>),
     /// Commit everything; the server is stopping.
@@ -91,6 +93,10 @@ impl SessionTask {
             SessionRequest::Policy(policy) => self.set_policy(policy),
             SessionRequest::ContinueAt { at, reply } => self.continue_at(at, reply),
             SessionRequest::Looked { tree, reply } => self.looked(tree, reply),
+            SessionRequest::Note { turn, text, undo, reply } => {
+                self.note_act(&turn, text, undo);
+                let _asker_left = reply.send(Ok(()));
+            }
             SessionRequest::Kill(reply) => self.kill(reply),
             SessionRequest::Rest(reply) => self.put_to_rest(reply),
         }
