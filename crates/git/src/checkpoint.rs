@@ -151,7 +151,7 @@ impl Drop for Scratch {
 
 /// With the time of the original: git compares it with the files' to know which may have changed since. Whatever an
 /// earlier call left behind goes.
-fn copy_index(from: &Path, to: &Path, directory: &Path) -> Result<(), GitError> {
+pub(crate) fn copy_index(from: &Path, to: &Path, directory: &Path) -> Result<(), GitError> {
     let failed = |error: std::io::Error| unwritable(to, &error);
     if directory.exists() {
         fs::remove_dir_all(directory).map_err(failed)?;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::branch::UnderWay;
-use crate::checkpoint::{aside, unwritable};
+use crate::checkpoint::{aside, copy_index, unwritable};
 use crate::command::{Git, os_string};
 use crate::{Checkpoints, GitError, RepoPath, Repository};
 
@@ -94,12 +94,14 @@ impl Checkpoints {
         let head = repository.head().await?;
         let scratch = self.scratch("commit")?;
         let index = scratch.path().join("index");
-        let words = scratch.path().join("message");
-        fs::write(&words, message).map_err(|error| unwritable(&words, &error))?;
         if !is_merge {
             // With the user's, git knows which files did not change.
-            let _from_the_commit_then = fs::copy(self.index(), &index);
+            let (from, to, directory) =
+                (self.index().to_owned(), index.clone(), scratch.path().to_owned());
+            aside(move || copy_index(&from, &to, &directory)).await?;
         }
+        let words = scratch.path().join("message");
+        fs::write(&words, message).map_err(|error| unwritable(&words, &error))?;
         let git = Git::quiet(repository.root())
             .with_variable("GIT_INDEX_FILE", index.clone().into())
             .with_setting("core.splitIndex=false");

@@ -4,4 +4,5 @@
 
 mod checkpoints;
 mod reading;
+mod restoring;
 mod scratch;

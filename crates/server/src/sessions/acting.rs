@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use liminal_contract::{ChangeAct, ErrorCode, PathFate, ServerMessage, SessionId, SessionState};
+use liminal_contract::{
+    ActPath, ChangeAct, ErrorCode, PathFate, ServerMessage, SessionId, SessionState,
+};
 
 use super::service::SessionService;
 use super::task::SessionRequest;
@@ -27,9 +29,10 @@ impl SessionService {
         self.check_idle(&[root_of(&place.directory)]).await.map_err(about)?;
         let plan = self.around.changes.plan(&place, session, &act).await.map_err(about)?;
         let Plan { mut preview, expect, deed, .. } = plan;
+        let offers = |path: &ActPath| !matches!(path.what, PathFate::Leave | PathFate::Conflict);
         if let Err(failure) = deed
             && !preview.cannot.contains(&failure.message)
-            && preview.paths.iter().all(|path| path.what != PathFate::Commit)
+            && !preview.paths.iter().any(offers)
         {
             preview.cannot.push(failure.message);
         }
@@ -64,6 +67,10 @@ impl SessionService {
         if plan.expect != expect {
             let words = "Something changed since you looked. Look again, then decide.";
             return Err(about(Failure::new(ErrorCode::ChangedMeanwhile, words)));
+        }
+        let mut others = Vec::new();
+        for root in plan.roots.iter().filter(|root| root_of(root) != root_of(&place.directory)) {
+            others.push(changes.acting(root).await);
         }
         self.check_idle(&plan.roots).await.map_err(about)?;
         let done = self.carry_out(&place, session, &act, plan).await.map_err(about)?;
