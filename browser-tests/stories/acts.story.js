@@ -18,16 +18,38 @@ function repository(home) {
   git(directory, "init", "--quiet", "--initial-branch", "main")
   git(directory, "config", "user.name", "Ada")
   git(directory, "config", "user.email", "ada@example.org")
+  writeFileSync(join(directory, ".gitignore"), "go\n")
   writeFileSync(join(directory, "notes.txt"), lines())
   git(directory, "add", ".")
   git(directory, "commit", "--quiet", "--message", "first")
   return directory
 }
 
+/** The agent edits once the state before its turn is recorded; returns the panel, at what is not committed.
+ * @param {import("../support/chat.js").Chat} chat @param {string} directory */
+async function edits(chat, directory) {
+  await chat.say("edit")
+  await expect(chat.words).toHaveText(/I begin/)
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
+  await panel.getByRole("radio", { name: "This turn" }).click()
+  await expect(async () => {
+    await panel.getByRole("button", { name: "Refresh" }).click()
+    await expect(panel).toContainText("This turn changed no files.", { timeout: 2000 })
+  }).toPass()
+  writeFileSync(join(directory, "go"), "")
+  await expect(chat.ends).toHaveCount(1)
+  await expect(panel.getByRole("option")).toHaveCount(2)
+  await panel.getByRole("radio", { name: "Uncommitted" }).click()
+  return panel
+}
+
 test.use({
   script: script(
     on(
       "edit",
+      { say: "I begin. " },
+      { wait_for_file: "go" },
       {
         tool: {
           id: "c",
@@ -49,12 +71,8 @@ test.use({
 test("a turn is undone after a look at what happens, and comes back with one click", async ({ chat, liminal }) => {
   const directory = repository(liminal.home)
   const read = () => readFileSync(join(directory, "notes.txt"), "utf8")
-  await chat.say("edit")
-  await expect(chat.ends).toHaveCount(1)
+  const panel = await edits(chat, directory)
   writeFileSync(join(directory, "mine.txt"), "mine\n")
-
-  await chat.frame.getByRole("button", { name: "Changes" }).click()
-  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
   await panel.getByRole("radio", { name: "This turn" }).click()
   await panel.getByRole("button", { name: "Undo this turn" }).click()
   const dialog = chat.frame.getByRole("dialog", { name: "Undo this turn?" })
@@ -75,10 +93,7 @@ test("a turn is undone after a look at what happens, and comes back with one cli
 
 test("one block of lines is reverted, and then the file", async ({ chat, liminal }) => {
   const directory = repository(liminal.home)
-  await chat.say("edit")
-  await expect(chat.ends).toHaveCount(1)
-  await chat.frame.getByRole("button", { name: "Changes" }).click()
-  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
+  const panel = await edits(chat, directory)
   await panel.getByRole("option").filter({ hasText: "notes.txt" }).click()
   await expect(panel.locator(".add")).toHaveText([/agent/, /eight/])
   await panel.getByRole("button", { name: "Revert these lines" }).first().click()
@@ -93,10 +108,7 @@ test("one block of lines is reverted, and then the file", async ({ chat, liminal
 
 test("chosen files are committed with a message that the agent proposed", async ({ chat, liminal }) => {
   const directory = repository(liminal.home)
-  await chat.say("edit")
-  await expect(chat.ends).toHaveCount(1)
-  await chat.frame.getByRole("button", { name: "Changes" }).click()
-  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
+  const panel = await edits(chat, directory)
   await panel.getByRole("button", { name: "Commit…" }).click()
   const dialog = chat.frame.getByRole("dialog", { name: "Commit" })
   const commit = dialog.getByRole("button", { name: "Commit", exact: true })
@@ -120,15 +132,15 @@ test("a worktree lands in its base, and says no with names when the base is not 
   await create.getByLabel("Name").fill("fix")
   await create.getByRole("button", { name: "Create session" }).click()
   await expect(chat.frame.locator(".session-header")).toContainText("fix")
-  await chat.say("edit")
-  await expect(chat.ends).toHaveCount(1)
+  const worktrees = git(directory, "worktree", "list", "--porcelain")
+  const [at = ""] = [...worktrees.matchAll(/^worktree (.*)$/gm)].map(([, path = ""]) => path).slice(1)
+  const panel = await edits(chat, at)
   writeFileSync(join(directory, "notes.txt"), "mine\n")
 
-  await chat.frame.getByRole("button", { name: "Changes" }).click()
-  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
   await panel.getByRole("button", { name: "Commit…" }).click()
-  await chat.frame.getByRole("textbox", { name: "Message" }).fill("Fix the notes")
-  await chat.frame.getByRole("dialog").getByRole("button", { name: "Commit", exact: true }).click()
+  const committing = chat.frame.getByRole("dialog", { name: "Commit" })
+  await committing.getByRole("textbox", { name: "Message" }).fill("Fix the notes")
+  await committing.getByRole("button", { name: "Commit", exact: true }).click()
   await expect(panel.getByRole("status").filter({ hasText: "Committed 2 files" })).toBeVisible()
   await panel.getByRole("button", { name: "Land into main…" }).click()
   const dialog = chat.frame.getByRole("dialog", { name: "Land" })

@@ -1,4 +1,4 @@
-/** Acts on changes: what their dialog says and which lines a block has. Pure, so that it can be tested without a page. */
+/** Acts on changes: what their dialog says, and which lines a block has. Pure. */
 
 /** @import { ActPath, ChangeAct, Frame, PathFate } from "../contract.js" */
 

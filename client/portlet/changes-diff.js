@@ -5,8 +5,8 @@ import { setRenderedHtml } from "../shared/html.js"
 
 /** @import { ChangesFile } from "./changes-state.js" */
 
-/** @param {HTMLElement} root @param {{ more(): void, shown(root: HTMLElement): void }} deps `more` lines of context were
- * asked for; a file is `shown` */
+/** @param {HTMLElement} root
+ * @param {{ more(): void, shown(root: HTMLElement): void }} deps `more` lines were asked for; a file is `shown` */
 export function mountDiff(root, deps) {
   /** What is in the DOM. @type {{ file: ChangesFile | null, split: boolean }} */
   let shown = { file: null, split: false }

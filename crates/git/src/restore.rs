@@ -182,7 +182,8 @@ impl Checkpoints {
         let parents = paths.iter().filter_map(|path| path.as_path().parent());
         let parents: BTreeSet<PathBuf> = parents.map(Path::to_owned).collect();
         let stamped = root.clone();
-        let stamps = move || Ok(paths.iter().map(|path| stamp(&stamped, path)).collect::<Vec<_>>());
+        let stamps =
+            move || Ok(paths.iter().map(|path| file_stamp(&stamped, path)).collect::<Vec<_>>());
         let stamps = aside(stamps).await?;
         let now = self.take().await?.tree;
         let since = self.repository().differences(before, &now).await?;
@@ -204,8 +205,6 @@ impl Checkpoints {
             };
             puts.push(Put { path, stamp, content });
         }
-        // What goes makes room for what comes.
-        puts.sort_by_key(|put| put.content.is_some());
         left.extend(aside(move || write(&root, puts, &parents)).await?);
         Ok(left)
     }
@@ -256,32 +255,50 @@ fn write(
         let _there_is_none = directory.remove_file(parent.join(TEMPORARY));
     }
     let mut left = Vec::new();
+    let (gone, put): (Vec<_>, Vec<_>) = puts.into_iter().partition(|put| put.content.is_none());
     let mut emptied = BTreeSet::new();
-    for Put { path, stamp: compared, content } in puts {
-        if stamp(root, &path) != compared {
-            left.push((path, Left::ChangedSince));
-            continue;
-        }
-        let done = match content {
-            None => {
-                emptied.extend(path.as_path().parent().map(Path::to_owned));
-                remove(&directory, path.as_path())
-            }
-            Some((mode, bytes)) => replace(&directory, path.as_path(), mode, bytes),
+    for Put { path, stamp, .. } in gone {
+        let removed = match file_stamp(root, &path) == stamp {
+            true => remove(&directory, path.as_path()),
+            false => Err(io::ErrorKind::ResourceBusy.into()),
         };
-        match done {
-            Ok(()) => {}
-            // The disk is full: nothing else will work either. What is done is in the plan.
-            Err(error) if error.kind() == io::ErrorKind::StorageFull => return Err(failed(error)),
-            Err(error) => left.push((path, Left::InTheWay(error.to_string()))),
-        }
+        emptied.extend(path.as_path().parent().map(Path::to_owned));
+        left.extend(removed.err().map(|error| (path, left_by(&error))));
     }
     for parent in emptied {
         // It fails at the first that still has something in it.
         let is_empty = |at: &&Path| !at.as_os_str().is_empty() && directory.remove_dir(at).is_ok();
         let _removed = parent.ancestors().take_while(is_empty).count();
     }
+    for Put { path, stamp, content } in put {
+        let Some((mode, bytes)) = content else { continue };
+        let replaced = match file_stamp(root, &path) == stamp {
+            true => replace(&directory, path.as_path(), mode, bytes),
+            false => Err(io::ErrorKind::ResourceBusy.into()),
+        };
+        match replaced {
+            Ok(()) => {}
+            // Nothing else will work either. What is done is in the plan.
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => return Err(failed(error)),
+            Err(error) => left.push((path, left_by(&error))),
+        }
+    }
     Ok(left)
+}
+
+fn left_by(error: &io::Error) -> Left {
+    match error.kind() {
+        io::ErrorKind::ResourceBusy => Left::ChangedSince,
+        _ => Left::InTheWay(error.to_string()),
+    }
+}
+
+/// Directories have none: what is in them has.
+fn file_stamp(root: &Path, path: &RepoPath) -> String {
+    if root.join(path.as_path()).symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        return String::new();
+    }
+    stamp(root, path)
 }
 
 fn remove(directory: &Dir, path: &Path) -> io::Result<()> {

@@ -3,28 +3,31 @@
 use std::path::{Path, PathBuf};
 
 use liminal_contract::{
-    Body, ChangeAct, ChangeScope, ErrorCode, PathFate, ServerMessage, SessionId,
+    Body, ChangeAct, ChangeScope, ClientMessage, ErrorCode, PathFate, ServerMessage, SessionId,
+    TurnId,
 };
 use liminal_scripted_agent::{ScriptBuilder, Steps, script};
 
 use crate::support::acts::{
     commit, git, hook, killed_at, lines, read, repository, sees_settled, undo, write,
 };
-use crate::support::{App, Browser, Launch};
+use crate::support::{App, Browser, Launch, in_time};
 
 fn revert(path: &str) -> ChangeAct {
     ChangeAct::RevertFile { scope: ChangeScope::Uncommitted {}, path: path.to_owned() }
 }
 
-fn undo_turn(turn: &liminal_contract::TurnId) -> ChangeAct {
+fn undo_turn(turn: &TurnId) -> ChangeAct {
     ChangeAct::UndoTurn { turn_id: Some(turn.clone()), paths: None }
 }
 
-/// Edits `notes.txt` and makes `new.txt`, then two more turns with a file each.
-fn three_turns() -> ScriptBuilder {
+/// Edits `notes.txt` and makes `new.txt` once it may, then two more turns with a file each.
+fn three_turns(go: &Path) -> ScriptBuilder {
     let edited = lines(&[(1, "agent")]);
     script()
         .on_prompt("one")
+        .say("I begin.")
+        .wait_for_file(go.to_str().unwrap())
         .command("c", "edit notes.txt new.txt")
         .write_file("notes.txt", &edited)
         .write_file("new.txt", "new\n")
@@ -39,6 +42,24 @@ fn three_turns() -> ScriptBuilder {
         .tool_done("e", "")
 }
 
+/// The turn that edits, with the states before and after it recorded.
+async fn edits(browser: &mut Browser, session: &SessionId, go: &Path) -> TurnId {
+    let turn = browser.says_to(session, "one").await;
+    let scope = ChangeScope::Turn { turn_id: Some(turn.clone()) };
+    let list = || ClientMessage::ChangesList { session_id: session.clone(), scope: scope.clone() };
+    let is_recorded = async {
+        while !matches!(browser.ask(list()).await,
+            ServerMessage::ChangesList { notes, .. } if notes.is_empty() || !notes[0].contains("not recorded"))
+        {
+        }
+    };
+    in_time(is_recorded).await.expect("the state before the turn was never recorded");
+    std::fs::write(go, "").unwrap();
+    browser.sees_end(&turn).await;
+    browser.sees_told("changes:changed").await;
+    turn
+}
+
 async fn session_in(app: &App, directory: &Path) -> (Browser, SessionId) {
     let mut browser = app.browser().await;
     let project = browser.adds_project(directory.to_str().unwrap()).await;
@@ -48,17 +69,17 @@ async fn session_in(app: &App, directory: &Path) -> (Browser, SessionId) {
 }
 
 async fn stage(script: ScriptBuilder) -> (App, Browser, SessionId, PathBuf) {
-    let app = Launch::new().agent(script).start().await;
+    stage_of(Launch::new().agent(script)).await
+}
+
+async fn stage_of(launch: Launch) -> (App, Browser, SessionId, PathBuf) {
+    let app = launch.start().await;
     let directory = repository(&app);
     let (browser, session) = session_in(&app, &directory).await;
     (app, browser, session, directory)
 }
 
-async fn takes_turn(
-    browser: &mut Browser,
-    session: &SessionId,
-    words: &str,
-) -> liminal_contract::TurnId {
+async fn takes_turn(browser: &mut Browser, session: &SessionId, words: &str) -> TurnId {
     let turn = browser.says_to(session, words).await;
     browser.sees_end(&turn).await;
     turn
@@ -66,8 +87,10 @@ async fn takes_turn(
 
 #[tokio::test]
 async fn the_first_of_three_turns_is_undone_and_the_users_own_edit_stays() {
-    let (_app, mut browser, session, at) = stage(three_turns()).await;
-    let first = takes_turn(&mut browser, &session, "one").await;
+    let launch = Launch::new();
+    let go = launch.home().join("go");
+    let (_app, mut browser, session, at) = stage_of(launch.agent(three_turns(&go))).await;
+    let first = edits(&mut browser, &session, &go).await;
     write(&at, "notes.txt", &lines(&[(1, "agent"), (9, "mine")]));
     takes_turn(&mut browser, &session, "two").await;
     takes_turn(&mut browser, &session, "three").await;
@@ -99,9 +122,10 @@ async fn the_first_of_three_turns_is_undone_and_the_users_own_edit_stays() {
 
 #[tokio::test]
 async fn what_changed_in_the_same_lines_is_left_with_words_and_others_files_are_not_ticked() {
-    let (_app, mut browser, session, at) = stage(three_turns()).await;
-    let turn = browser.says_to(&session, "one").await;
-    browser.sees_end(&turn).await;
+    let launch = Launch::new();
+    let go = launch.home().join("go");
+    let (_app, mut browser, session, at) = stage_of(launch.agent(three_turns(&go))).await;
+    let turn = edits(&mut browser, &session, &go).await;
     write(&at, "notes.txt", &lines(&[(1, "mine")]));
     write(&at, "new.txt", "mine too\n");
     let preview = browser.previews(&session, &undo_turn(&turn)).await;
@@ -215,7 +239,7 @@ async fn chosen_files_are_committed_with_their_hooks_and_taken_back() {
 
     browser.acts(&session, &undo(&id)).await;
     assert_eq!(git(&at, &["rev-parse", "HEAD"]), before);
-    assert_eq!(git(&at, &["status", "--porcelain"]), " M notes.txt\nA  later.txt\n?? new.txt");
+    assert_eq!(git(&at, &["status", "--porcelain"]), "A  later.txt\n M notes.txt\n?? new.txt");
     assert_eq!(read(&at, "notes.txt"), "changed\nformatted\n");
 }
 
@@ -243,11 +267,13 @@ async fn a_first_commit_and_a_detached_one_are_said() {
 
 #[tokio::test]
 async fn an_undo_that_was_killed_is_completed_at_the_next_start() {
-    let (launch, stopped) = Launch::new().agent(three_turns()).git_that_stops("cat-file --filters");
+    let launch = Launch::new();
+    let go = launch.home().join("go");
+    let (launch, stopped) = launch.agent(three_turns(&go)).git_that_stops("cat-file --filters");
     let app = launch.start().await;
     let at = repository(&app);
     let (mut browser, session) = session_in(&app, &at).await;
-    let turn = takes_turn(&mut browser, &session, "one").await;
+    let turn = edits(&mut browser, &session, &go).await;
     let app = killed_at(app, browser, &session, &undo_turn(&turn), &stopped, || {}).await;
     let _browser = sees_settled(&app, &session, "complete now").await;
     assert_eq!((read(&at, "notes.txt"), read(&at, "new.txt")), (lines(&[]), "no such file".into()));
@@ -258,7 +284,8 @@ async fn a_commit_that_was_killed_is_either_there_or_not_and_its_lock_is_gone() 
     for (call, words, status) in
         [("commit --quiet", "taken back", " M notes.txt"), ("reset --quiet", "complete now", "")]
     {
-        let (launch, stopped) = Launch::new().agent(three_turns()).git_that_stops(call);
+        let (launch, stopped) =
+            Launch::new().agent(three_turns(Path::new("never"))).git_that_stops(call);
         let app = launch.start().await;
         let at = repository(&app);
         let (mut browser, session) = session_in(&app, &at).await;
