@@ -40,7 +40,15 @@ path?: string,
 /**
  * The other sessions that the same process was working on when it ended.
  */
-interrupted?: Array<SessionId>, };
+interrupted?: Array<SessionId>, 
+/**
+ * The files in conflict.
+ */
+conflicts?: Array<string>, 
+/**
+ * The act on changes that a notice tells of, for `undo-act`.
+ */
+undo?: string, };
 export type ErrorBody = { code: ErrorCode, 
 /**
  * For the user: what happened and what to do next.
@@ -946,6 +954,42 @@ export type ChangeScope = { "kind": "turn",
  * Absent: the last turn.
  */
 turnId?: TurnId, } | { "kind": "since-looked", } | { "kind": "uncommitted", } | { "kind": "branch", };
+export type LandHow = "squash" | "merge";
+export type ChangeAct = { "kind": "revert-file", scope: ChangeScope, 
+/**
+ * As listed.
+ */
+path: string, } | { "kind": "revert-hunk", scope: ChangeScope, path: string, 
+/**
+ * `<first old line>,<how many>:<first new line>,<how many>`, counted from 1.
+ */
+hunk: string, } | { "kind": "undo-turn", 
+/**
+ * Absent: the last turn.
+ */
+turnId?: TurnId, 
+/**
+ * Absent: those that its tool calls named.
+ */
+paths?: Array<string>, } | { "kind": "undo-act", undo: string, } | { "kind": "commit", message: string, 
+/**
+ * Absent: all that is not committed.
+ */
+paths?: Array<string>, } | { "kind": "land", how: LandHow, 
+/**
+ * Of the commit that is made. Needed to squash, or if files are not committed.
+ */
+message?: string, } | { "kind": "start-merge", } | { "kind": "abort-merge", };
+export type PathFate = "restore" | "create" | "remove" | "merge" | "commit" | "leave" | "conflict";
+export type ActPath = { path: string, what: PathFate, 
+/**
+ * Why it is left alone.
+ */
+why?: string, 
+/**
+ * Whether the act includes it if the user chooses nothing else.
+ */
+ticked: boolean, };
 export type ChangeStatus = "added" | "modified" | "deleted" | "renamed" | "submodule" | "unmerged";
 export type ChangedFile = { 
 /**
@@ -1635,7 +1679,31 @@ more: number, } | { "type": "changes:storage", bytes: number, most: number, } | 
 /**
  * The difference; empty if there is a `note` instead.
  */
-html: string, note?: string, pictures?: Pictures, } | { "type": "session:newer", sessionId: SessionId, 
+html: string, note?: string, pictures?: Pictures, } | { "type": "changes:preview", sessionId: SessionId, act: ChangeAct, summary: string, paths: Array<ActPath>, 
+/**
+ * What the act does besides, such as running hooks.
+ */
+notes: Array<string>, 
+/**
+ * What it can't do.
+ */
+cannot: Array<string>, 
+/**
+ * A proposed commit message.
+ */
+message?: string, 
+/**
+ * Whether one click undoes it.
+ */
+canUndo: boolean, 
+/**
+ * To be sent back with the act.
+ */
+expect: string, } | { "type": "changes:done", sessionId: SessionId, act: ChangeAct, summary: string, 
+/**
+ * For `undo-act`. Absent if it can't be undone.
+ */
+undo?: string, } | { "type": "session:newer", sessionId: SessionId, 
 /**
  * In index order.
  */
@@ -1882,7 +1950,31 @@ more: number, } | { "type": "changes:storage", bytes: number, most: number, } | 
 /**
  * The difference; empty if there is a `note` instead.
  */
-html: string, note?: string, pictures?: Pictures, } | { "type": "session:newer", sessionId: SessionId, 
+html: string, note?: string, pictures?: Pictures, } | { "type": "changes:preview", sessionId: SessionId, act: ChangeAct, summary: string, paths: Array<ActPath>, 
+/**
+ * What the act does besides, such as running hooks.
+ */
+notes: Array<string>, 
+/**
+ * What it can't do.
+ */
+cannot: Array<string>, 
+/**
+ * A proposed commit message.
+ */
+message?: string, 
+/**
+ * Whether one click undoes it.
+ */
+canUndo: boolean, 
+/**
+ * To be sent back with the act.
+ */
+expect: string, } | { "type": "changes:done", sessionId: SessionId, act: ChangeAct, summary: string, 
+/**
+ * For `undo-act`. Absent if it can't be undone.
+ */
+undo?: string, } | { "type": "session:newer", sessionId: SessionId, 
 /**
  * In index order.
  */

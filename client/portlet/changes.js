@@ -6,6 +6,7 @@ import { icon } from "../shared/icons.js"
 import { editorAddress, editors, readingFrom } from "../shared/reading.js"
 import { keys, loadRecord, save } from "../shared/storage.js"
 import { mountComments } from "./changes-comments.js"
+import { mountActs } from "./acts.js"
 import { mountDiff } from "./changes-diff.js"
 import { countsOf, mountFiles } from "./changes-files.js"
 import {
@@ -29,6 +30,8 @@ import { mountCommentsBar } from "./comments-bar.js"
 import { keepViewed, viewedOf } from "./viewed.js"
 
 /** @import { ClientMessage, Comment, ErrorBody, Workspace } from "../contract.js" */
+/** @import { ActsDeps } from "./acts.js" */
+/** @import { ActDone, ActPreview } from "./acts-state.js" */
 /** @import { ChangesFile, ChangesList, ScopeKind } from "./changes-state.js" */
 
 /** @typedef {"changes:comment" | "changes:uncomment" | "changes:send-comments"} CommentRequest */
@@ -40,6 +43,7 @@ import { keepViewed, viewedOf } from "./viewed.js"
  * @property {string} sessionId
  * @property {Storage} storage
  * @property {(request: Asked) => void} request
+ * @property {ActsDeps} acts
  * @property {(open: boolean) => void} toggled
  * @property {() => void} focusComposer */
 
@@ -82,13 +86,15 @@ export function mountChanges(root, header, deps) {
   const viewed = toggleButton("Viewed", "Mark as viewed and go on (v)")
   const path = el("span", { class: "panel-path" })
   const pathCounts = el("span", { class: "counts" })
-  const tools = el("div", { class: "panel-tools" }, path, pathCounts, split, space, open, viewed)
+  const acts = mountActs({ ...deps.acts, refresh: () => askForList() })
+  const tools = el("div", { class: "panel-tools" }, path, pathCounts, split, space, open, acts.revert, viewed)
   const diff = el("div", { class: "part panel-diff", "data-kind": "diff", tabindex: "0" })
   const bar = el("div", { class: "comments-bar", hidden: true })
   const head = el("div", { class: "panel-head" }, tabs, seen, refresh, close)
-  root.append(edge, head, place, list, more, note, tools, diff, bar)
+  root.append(edge, head, acts.around(place), list, more, note, tools, diff, bar)
   const files = mountFiles(list)
   const difference = mountDiff(diff, {
+    shown: (root) => !isPressed(space) && acts.decorate(root),
     more() {
       context = contexts[contexts.indexOf(context) + 1] ?? context
       askForFile()
@@ -224,6 +230,7 @@ export function mountChanges(root, header, deps) {
     more.hidden = notes.length === 0
     setText(more, notes.join(" "))
     showNote(all.length)
+    acts.update(scopeOf(state.scope), selectedFile(state), all.length > 0)
     showTools()
     if (difference.update(state.file, isPressed(split)) || shownFacts !== facts || shownList !== state.list)
       comments.update(state.selected ?? "", facts.comments, state.list?.moved ?? [])
@@ -307,21 +314,31 @@ export function mountChanges(root, header, deps) {
   })
   root.hidden = true
 
+  /** @param {ChangesList} frame */
+  function listed(frame) {
+    const before = selectedFile(state)?.version
+    state = withList(state, frame)
+    const found = wanted === "" ? null : fileNamed(state, wanted)
+    wanted = ""
+    if (found !== null) return select(found)
+    if (isOpen && (state.file === null || selectedFile(state)?.version !== before)) askForFile()
+    show()
+  }
+
   return {
-    /** @param {ChangesList} frame */
-    listed(frame) {
-      const before = selectedFile(state)?.version
-      state = withList(state, frame)
-      const found = wanted === "" ? null : fileNamed(state, wanted)
-      wanted = ""
-      if (found !== null) return select(found)
-      if (isOpen && (state.file === null || selectedFile(state)?.version !== before)) askForFile()
-      show()
-    },
-    /** @param {ChangesFile} frame */
-    filed(frame) {
-      state = withFile(state, frame)
-      show()
+    /** @param {ChangesList | ChangesFile | ActPreview | ActDone} frame */
+    receive(frame) {
+      switch (frame.type) {
+        case "changes:list":
+          return listed(frame)
+        case "changes:file":
+          state = withFile(state, frame)
+          return show()
+        case "changes:preview":
+          return acts.previewed(frame)
+        case "changes:done":
+          return acts.done(frame)
+      }
     },
     /** @param {ErrorBody} failure */
     failed(failure) {
@@ -345,6 +362,7 @@ export function mountChanges(root, header, deps) {
       if (isOpen) askForList()
       else toggle(true)
     },
+    undoAct: acts.undoAct,
     /** Asks again, if that can tell anything new. Without a panel only the counts in the header follow. */
     refresh: () => isWorthAsking(state, isOpen) && askForList(),
     isOpen: () => isOpen,

@@ -11,6 +11,7 @@ import { followReading } from "../shared/reading.js"
 import { sealed } from "../shared/storage.js"
 import { resolveTheme, showTheme, themeChoice } from "../shared/theme.js"
 import { createAnnouncer } from "./announcer.js"
+import { createAsked } from "./asked.js"
 import { refsOf } from "./attachments.js"
 import { createChangesReading } from "./changes-reading.js"
 import { mountChanges } from "./changes.js"
@@ -148,9 +149,16 @@ const changes = mountChanges(need(document, "#changes", HTMLElement), need(docum
     const requestId = newRequest("quiet", (error) => changes.failed(error))
     bridge.post({ ...message, sessionId, requestId })
   },
+  acts: {
+    ask: (message, onFailure) => bridge.post({ ...message, sessionId, requestId: newRequest("other", onFailure) }),
+    worktree: () => shell?.session?.worktree,
+    askAgent: (content) => asked.ask(content),
+    tellAgent: (content) => send(content),
+  },
   toggled: (open) => document.body.toggleAttribute("data-panel", open),
   focusComposer: () => composer.focus(),
 })
+const asked = createAsked(send)
 const changesReading = createChangesReading({ ...changes, isSeen: () => shell?.visible !== false })
 const composer = mountComposer(need(document, "#composer", HTMLElement), {
   keepDraft(draft) {
@@ -209,6 +217,7 @@ const conversation = mountConversation(need(document, "#conversation", HTMLEleme
     })
   },
   continueAt,
+  undo: changes.undoAct,
   act(action) {
     if (action === "cancel") stop()
     else if (action === "restart") reconnect()
@@ -326,10 +335,10 @@ function receive(message) {
       return changesReading.follow(message)
     case "changes:list":
     case "changes:file":
+    case "changes:preview":
+    case "changes:done":
       if (message.requestId !== undefined) pending.delete(message.requestId)
-      if (message.type === "changes:list") changes.listed(message)
-      else changes.filed(message)
-      return
+      return changes.receive(message)
     case "shell:state":
       if (!shell) composer.continue(draftOf(sealed(localStorage, message.storageKey), sessionId))
       shell = message
@@ -460,6 +469,7 @@ function show() {
   meter.update({ usage: transcript.facts.usage, turn: lastUsage(transcript), canCompact })
   announcer.update(transcript, agent())
   figures.update(transcript)
+  asked.update(transcript, isBusy())
   findBar.update(transcript)
   ownJumps.update()
   sessionCommands.update([

@@ -31,6 +31,7 @@ import { mountWork } from "./work.js"
  * @property {(requestId: string) => void} forget  Drops a message that was refused.
  * @property {() => boolean} canSend
  * @property {(at: string) => void} continueAt  Sends "Continue." then.
+ * @property {(id: string) => void} undo  Undoes an act on changes.
  * @property {() => boolean} isVisible  Whether the user can be looking at this portlet.
  * @property {(itemId: string, bytes: number) => Promise<string>} wholeOutput
  * @property {(url: string) => Promise<string>} picture  A `blob:` address for a picture of the session.

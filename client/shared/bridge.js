@@ -80,6 +80,7 @@ const requests = /** @type {const} */ ([
   "changes:send-comments",
   "workspace:renew",
   "workspace:setup",
+  "changes:act",
   "files:find",
 ])
 
@@ -98,6 +99,8 @@ const frames = /** @type {const} */ ([
   "changes:list",
   "changes:file",
   "changes:changed",
+  "changes:preview",
+  "changes:done",
   "files:found",
   "agent:status",
   "error",

@@ -253,6 +253,8 @@ export const isPrivateReply = (frame) =>
   frame.type === "changes:list" ||
   frame.type === "changes:file" ||
   frame.type === "changes:storage" ||
+  frame.type === "changes:preview" ||
+  frame.type === "changes:done" ||
   frame.type === "path:completions" ||
   frame.type === "files:found" ||
   frame.type === "search:results"

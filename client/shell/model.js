@@ -98,6 +98,8 @@ export function applyFrame(now, frame) {
     case "changes:list":
     case "changes:file":
     case "changes:storage":
+    case "changes:preview":
+    case "changes:done":
     case "session:queued":
     case "session:older":
     case "session:newer":

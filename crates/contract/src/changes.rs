@@ -228,3 +228,94 @@ pub enum ChangeStatus {
     /// In conflict.
     Unmerged,
 }
+
+/// What to do with changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub enum ChangeAct {
+    /// Puts one file back to where the scope begins.
+    RevertFile {
+        scope: ChangeScope,
+        /// As listed.
+        path: String,
+    },
+    /// The same for one block of changed lines.
+    RevertHunk {
+        scope: ChangeScope,
+        path: String,
+        /// `<first old line>,<how many>:<first new line>,<how many>`, counted from 1.
+        hunk: String,
+    },
+    /// Puts files back to the state before a turn.
+    UndoTurn {
+        /// Absent: the last turn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn_id: Option<TurnId>,
+        /// Absent: those that its tool calls named.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        paths: Option<Vec<String>>,
+    },
+    /// Undoes one of these acts, by the `undo` of `changes:done`.
+    UndoAct { undo: String },
+    Commit {
+        message: String,
+        /// Absent: all that is not committed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        paths: Option<Vec<String>>,
+    },
+    /// Brings a worktree's branch into its base.
+    Land {
+        how: LandHow,
+        /// Of the commit that is made. Needed to squash, or if files are not committed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+    /// Begins to merge the base into the worktree, which leaves the conflicts there for the agent to resolve.
+    StartMerge {},
+    /// Ends a merge that is not complete, as if it had not begun.
+    AbortMerge {},
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum LandHow {
+    /// As one commit.
+    Squash,
+    /// With its commits.
+    Merge,
+}
+
+/// What an act would do to one path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct ActPath {
+    pub path: String,
+    pub what: PathFate,
+    /// Why it is left alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Whether the act includes it if the user chooses nothing else.
+    pub ticked: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum PathFate {
+    /// Gets its former content back.
+    Restore,
+    /// A file that was deleted comes back.
+    Create,
+    /// A file that was new goes.
+    Remove,
+    /// It changed since, elsewhere in the file: those changes stay.
+    Merge,
+    Commit,
+    /// Nothing happens to it, and `why` says why.
+    Leave,
+    /// Both branches changed it in the same place.
+    Conflict,
+}

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AnswerValue, AttachmentRef, ChangeScope, CliType, CompareAgent, Cursor, ItemId, NewComment,
-    OptionValue, Policy, ProjectId, SessionId, SetupAct, Timestamp, WorkspaceChoice,
+    AnswerValue, AttachmentRef, ChangeAct, ChangeScope, CliType, CompareAgent, Cursor, ItemId, NewComment, OptionValue, Policy, ProjectId, SessionId, SetupAct, Timestamp, WorkspaceChoice,
 };
 
 /// A message and the id its reply will carry.
@@ -241,6 +240,18 @@ pub enum ClientMessage {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(test, ts(type = "number"))]
         most: Option<u64>,
+    },
+    /// Acts on changes. The reply is `changes:preview` or `changes:done`.
+    #[serde(rename = "changes:act")]
+    ChangesAct {
+        session_id: SessionId,
+        act: ChangeAct,
+        /// Say what would happen, and do nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        preview: Option<bool>,
+        /// Of the preview. The act is refused if anything has changed since. Needed unless this is a preview.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expect: Option<String>,
     },
     /// Follows what waits, works, is done and stopped, in all sessions. The reply is `now:summary` with every row.
     #[serde(rename = "now:follow")]

@@ -55,6 +55,12 @@ pub enum ErrorCode {
     /// Removing a worktree would lose what is only there; the message names it.
     WorkWouldBeLost,
     CompareNotFound,
+    /// A turn runs in this directory.
+    WorkspaceBusy,
+    /// The files, the branch or the base changed since the preview.
+    ChangedMeanwhile,
+    /// The branch and its base changed the same lines.
+    LandConflict,
     /// The queued message was sent, removed or changed in the meantime.
     QueueGone,
     /// An attachment has more bytes or pixels than agents take.
@@ -73,7 +79,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the contract.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 35] = [
         Self::InvalidMessage,
         Self::Unauthorized,
         Self::BrowserNotFound,
@@ -97,8 +103,7 @@ impl ErrorCode {
         Self::OptionUnconfirmed,
         Self::NotARepository,
         Self::GitFailed,
-        Self::WorkWouldBeLost,
-        Self::CompareNotFound,
+    Self::ChangedMeanwhile, Self::CompareNotFound, Self::LandConflict, Self::WorkWouldBeLost, Self::WorkspaceBusy,
         Self::QueueGone,
         Self::AttachmentTooLarge,
         Self::AttachmentUnsupported,
@@ -136,6 +141,9 @@ impl ErrorCode {
             Self::GitFailed => "GIT_FAILED",
             Self::WorkWouldBeLost => "WORK_WOULD_BE_LOST",
             Self::CompareNotFound => "COMPARE_NOT_FOUND",
+            Self::WorkspaceBusy => "WORKSPACE_BUSY",
+            Self::ChangedMeanwhile => "CHANGED_MEANWHILE",
+            Self::LandConflict => "LAND_CONFLICT",
             Self::QueueGone => "QUEUE_GONE",
             Self::AttachmentTooLarge => "ATTACHMENT_TOO_LARGE",
             Self::AttachmentUnsupported => "ATTACHMENT_UNSUPPORTED",
@@ -165,6 +173,9 @@ impl ErrorCode {
             | Self::OptionUnconfirmed
             | Self::NotARepository
             | Self::WorkWouldBeLost
+            | Self::WorkspaceBusy
+            | Self::ChangedMeanwhile
+            | Self::LandConflict
             | Self::QueueGone => 409,
             Self::AttachmentTooLarge => 413,
             Self::AttachmentUnsupported => 415,
@@ -185,6 +196,7 @@ impl ErrorCode {
     pub const fn retryable(self) -> bool {
         match self {
             Self::SessionBusy
+            | Self::WorkspaceBusy
             | Self::SessionCreateFailed
             | Self::AgentUnavailable
             | Self::AuthRequired
@@ -210,6 +222,8 @@ impl ErrorCode {
             | Self::NotARepository
             | Self::WorkWouldBeLost
             | Self::CompareNotFound
+            | Self::ChangedMeanwhile
+            | Self::LandConflict
             | Self::QueueGone
             | Self::AttachmentTooLarge
             | Self::AttachmentUnsupported
@@ -245,6 +259,12 @@ pub struct Details {
     /// The other sessions that the same process was working on when it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<Vec<SessionId>>,
+    /// The files in conflict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conflicts: Option<Vec<String>>,
+    /// The act on changes that a notice tells of, for `undo-act`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
 }
 
 /// One way to log in to an agent, as the agent offers it.

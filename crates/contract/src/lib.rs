@@ -24,10 +24,7 @@ mod turn;
 mod typescript;
 
 pub use attachment::{Attachment, AttachmentKind, AttachmentRef, Prompt};
-pub use changes::{
-    ChangeCounts, ChangeScope, ChangeStatus, ChangedFile, Comment, DiffSide, MovedComment,
-    NewComment, Pictures, Setup, SetupAct, SetupState, Workspace, WorkspaceKind, WorkspaceState,
-};
+pub use changes::{ActPath, ChangeAct, ChangeCounts, ChangeScope, ChangeStatus, ChangedFile, Comment, DiffSide, LandHow, MovedComment, NewComment, PathFate, Pictures, Setup, SetupAct, SetupState, Workspace, WorkspaceKind, WorkspaceState};
 pub use client_message::{ClientMessage, QueueAct, Request, WhenBusy};
 pub use compare::{Compare, CompareAgent, CompareMember, MemberState};
 pub use error::{AuthMethod, Details, ErrorBody, ErrorCode};

@@ -3,10 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Agent, AgentOffer, AgentStatus, ChangeCounts, ChangeScope, ChangedFile, CliType, Compare,
-    Details, ErrorCode, FactsChange, ItemId, MovedComment, NowRow, OutsideDirectory,
-    OutsideSession, Pictures, Policy, Project, ProjectId, SessionFacts, SessionId, SessionListItem,
-    SessionState, Timestamp, Turn, TurnEvent, TurnId, UpsertObject,
+    ActPath, Agent, AgentOffer, AgentStatus, ChangeAct, ChangeCounts, ChangeScope, ChangedFile, CliType, Compare, Details, ErrorCode, FactsChange, ItemId, MovedComment, NowRow, OutsideDirectory, OutsideSession, Pictures, Policy, Project, ProjectId, SessionFacts, SessionId, SessionListItem, SessionState, Timestamp, Turn, TurnEvent, TurnId, UpsertObject,
 };
 
 /// A message. A reply also has the id of its request, but only for the browser that sent it.
@@ -261,6 +258,35 @@ pub enum ServerMessage {
         note: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pictures: Option<Pictures>,
+    },
+    /// What an act would do.
+    #[serde(rename = "changes:preview")]
+    ChangesPreview {
+        session_id: SessionId,
+        act: ChangeAct,
+        summary: String,
+        paths: Vec<ActPath>,
+        /// What the act does besides, such as running hooks.
+        notes: Vec<String>,
+        /// What it can't do.
+        cannot: Vec<String>,
+        /// A proposed commit message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+        /// Whether one click undoes it.
+        can_undo: bool,
+        /// To be sent back with the act.
+        expect: String,
+    },
+    /// An act was carried out.
+    #[serde(rename = "changes:done")]
+    ChangesDone {
+        session_id: SessionId,
+        act: ChangeAct,
+        summary: String,
+        /// For `undo-act`. Absent if it can't be undone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        undo: Option<String>,
     },
     #[serde(rename = "session:newer")]
     SessionNewer {

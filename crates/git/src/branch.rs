@@ -19,7 +19,50 @@ const UNDER_WAY: [(&str, &str); 6] = [
     ("BISECT_LOG", "bisect"),
 ];
 
+/// What is checked out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Head {
+    /// `None` while HEAD names a commit instead.
+    pub branch: Option<String>,
+    /// `None` before the first commit.
+    pub commit: Option<String>,
+}
+
+/// Something that git has begun in a working tree and not completed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnderWay {
+    Merge,
+    /// A rebase, a cherry-pick, a revert, or patches being applied.
+    Other(&'static str),
+}
+
 impl Repository {
+    pub async fn head(&self) -> Result<Head, GitError> {
+        let commit = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+        let (branch, commit) = tokio::try_join!(self.branch(), self.quiet_line(&commit))?;
+        Ok(Head { branch, commit })
+    }
+
+    /// What has begun here and is not complete.
+    pub async fn under_way(&self) -> Result<Option<UnderWay>, GitError> {
+        let signs = [
+            ("MERGE_HEAD", UnderWay::Merge),
+            ("rebase-merge", UnderWay::Other("rebase")),
+            ("rebase-apply", UnderWay::Other("rebase")),
+            ("CHERRY_PICK_HEAD", UnderWay::Other("cherry-pick")),
+            ("REVERT_HEAD", UnderWay::Other("revert")),
+        ];
+        let directory = self.git.line(["rev-parse", "--absolute-git-dir"]).await?;
+        let directory = std::path::PathBuf::from(crate::command::os_string(directory));
+        Ok(signs.into_iter().find(|(name, _)| directory.join(name).exists()).map(|(_, what)| what))
+    }
+
+    /// The last commit of a local branch.
+    pub async fn tip(&self, branch: &str) -> Result<Option<String>, GitError> {
+        let name = format!("refs/heads/{branch}^{{commit}}");
+        self.quiet_line(&["rev-parse", "--verify", "--quiet", "--end-of-options", &name]).await
+    }
+
     /// The current branch; `None` while HEAD names a commit instead.
     pub async fn branch(&self) -> Result<Option<String>, GitError> {
         self.quiet_line(&["symbolic-ref", "--quiet", "--short", "HEAD"]).await

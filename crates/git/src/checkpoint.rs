@@ -9,13 +9,13 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use crate::command::{Git, os_string};
-use crate::{GitError, RepoPath, Repository};
+use crate::{GitError, Head, RepoPath, Repository};
 
 /// In bytes. Larger files that git doesn't track are named, not kept.
 pub const LARGEST_UNTRACKED: u64 = 10 << 20;
 
 /// The name of a tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Tree(String);
 
 impl Tree {
@@ -42,6 +42,7 @@ pub struct Checkpoint {
     pub tree: Tree,
     /// Files that were too large, could not be read, or are no files but pipes, sockets or devices.
     pub left_out: Vec<RepoPath>,
+    pub head: Head,
 }
 
 /// Checkpoints of one repository, whose objects are in one directory. Only one may be taken at a time.
@@ -79,6 +80,10 @@ impl Checkpoints {
     /// The repository, which can also read the objects of these checkpoints.
     pub fn repository(&self) -> &Repository {
         &self.repository
+    }
+
+    pub(crate) fn index(&self) -> &Path {
+        &self.index
     }
 
     /// The files as they are now: tracked or not, but without ignored ones and the contents of submodules.
@@ -125,7 +130,8 @@ impl Checkpoints {
     async fn write(&self, git: &Git) -> Result<Checkpoint, GitError> {
         let changed = ["diff-files", "--name-only", "-z", "--ignore-submodules=dirty"];
         let others = ["ls-files", "--others", "--exclude-standard", "-z"];
-        let (changed, others) = tokio::try_join!(git.run(changed), git.run(others))?;
+        let (changed, others, head) =
+            tokio::try_join!(git.run(changed), git.run(others), self.repository.head())?;
         let root = self.repository.root.clone();
         let (paths, left_out) = aside(move || Ok(paths(&root, &changed, &others))).await?;
         if !paths.is_empty() {
@@ -134,13 +140,40 @@ impl Checkpoints {
         }
         // A partial clone lacks objects that nothing needs.
         let tree = git.line(["write-tree", "--missing-ok"]).await?;
-        Ok(Checkpoint { tree: Tree::read(&tree)?, left_out })
+        Ok(Checkpoint { tree: Tree::read(&tree)?, left_out, head })
+    }
+
+    /// An empty directory, which is removed with the value.
+    pub(crate) fn scratch(&self, name: &str) -> Result<Scratch, GitError> {
+        let path = self.directory.join(name);
+        let made = || {
+            if path.exists() {
+                fs::remove_dir_all(&path)?;
+            }
+            fs::create_dir_all(&path)
+        };
+        made().map_err(|error| unwritable(&path, &error))?;
+        Ok(Scratch(path))
+    }
+}
+
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _the_next_one_does = fs::remove_dir_all(&self.0);
     }
 }
 
 /// With the time of the original: git compares it with the files' to know which may have changed since. Whatever an
 /// earlier call left behind goes.
-fn copy_index(from: &Path, to: &Path, directory: &Path) -> Result<(), GitError> {
+pub(crate) fn copy_index(from: &Path, to: &Path, directory: &Path) -> Result<(), GitError> {
     let failed = |error: std::io::Error| unwritable(to, &error);
     if directory.exists() {
         fs::remove_dir_all(directory).map_err(failed)?;
@@ -214,13 +247,13 @@ fn quoted(path: &Path) -> OsString {
     OsString::from_vec(quoted)
 }
 
-async fn aside<T: Send + 'static>(
+pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, GitError> + Send + 'static,
 ) -> Result<T, GitError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| GitError::Unexpected { call: "update-index", what: error.to_string() })?
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> GitError {
+pub(crate) fn unwritable(path: &Path, error: &std::io::Error) -> GitError {
     GitError::Unwritable { path: path.display().to_string(), reason: error.to_string() }
 }

@@ -1,9 +1,11 @@
 //! Two texts, or the hunks an agent sends, to rows with line numbers. `words` finds the words that differ in a changed
 //! line; `write` makes the HTML.
 
+mod blocks;
 mod words;
 mod write;
 
+pub use blocks::{Block, without_block};
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 
 /// Unchanged lines shown around a change.

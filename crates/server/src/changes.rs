@@ -1,9 +1,10 @@
 //! What changed in the directory that a session works in, for people to review, and the checkpoints that tell.
 //!
 //! A checkpoint is a git tree. Its objects are in a directory per session, below `checkpoints` in the data directory;
-//! the journal knows the trees. Nothing here writes into a repository.
+//! the journal knows the trees. Only `acts` writes into a repository or its files.
 
 mod comments;
+mod acts;
 mod kept;
 mod scope;
 mod shown;
@@ -22,6 +23,7 @@ use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::one_at_a_time::OneAtATime;
 pub use comments::message as comments_message;
+pub use acts::{ActDone, ActPlace, Plan, Settled, root_of};
 use kept::Kept;
 use scope::Found;
 use shown::{Shown, listed, shown};
@@ -31,6 +33,8 @@ pub use survey::{Look, Survey};
 pub struct Changes {
     reading: OneAtATime,
     pace: survey::Pace,
+    /// The working trees that acts change.
+    writing: OneAtATime,
     kept: Kept,
     journal: Journal,
 }
@@ -55,7 +59,8 @@ pub struct Beside {
 impl Changes {
     pub fn new(data_dir: &Path, journal: Journal) -> Self {
         let (reading, pace) = (OneAtATime::default(), survey::Pace::default());
-        Self { reading, pace, kept: Kept::below(data_dir), journal }
+        let writing = OneAtATime::default();
+        Self { reading, writing, pace, kept: Kept::below(data_dir), journal }
     }
 
     /// Keeps the state of the files in a session's directory.

@@ -4,6 +4,7 @@
 //! waiting for more. Readers have separate connections, so that opening a history never waits for a commit. The
 //! journal knows rows; `sessions` knows what they mean. Nothing is rendered here.
 
+mod acts;
 mod attached;
 mod checkpoint;
 mod checkpoints;
@@ -30,6 +31,7 @@ use liminal_contract::SessionId;
 use rusqlite::Connection;
 use tokio::sync::watch;
 
+pub use acts::{ActRow, ActState};
 pub use examine::{Examined, copy, examine};
 pub use glance::Glance;
 pub use health::Health;

@@ -6,6 +6,7 @@
 //! `recorder` (with `transcript`) and `facts`. `view` turns items of the journal into the form browsers get. Nothing
 //! here knows a socket or a wire format.
 
+mod acting;
 mod aside;
 mod attaching;
 mod clock;

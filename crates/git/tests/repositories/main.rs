@@ -5,5 +5,6 @@
 mod checkpoints;
 mod odd;
 mod reading;
+mod restoring;
 mod scratch;
 mod worktrees;

@@ -24,10 +24,10 @@ pub struct Found {
     named: Option<Named>,
 }
 
-struct Named {
-    texts: Vec<String>,
+pub(super) struct Named {
+    pub texts: Vec<String>,
     /// The session's directory, from the repository's topmost one.
-    below: PathBuf,
+    pub below: PathBuf,
 }
 
 impl Changes {
@@ -178,7 +178,7 @@ impl Changes {
         Ok(found)
     }
 
-    async fn rows(&self, session: &SessionId) -> Result<Vec<CheckpointRow>, Failure> {
+    pub(super) async fn rows(&self, session: &SessionId) -> Result<Vec<CheckpointRow>, Failure> {
         let id = session.clone();
         Ok(self.journal.read(move |reader| reader.checkpoints(&id)).await?)
     }
@@ -262,7 +262,7 @@ impl Found {
 }
 
 impl Named {
-    fn has(&self, path: &str) -> bool {
+    pub fn has(&self, path: &str) -> bool {
         is_named_in(&self.texts, &self.below, path)
     }
 }

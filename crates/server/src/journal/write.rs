@@ -15,7 +15,7 @@ use super::checkpoint::Checkpoints;
 use super::interrupt::close_interrupted;
 use super::presence::Presence;
 use super::{
-    Change, Committed, Health, Item, Listed, Rendered, TurnRow, attached, checkpoints, facts,
+    Change, Committed, Health, Item, Listed, Rendered, TurnRow, acts, attached, checkpoints, facts,
     former, listed,
 };
 
@@ -235,6 +235,7 @@ fn write_batch(transaction: &Transaction<'_>, batch: &Batch) -> rusqlite::Result
             }
             Change::Facts(facts) => facts::write(transaction, session, facts)?,
             Change::Checkpoint(row) => checkpoints::write(transaction, session, row)?,
+            Change::Act(row) => acts::write(transaction, session, row)?,
             Change::Stream(stream) => {
                 transaction
                     .prepare_cached("UPDATE session SET stream = ?2 WHERE id = ?1")?
@@ -401,6 +402,7 @@ fn delete_session(transaction: &Transaction<'_>, session: &SessionId) -> rusqlit
         "DELETE FROM fact WHERE session = ?1",
         "DELETE FROM attachment WHERE session = ?1",
         "DELETE FROM checkpoint WHERE session = ?1",
+        "DELETE FROM act WHERE session = ?1",
         "DELETE FROM session WHERE id = ?1",
     ] {
         transaction.execute(sql, [id])?;

@@ -133,8 +133,10 @@ impl SessionService {
         let continuing = around.journal.read(|reader| reader.continuing()).await?;
         around.unread.extend(around.journal.read(|reader| reader.unread()).await?);
         let registry = Mutex::new(Registry::new(ended, around.unread.clone()));
+        let settled = around.changes.settle_acts().await?;
         let service =
             Arc::new(Self { around: Arc::new(around), registry, changing: Mutex::default() });
+        service.tell_of_settled(settled);
         for session in continuing {
             service.wake(session);
         }

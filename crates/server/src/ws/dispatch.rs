@@ -180,6 +180,15 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
                 app.changes.file(&place, session_id, scope, path, view).await
             });
         }
+        Asked::ChangesAct { session_id, act, preview, expect } => {
+            change(client.queue(&session_id), reply, async move {
+                if preview == Some(true) {
+                    app.service.preview_act(&session_id, act).await
+                } else {
+                    app.service.act(&session_id, act, expect).await
+                }
+            });
+        }
         Asked::NowFollow {} => {
             let request_id = reply.request_id().map(str::to_owned);
             match app.now.send(NowRequest::Follow { outbox: client.outbox, request_id }) {

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod acceptance;
+mod acts;
 mod adopting;
 mod agents;
 mod attachments;
@@ -24,6 +25,7 @@ mod full_disk;
 mod history;
 mod house_rules;
 mod http_sessions;
+mod landing;
 mod lifecycle;
 mod malformed_messages;
 mod mentions;

@@ -3,6 +3,7 @@
 //! Nothing here sleeps or guesses: every wait is for a fact, and a wait that fails prints everything received
 //! so far.
 
+pub mod acts;
 mod app;
 mod browser;
 mod call;

@@ -79,6 +79,8 @@ pub enum SessionRequest {
     ActOnSetup(SetupAct, Reply<()>),
     /// Something changed where the session works.
     LookAround(Reply<()>),
+    /// Tell of an act on changes, below this turn.
+    Note { turn: TurnId, text: String, undo: Option<String>, reply: Reply<()> },
     /// Stop the turn and detach from the agent.
     Kill(Reply<()>),
     /// Commit everything; the server is stopping.
@@ -121,6 +123,10 @@ impl SessionTask {
             SessionRequest::ActOnSetup(act, reply) => self.act_on_setup(act, reply),
             SessionRequest::LookAround(reply) => {
                 self.look_around(Look::Place);
+                let _asker_left = reply.send(Ok(()));
+            }
+            SessionRequest::Note { turn, text, undo, reply } => {
+                self.note_act(&turn, text, undo);
                 let _asker_left = reply.send(Ok(()));
             }
             SessionRequest::Kill(reply) => self.kill(reply),

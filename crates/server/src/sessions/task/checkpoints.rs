@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use liminal_contract::TurnId;
-use liminal_git::{Checkpoint, GitError};
+use liminal_git::{Checkpoint, GitError, Head};
 
 use super::super::recorder::Step;
 use super::super::session::Reply;
@@ -61,6 +61,8 @@ impl SessionTask {
         let (turn, id) = (turn.clone(), self.facts.id().clone());
         let directory = self.around.directory(&self.facts.record);
         tokio::spawn(async move {
+            // The agent gets nothing to do while an act changes its files.
+            changes.settled(&directory).await;
             let mut taking = std::pin::pin!(changes.checkpoint(&id, &directory));
             let in_time = match patience {
                 Some(patience) => tokio::time::timeout(patience, &mut taking).await.ok(),
@@ -89,14 +91,14 @@ impl SessionTask {
         let Taken { turn, moment, is_late, result } = taken;
         self.checkpoints.count -= 1;
         match result {
-            Ok(Checkpoint { tree, left_out }) => {
+            Ok(Checkpoint { tree, left_out, head: Head { branch, commit: head } }) => {
                 if moment == Moment::After {
                     self.look_around(Look::Counts);
                 }
                 let left_out = left_out.iter().map(ToString::to_string).collect();
                 let tree = tree.as_str().to_owned();
                 let turn_id = turn.clone();
-                let row = CheckpointRow { turn_id, moment, tree, is_late, left_out };
+                let row = CheckpointRow { turn_id, moment, tree, is_late, left_out, branch, head };
                 self.commit(Step::quiet(Change::Checkpoint(Box::new(row))), None);
             }
             Err(GitError::NotARepository) => {}
@@ -111,7 +113,9 @@ impl SessionTask {
 
     pub(super) fn looked(&mut self, tree: String, reply: Reply<()>) {
         let (turn_id, moment) = (TurnId::new(""), Moment::Looked);
-        let row = CheckpointRow { turn_id, moment, tree, is_late: false, left_out: Vec::new() };
+        let (is_late, left_out) = (false, Vec::new());
+        let (branch, head) = (None, None);
+        let row = CheckpointRow { turn_id, moment, tree, is_late, left_out, branch, head };
         let kept = move || {
             let _asker_left = reply.send(Ok(()));
         };

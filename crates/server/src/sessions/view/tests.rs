@@ -28,6 +28,8 @@ fn short_texts(text: &str) -> Vec<Value> {
         path: some(),
         interrupted: None,
         resets_at: None,
+        conflicts: None,
+        undo: None,
     };
     let notice = Notice {
         severity: Severity::Info,

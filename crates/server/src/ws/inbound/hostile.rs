@@ -81,6 +81,10 @@ fn messages() -> Vec<String> {
         r#"{"type":"workspace:renew","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"workspace:setup","sessionId":"codex:s","act":"skip","requestId":"1"}"#,
         r#"{"type":"changes:list","sessionId":"codex:s","scope":{"kind":"turn","turnId":"t"},"requestId":"1"}"#,
+        concat!(
+            r#"{"type":"changes:act","sessionId":"codex:s","act":{"kind":"undo-turn","turnId":"t","#,
+            r#""paths":["a"]},"preview":true,"expect":"e","requestId":"1"}"#
+        ),
         r#"{"type":"session:looked","sessionId":"codex:s","state":"4b825dc642cb6eb9a060e54bf8d69288fbee4904"}"#,
         r#"{"type":"session:continue-at","sessionId":"codex:s","at":"2026-11-17T18:15:00Z"}"#,
         r#"{"type":"agents:list","requestId":"1"}"#,
