@@ -23,7 +23,7 @@ use crate::catalogue::Processes;
 use crate::lifecycle::{Connect, Keeper, Timing};
 use crate::process::{GuardCommand, Stop};
 use crate::{
-    AgentPrompt, CliProvider, History, LoadSession, NewSession, ProviderError, ProviderSession,
+    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, NewSession, ProviderError, ProviderSession,
     StatusChange,
 };
 
@@ -186,6 +186,17 @@ impl CliProvider for AcpProvider {
         loaded
     }
 
+    async fn fork_at(
+        &self,
+        _session: &SessionId,
+        agent_ref: &str,
+        place: ForkPlace,
+    ) -> Option<Fork> {
+        // Whether it is offered is known once the agent runs.
+        let whole = Fork { agent_ref: agent_ref.to_owned(), at: None };
+        (place == ForkPlace::End).then_some(whole)
+    }
+
     async fn send_message(
         &self,
         session: &SessionId,
@@ -205,9 +216,9 @@ impl CliProvider for AcpProvider {
         &self,
         session: &SessionId,
         message: &str,
-        content: &str,
+        prompt: &AgentPrompt,
     ) -> Result<(), ProviderError> {
-        self.session(session)?.talk.steer(message, content);
+        self.session(session)?.talk.steer(message, prompt);
         Ok(())
     }
 

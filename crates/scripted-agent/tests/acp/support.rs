@@ -96,7 +96,12 @@ impl App {
     }
 
     pub async fn try_create(&self) -> Result<Chat, ProviderError> {
-        let new = NewSession { project_dir: self.project(), session_id: None, chosen: Vec::new() };
+        let new = NewSession {
+            project_dir: self.project(),
+            session_id: None,
+            chosen: Vec::new(),
+            fork: None,
+        };
         let made = timeout(TOO_LONG, self.provider.create_session(new)).await.unwrap()?;
         Ok(Chat::of(&self.provider, made))
     }
@@ -108,6 +113,7 @@ impl App {
             project_dir: self.project(),
             history,
             options: Vec::new(),
+            fork: None,
         };
         let loaded = timeout(TOO_LONG, self.provider.load_session(load)).await.unwrap()?;
         Ok(Chat::of(&self.provider, loaded))

@@ -14,7 +14,7 @@ use liminal_agents::catalogue::{AgentEntry, Speaks};
 use liminal_agents::claude::{ClaudeOptions, ClaudeProvider, Trust};
 use liminal_agents::process::GuardCommand;
 use liminal_agents::{
-    AgentPrompt, CliProvider, History, LoadSession, Metered, NewSession, Output, ProviderError,
+    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, Metered, NewSession, Output, ProviderError,
     StatusChange,
 };
 use liminal_contract::{
@@ -167,8 +167,22 @@ impl Stage {
     }
 
     pub async fn create(&self) -> Result<Talk, ProviderError> {
-        let new =
-            NewSession { project_dir: self.place.project(), session_id: None, chosen: Vec::new() };
+        self.create_in(self.place.project(), None).await
+    }
+
+    /// Another session that continues from a place in this one.
+    pub async fn fork(&self, talk: &Talk, place: ForkPlace) -> Result<Talk, ProviderError> {
+        let fork = self.provider.fork_at(&talk.id, talk.id.local(), place).await;
+        assert!(fork.is_some(), "it can't go back there");
+        self.create_in(self.place.project(), fork).await
+    }
+
+    pub async fn create_in(
+        &self,
+        project_dir: PathBuf,
+        fork: Option<Fork>,
+    ) -> Result<Talk, ProviderError> {
+        let new = NewSession { project_dir, session_id: None, chosen: Vec::new(), fork };
         let session = self.provider.create_session(new).await?;
         Ok(Talk::new(self, session.session_id, session.output))
     }
@@ -180,6 +194,7 @@ impl Stage {
             project_dir: self.place.project(),
             history,
             options: Vec::new(),
+            fork: None,
         };
         let session = self.provider.load_session(load).await?;
         Ok(Talk::new(self, session.session_id, session.output))
@@ -250,9 +265,9 @@ impl Talk {
     }
 
     /// Hands over a message while a turn runs. Returns its id.
-    pub async fn steer(&self, content: &str) -> String {
+    pub async fn steer(&self, prompt: impl Into<AgentPrompt>) -> String {
         let message = uuid::Uuid::now_v7().to_string();
-        self.provider.steer(&self.id, &message, content).await.unwrap();
+        self.provider.steer(&self.id, &message, &prompt.into()).await.unwrap();
         message
     }
 

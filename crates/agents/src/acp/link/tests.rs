@@ -160,6 +160,7 @@ fn load(
         project_dir: "/".into(),
         history: crate::History::Known,
         options: Vec::new(),
+        fork: None,
     };
     tokio::spawn(async move { provider.load_session(load).await })
 }
@@ -174,6 +175,7 @@ fn create(
                 project_dir: "/".into(),
                 session_id: None,
                 chosen: Vec::new(),
+                fork: None,
             })
             .await
     })
