@@ -6,7 +6,7 @@ export type ItemId = string;
 export type CliType = string;
 export type SessionId = string;
 export type Timestamp = string;
-export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
+export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_READ_ONLY" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
 export type AuthMethod = { 
 /**
  * The agent's own id.
@@ -116,6 +116,14 @@ name?: string,
  * Copies what is not committed in the project, if it is made from the current branch.
  */
 bring?: boolean, };
+export type BranchAt = "before" | "after";
+export type BranchKind = "edit" | "branch";
+export type Memory = "own" | "transcript" | "nothing";
+export type BranchOf = { sessionId: SessionId, 
+/**
+ * At that time.
+ */
+title: string, as: BranchKind, memory: Memory, };
 export type SessionListItem = { id: SessionId, projectId: ProjectId, 
 /**
  * "New Session" until the first message.
@@ -140,7 +148,15 @@ worktree?: Worktree,
 /**
  * After its last turn: of its branch against the base in a worktree, else of the files that it named.
  */
-counts?: ChangeCounts, };
+counts?: ChangeCounts, 
+/**
+ * Absent if it was not made from another session.
+ */
+branchOf?: BranchOf, 
+/**
+ * The session that replaced this one, which can only be read. It is not in the sidebar.
+ */
+newer?: SessionId, };
 export type TurnOrigin = "user" | "agent";
 export type TurnOutcome = "completed" | "cancelled" | "failed" | "interrupted";
 export type TurnStatus = "completed" | "cancelled";
@@ -933,7 +949,15 @@ worktree?: Worktree,
 /**
  * After its last turn: of its branch against the base in a worktree, else of the files that it named.
  */
-counts?: ChangeCounts, };
+counts?: ChangeCounts, 
+/**
+ * Absent if it was not made from another session.
+ */
+branchOf?: BranchOf, 
+/**
+ * The session that replaced this one, which can only be read. It is not in the sidebar.
+ */
+newer?: SessionId, };
 export type Pictures = { 
 /**
  * png, jpeg, gif or webp.
@@ -1009,7 +1033,15 @@ was: string, content: string, } | { "act": "move",
 /**
  * The message before which it goes. Absent: to the end.
  */
-before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
+before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:branch", sessionId: SessionId, itemId: ItemId, 
+/**
+ * Whether the item itself is part of the new session.
+ */
+at: BranchAt, as: BranchKind, 
+/**
+ * Sent in the new session at once. Required for an edit.
+ */
+content?: string, attachments?: Array<AttachmentRef>, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
 /**
  * Which session, for an agent with one process per session.
  */
@@ -1142,7 +1174,15 @@ was: string, content: string, } | { "act": "move",
 /**
  * The message before which it goes. Absent: to the end.
  */
-before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
+before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:branch", sessionId: SessionId, itemId: ItemId, 
+/**
+ * Whether the item itself is part of the new session.
+ */
+at: BranchAt, as: BranchKind, 
+/**
+ * Sent in the new session at once. Required for an edit.
+ */
+content?: string, attachments?: Array<AttachmentRef>, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
 /**
  * Which session, for an agent with one process per session.
  */
@@ -1455,7 +1495,7 @@ lastActiveAt: Timestamp,
 /**
  * A turn ended that the user has not looked at.
  */
-unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "type": "session:unarchived", sessionId: SessionId, session: SessionListItem, } | { "type": "session:deleted", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, } | { "type": "now:summary", sessions: Array<NowRow>, 
+unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "type": "session:unarchived", sessionId: SessionId, session: SessionListItem, } | { "type": "session:changed", sessionId: SessionId, session: SessionListItem, } | { "type": "session:deleted", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, } | { "type": "now:summary", sessions: Array<NowRow>, 
 /**
  * Sessions that need no attention any more.
  */
@@ -1690,7 +1730,7 @@ lastActiveAt: Timestamp,
 /**
  * A turn ended that the user has not looked at.
  */
-unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "type": "session:unarchived", sessionId: SessionId, session: SessionListItem, } | { "type": "session:deleted", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, } | { "type": "now:summary", sessions: Array<NowRow>, 
+unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "type": "session:unarchived", sessionId: SessionId, session: SessionListItem, } | { "type": "session:changed", sessionId: SessionId, session: SessionListItem, } | { "type": "session:deleted", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, } | { "type": "now:summary", sessions: Array<NowRow>, 
 /**
  * Sessions that need no attention any more.
  */

@@ -247,7 +247,7 @@ export function startApp(document, door, admission) {
       view.closeDrawer()
       if (id !== shell.tabs.active && inView().includes(id)) set({ tabs: openTab(shell.tabs, id) })
     },
-    onKept: (id) => set({ tabs: keepTab(shell.tabs, id) }),
+    setTabs: (change) => set({ tabs: change(shell.tabs) }),
     confirmRestart: (agent, titles) =>
       confirmed({
         title: `Restart ${agent}?`,

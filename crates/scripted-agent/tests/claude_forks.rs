@@ -40,7 +40,7 @@ async fn a_fork_remembers_what_was_said_before_its_place_and_nothing_after() {
     assert_eq!(edited.ask("FAKE:TEXT Instead.").await, Ended::Completed);
     let messages = asked(&real);
     assert!(messages.contains("Noted apple.") && messages.contains("Noted pear."), "{messages}");
-    assert!(!messages.contains("plum"), "{messages}");
+    assert!(!messages.contains("Noted plum"), "{messages}");
 
     let mut whole = real.fork(&talk, ForkPlace::End).await.unwrap();
     // What is said in the original after that is not part of it, even if the process starts again.
@@ -48,7 +48,7 @@ async fn a_fork_remembers_what_was_said_before_its_place_and_nothing_after() {
     real.provider.reconnect(Some(&whole.id)).await.unwrap();
     assert_eq!(whole.ask("FAKE:TEXT Further.").await, Ended::Completed);
     let messages = asked(&real);
-    assert!(messages.contains("plum") && !messages.contains("fig"), "{messages}");
+    assert!(messages.contains("Noted plum") && !messages.contains("Noted fig"), "{messages}");
     // And it remembers its own words in another process.
     real.provider.reconnect(Some(&whole.id)).await.unwrap();
     assert_eq!(whole.ask("FAKE:TEXT Still.").await, Ended::Completed);
@@ -61,16 +61,15 @@ async fn a_fork_in_the_middle_of_a_turn_ends_with_those_words() {
     let Some(real) = real(Pace::default(), |_| {}) else { return };
     let mut talk = real.create().await.unwrap();
     let turn = talk.send("FAKE:BASH echo hello").await.unwrap();
-    while talk.turns.len() < 2 {
-        let (item, _) = talk.asked().await;
-        talk.answer(&item, "allow").await.unwrap();
-        assert_eq!(talk.ends(&turn).await, Ended::Completed);
-    }
+    assert_eq!(talk.ends(&turn).await, Ended::Completed);
+    assert_eq!(talk.ask("FAKE:TEXT Noted fig.").await, Ended::Completed);
     let words = talk.texts().first().unwrap().clone();
     let place = ForkPlace::AfterWords { turn, words: words.clone(), nth: 0 };
     let mut forked = real.fork(&talk, place).await.unwrap();
     assert_eq!(forked.ask("FAKE:TEXT Further.").await, Ended::Completed);
-    assert!(asked(&real).contains(&serde_json::to_string(&words).unwrap()));
+    let messages = asked(&real);
+    assert!(messages.contains(&serde_json::to_string(&words).unwrap()), "{words} in {messages}");
+    assert!(!messages.contains("Noted fig"), "{messages}");
     real.provider.shutdown().await;
 }
 
@@ -85,10 +84,7 @@ async fn there_is_no_way_back_before_the_first_message_or_a_clear() {
     };
     assert_eq!(at(talk.id.local().to_owned(), &turns[0]).await, None);
     assert_eq!(talk.ask("/clear").await, Ended::Completed);
-    talk.knows("the new id", |fact| {
-        matches!(fact, liminal_stream::SessionFact::AgentRef(_))
-    })
-    .await;
+    talk.knows("the new id", |fact| matches!(fact, liminal_stream::SessionFact::AgentRef(_))).await;
     let now = talk.facts.iter().rev().find_map(|fact| match fact {
         liminal_stream::SessionFact::AgentRef(now) => Some(now.clone()),
         _ => None,
@@ -106,9 +102,35 @@ async fn from_another_directory_or_at_an_unknown_record_there_is_no_fork() {
     let fork = real.provider.fork_at(&talk.id, talk.id.local(), ForkPlace::End).await.unwrap();
     let elsewhere = real.place.home().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
-    let refused = real.create_in(elsewhere, Some(fork.clone())).await.err().unwrap();
-    eprintln!("OTHER DIRECTORY: {refused:?}");
-    assert!(matches!(refused, ProviderError::SessionUnknown { .. }), "{refused:?}");
+    let mut forked = real.create_in(elsewhere.clone(), Some(fork.clone())).await.unwrap();
+    let ended = forked.ask("FAKE:TEXT Elsewhere.").await;
+    eprintln!("OTHER DIRECTORY: {ended:?} remembers {}", asked(&real).contains("Noted plum"));
+    eprintln!(
+        "FILES: {:?}",
+        std::process::Command::new("find")
+            .arg(real.place.home().join(".claude/projects"))
+            .output()
+            .map(|o| String::from_utf8_lossy(&o.stdout).into_owned())
+    );
+    let load = liminal_agents::LoadSession {
+        session_id: talk.id.clone(),
+        agent_ref: talk.id.local().to_owned(),
+        project_dir: elsewhere,
+        history: liminal_agents::History::Known,
+        options: Vec::new(),
+        fork: None,
+    };
+    real.provider.kill_session(&talk.id).await.unwrap();
+    let _output = real.provider.load_session(load).await.unwrap();
+    let ended = real
+        .provider
+        .send_message(
+            &talk.id,
+            &TurnId::new(uuid::Uuid::now_v7().to_string()),
+            &"FAKE:TEXT Resumed elsewhere.".into(),
+        )
+        .await;
+    eprintln!("RESUMED ELSEWHERE: {ended:?}");
     let unknown = Fork { at: Some(uuid::Uuid::new_v4().to_string()), ..fork };
     let refused = real.create_in(real.place.project(), Some(unknown)).await.err().unwrap();
     eprintln!("UNKNOWN: {refused:?}");
@@ -127,6 +149,9 @@ async fn a_picture_reaches_the_model_in_a_running_turn() {
     talk.answer(&item, "allow").await.unwrap();
     assert_eq!(talk.ends(&turn).await, Ended::Completed);
     let messages = asked(&real);
-    assert!(messages.contains("\"type\":\"image\"") && messages.contains("Also look"), "{messages}");
+    assert!(
+        messages.contains("\"type\":\"image\"") && messages.contains("Also look"),
+        "{messages}"
+    );
     real.provider.shutdown().await;
 }

@@ -98,6 +98,8 @@ fn record(session: &SessionId, number: usize) -> Result<SessionRecord, Box<dyn s
         title_by: None,
         worktree: None,
         counts: None,
+        branch: None,
+        newer: None,
         other: serde_json::Map::new(),
     })
 }

@@ -37,7 +37,7 @@ pub use now::{NowRequest, NowRequests, start as start_now};
 pub use output::Output;
 pub use pace::AtWork;
 pub use registry::Handed;
-pub use service::{AgentsLeft, Send, SessionService, Surroundings};
+pub use service::{AgentsLeft, Branching, Send, SessionService, Surroundings};
 pub use session::{Open, Reply as TaskReply, Sent};
 pub use task::{OptionChange, SessionRequest};
 pub use unread::Unread;

@@ -360,9 +360,8 @@ impl Link {
         new: NewSession,
     ) -> Result<CreatedSession, NoAnswer> {
         let agent_ref = answer.get("sessionId").and_then(Value::as_str).map(str::to_owned);
-        let agent_ref = agent_ref.ok_or_else(|| {
-            NoAnswer::Nonsense("its answer has no session id".to_owned())
-        })?;
+        let agent_ref = agent_ref
+            .ok_or_else(|| NoAnswer::Nonsense("its answer has no session id".to_owned()))?;
         let id = new.session_id.unwrap_or_else(|| self.shared.agent.session_id(Some(&agent_ref)));
         let (session, output) =
             self.shared.add(id, agent_ref, new.project_dir, (Vec::new(), new.chosen));

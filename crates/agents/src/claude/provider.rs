@@ -23,8 +23,8 @@ use crate::catalogue::AgentEntry;
 use crate::lifecycle::{Restart, Timing};
 use crate::process::{Budget, GuardCommand, Stop};
 use crate::{
-    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, Metered, NewSession, Output, ProviderError,
-    ProviderSession, StatusChange,
+    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, Metered, NewSession, Output,
+    ProviderError, ProviderSession, StatusChange,
 };
 
 pub struct ClaudeOptions {

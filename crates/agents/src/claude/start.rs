@@ -49,7 +49,10 @@ pub enum Conversation<'a> {
     New(&'a str),
     Resumed(&'a str),
     /// To be created under this id, with what another one has up to a point.
-    Forked { id: &'a str, from: &'a Fork },
+    Forked {
+        id: &'a str,
+        from: &'a Fork,
+    },
 }
 
 pub fn launch(

@@ -14,8 +14,8 @@ use liminal_agents::catalogue::{AgentEntry, Speaks};
 use liminal_agents::claude::{ClaudeOptions, ClaudeProvider, Trust};
 use liminal_agents::process::GuardCommand;
 use liminal_agents::{
-    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, Metered, NewSession, Output, ProviderError,
-    StatusChange,
+    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, Metered, NewSession, Output,
+    ProviderError, StatusChange,
 };
 use liminal_contract::{
     AgentStatus, Answer, CliType, ItemId, ItemStatus, OutcomeBy, SessionId, Timestamp,

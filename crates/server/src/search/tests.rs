@@ -36,6 +36,8 @@ impl Desk {
                 title_by: None,
                 worktree: None,
                 counts: None,
+                branch: None,
+                newer: None,
                 other: serde_json::Map::new(),
             };
             sessions.put(record).await.unwrap();

@@ -1,6 +1,7 @@
 //! The sessions' interface for the socket and HTTP.
 
 mod adopting;
+mod branching;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use tokio::sync::{Mutex, MutexGuard, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
 use uuid::Uuid;
 
+pub use self::branching::Branching;
 use super::attaching;
 use super::failures::{not_found, other_content};
 use super::open;
@@ -169,7 +171,7 @@ impl SessionService {
             None => None,
         };
         let directory = worktree.as_ref().map_or(project_dir, |made| PathBuf::from(&made.path));
-        let new = NewSession { project_dir: directory, session_id: None, chosen };
+        let new = NewSession { project_dir: directory, session_id: None, chosen, fork: None };
         let made = match provider.create_session(new).await {
             Ok(made) => made,
             Err(error) => {
@@ -194,6 +196,8 @@ impl SessionService {
             title_by: None,
             worktree,
             counts: None,
+            branch: None,
+            newer: None,
             other: serde_json::Map::new(),
         };
         if let Err(error) = self.around.sessions.put(record.clone()).await {
@@ -257,11 +261,7 @@ impl SessionService {
         }
         let Send { session, content, attachments, request_id, when_busy, sender } = send;
         let sender = sender.filter(|sender| sender.follows(&session).is_none());
-        let (store, workspace) = (self.around.attachments.clone(), self.directory(&session).await?);
-        let kept = move || attaching::keep(&store, &workspace, content, attachments);
-        let kept = tokio::task::spawn_blocking(kept).await;
-        let kept = kept.map_err(|_panicked| Failure::unexpected())?;
-        let prompt = kept.map_err(|failure| failure.about(session.clone()))?;
+        let prompt = self.kept(&session, content, attachments).await?;
         // From now on, so that a close can end it.
         let expects = |sender: &Arc<Outbox>| sender.expect(&session, Follow::Whole);
         sender.iter().for_each(expects);
@@ -357,7 +357,7 @@ impl SessionService {
         self.around.search.forget(session).await;
         self.around.forget_attachments(attached).await;
         self.around.changes.forget(session).await;
-        Ok(())
+        self.revive_replaced_by(&record).await
     }
 
     /// Ends the turns and the agents of a removed project's sessions: nobody would see them, or answer their questions.

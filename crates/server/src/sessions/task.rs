@@ -8,6 +8,7 @@ mod agent;
 mod answers;
 mod apply;
 mod ask;
+mod branch;
 mod checkpoints;
 mod continuing;
 mod ending;
@@ -69,6 +70,8 @@ pub struct SessionTask {
     /// Permissions to refuse once the agent has the message that was sent instead.
     refusing: Vec<ItemId>,
     checkpoints: CheckpointsUnderWay,
+    /// The message on its way to the agent carries the transcript.
+    transcript_under_way: bool,
     /// Who waits until the session is attached.
     loading: Vec<Reply<()>>,
 }
@@ -203,6 +206,7 @@ impl SessionTask {
             options: OptionsUnderWay::default(),
             refusing: Vec::new(),
             checkpoints: CheckpointsUnderWay::default(),
+            transcript_under_way: false,
             loading: Vec::new(),
             around,
         };
@@ -212,7 +216,11 @@ impl SessionTask {
     /// Runs until the session is no longer needed. Returns the requests that arrived while it came to rest: they go to
     /// the next task.
     async fn run(mut self) -> Vec<SessionRequest> {
-        if self.queue.hold(Hold::Restarted) {
+        if self.tie.is_made() {
+            // Just created. A session that was made from another one may have its first message already.
+            self.start_next();
+            self.update_situation();
+        } else if self.queue.hold(Hold::Restarted) {
             self.commit_queue(|| {});
         }
         loop {

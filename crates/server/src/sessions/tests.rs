@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use liminal_agents::{
-    AgentPrompt, CliProvider, Fork, ForkPlace, LoadSession, Metered, NewSession, Output, ProviderError,
-    ProviderRegistry, ProviderSession,
+    AgentPrompt, CliProvider, Fork, ForkPlace, LoadSession, Metered, NewSession, Output,
+    ProviderError, ProviderRegistry, ProviderSession,
 };
 use liminal_contract::{
     Answer, Body, CliType, ErrorCode, Frame, ItemId, ItemStatus, MessageOrigin, OutcomeBy, Policy,

@@ -161,6 +161,8 @@ mod tests {
             title_by: None,
             worktree: None,
             counts: None,
+            branch: None,
+            newer: None,
             other: serde_json::Map::new(),
         })
     }

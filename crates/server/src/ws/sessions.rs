@@ -10,7 +10,7 @@ use super::reply::Reply;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::feed::{Client, Follow, Outbox, Place};
-use crate::sessions::{Open, Send, Sent, SessionRequest, Wanted};
+use crate::sessions::{Branching, Open, Send, Sent, SessionRequest, Wanted};
 
 /// In characters. Every view cuts longer titles, so they are refused here.
 const LONGEST_TITLE: usize = 200;
@@ -99,6 +99,17 @@ pub async fn create(
         ServerMessage::SessionCreated { session_id: session_id.clone(), project_id, session };
     reply.with(to_all(&app, &client, message));
     client.outbox.begin_without_history(&session_id);
+}
+
+/// The new session goes to all browsers; so does the change of one that it replaces.
+pub async fn branch(
+    app: &Arc<App>,
+    client: &Client,
+    wanted: Branching,
+) -> Result<ServerMessage, Failure> {
+    let session = app.service.branch(wanted).await?;
+    let (session_id, project_id) = (session.id.clone(), session.project_id.clone());
+    Ok(to_all(app, client, ServerMessage::SessionCreated { session_id, project_id, session }))
 }
 
 pub async fn looked(

@@ -23,6 +23,8 @@ fn record() -> SessionRecord {
         title_by: None,
         worktree: None,
         counts: None,
+        branch: None,
+        newer: None,
         other: serde_json::Map::new(),
     }
 }

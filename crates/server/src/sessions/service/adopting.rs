@@ -30,6 +30,8 @@ impl SessionService {
             title_by: Some(TitleBy::Derived),
             worktree: None,
             counts: None,
+            branch: None,
+            newer: None,
             other: serde_json::Map::new(),
         };
         self.around.sessions.put(record.clone()).await?;

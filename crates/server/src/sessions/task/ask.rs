@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::super::facts::Learnt;
-use super::super::failures::other_content;
+use super::super::failures::{other_content, read_only};
 use super::super::queue::Hold;
 use super::super::recorder::{Repeated, Step};
 use super::super::session::{Open, Reply, Sent};
@@ -61,6 +61,8 @@ pub enum SessionRequest {
     ContinueAt { at: Option<Timestamp>, reply: Reply<()> },
     /// The user looked at the changes up to this tree.
     Looked { tree: String, reply: Reply<()> },
+    /// Another session replaces this one, or no longer does.
+    Replace { newer: Option<SessionId>, reply: Reply<()> },
     /// Stop the turn and detach from the agent.
     Kill(Reply<()>),
     /// Commit everything; the server is stopping.
@@ -91,6 +93,7 @@ impl SessionTask {
             SessionRequest::Policy(policy) => self.set_policy(policy),
             SessionRequest::ContinueAt { at, reply } => self.continue_at(at, reply),
             SessionRequest::Looked { tree, reply } => self.looked(tree, reply),
+            SessionRequest::Replace { newer, reply } => self.replace(newer, reply),
             SessionRequest::Kill(reply) => self.kill(reply),
             SessionRequest::Rest(reply) => self.put_to_rest(reply),
         }
@@ -124,6 +127,8 @@ impl SessionTask {
             request_id.as_deref().and_then(|id| self.repeated(id, &prompt.content))
         {
             let _asker_left = reply.send(answer);
+        } else if self.facts.record.newer.is_some() {
+            let _asker_left = reply.send(Err(read_only(self.facts.id())));
         } else if self.facts.refuses_pictures_of(&prompt) {
             let words = "This agent doesn't take pictures. Remove them and send again.";
             let failure = Failure::new(ErrorCode::AttachmentUnsupported, words);
