@@ -15,13 +15,14 @@ use liminal_contract::{
 use liminal_stream::Source;
 use uuid::Uuid;
 
+use super::super::facts::Facts;
+use super::super::failures::read_only;
+use super::super::registry::ask;
+use super::super::task::SessionRequest;
+use super::super::title::NEW_SESSION;
 use super::SessionService;
 use crate::failure::Failure;
 use crate::journal::{Branch, Cut};
-use crate::sessions::facts::Facts;
-use crate::sessions::failures::read_only;
-use crate::sessions::task::SessionRequest;
-use crate::sessions::title::NEW_SESSION;
 use crate::store::{BranchRecord, SessionRecord, TitleBy};
 
 /// What the user wants to go back to, and what to do there.
@@ -267,7 +268,7 @@ impl SessionService {
         let running = self.registry.lock().await.running(session).cloned();
         if let Some(running) = running.filter(|_| newer.is_none()) {
             let replace = |reply| SessionRequest::Replace { newer: None, reply };
-            super::super::registry::ask(&running, replace).await?;
+            ask(&running, replace).await?;
         }
         self.tell_changed(record).await;
         Ok(())
