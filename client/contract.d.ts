@@ -157,7 +157,15 @@ worktree?: Worktree,
 /**
  * Of its branch against the base in a worktree, else of the files that it named.
  */
-counts?: ChangeCounts, };
+counts?: ChangeCounts, 
+/**
+ * Absent if it was not made from another session.
+ */
+branchOf?: BranchOf, 
+/**
+ * The session that replaced this one, which can only be read. It is not in the sidebar.
+ */
+newer?: SessionId, };
 export type TurnOrigin = "user" | "agent";
 export type TurnOutcome = "completed" | "cancelled" | "failed" | "interrupted";
 export type TurnStatus = "completed" | "cancelled";
@@ -1194,7 +1202,15 @@ was: string, content: string, } | { "act": "move",
 /**
  * The message before which it goes. Absent: to the end.
  */
-before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
+before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:branch", sessionId: SessionId, itemId: ItemId, 
+/**
+ * Whether the item itself is part of the new session.
+ */
+at: BranchAt, as: BranchKind, 
+/**
+ * Sent in the new session at once. Required for an edit.
+ */
+content?: string, attachments?: Array<AttachmentRef>, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
 /**
  * Which session, for an agent with one process per session.
  */
@@ -1357,7 +1373,15 @@ was: string, content: string, } | { "act": "move",
 /**
  * The message before which it goes. Absent: to the end.
  */
-before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
+before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:branch", sessionId: SessionId, itemId: ItemId, 
+/**
+ * Whether the item itself is part of the new session.
+ */
+at: BranchAt, as: BranchKind, 
+/**
+ * Sent in the new session at once. Required for an edit.
+ */
+content?: string, attachments?: Array<AttachmentRef>, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
 /**
  * Which session, for an agent with one process per session.
  */
@@ -1727,7 +1751,7 @@ lastActiveAt: Timestamp,
 /**
  * A turn ended that the user has not looked at.
  */
-unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "type": "session:unarchived", sessionId: SessionId, session: SessionListItem, } | { "type": "session:deleted", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, } | { "type": "now:summary", sessions: Array<NowRow>, 
+unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "type": "session:unarchived", sessionId: SessionId, session: SessionListItem, } | { "type": "session:changed", sessionId: SessionId, session: SessionListItem, } | { "type": "session:deleted", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, } | { "type": "now:summary", sessions: Array<NowRow>, 
 /**
  * Sessions that need no attention any more.
  */
@@ -1998,7 +2022,7 @@ lastActiveAt: Timestamp,
 /**
  * A turn ended that the user has not looked at.
  */
-unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "type": "session:unarchived", sessionId: SessionId, session: SessionListItem, } | { "type": "session:deleted", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, } | { "type": "now:summary", sessions: Array<NowRow>, 
+unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "type": "session:unarchived", sessionId: SessionId, session: SessionListItem, } | { "type": "session:changed", sessionId: SessionId, session: SessionListItem, } | { "type": "session:deleted", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, } | { "type": "now:summary", sessions: Array<NowRow>, 
 /**
  * Sessions that need no attention any more.
  */

@@ -270,6 +270,13 @@ export function mountComposer(root, deps) {
       grow()
       show()
     },
+    /** Puts a draft here. Returns the one that was here. @param {Draft} draft @returns {Draft} */
+    swap(draft) {
+      const before = { text: input.value, attachments: attach.list() }
+      attach.put(draft.attachments)
+      put(draft.text)
+      return before
+    },
     /** Puts a message back, before the current one. @param {string} text @param {AttachmentRef[]} [attachments] */
     restore(text, attachments = []) {
       put(input.value === "" ? text : text === "" ? input.value : `${text}\n\n${input.value}`)

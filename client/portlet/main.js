@@ -24,6 +24,7 @@ import { mountCommands } from "./demo.js"
 import { draftOf, keepDraft } from "./drafts.js"
 import { createFigures } from "./figures.js"
 import { mountFindBar } from "./find-bar.js"
+import { mountGoingBack } from "./going-back.js"
 import { mountHeader } from "./header.js"
 import { mountMeter } from "./meter.js"
 import { whetherItAsks } from "./options.js"
@@ -73,8 +74,9 @@ let failures = { open: null, last: null }
 let isOpening = false
 /** The turn the user asked to stop. */
 let stopping = ""
-/** Requests without a reply, by `requestId`; `undo` runs if one fails, and may return that it took care of the error.
- * @type {Map<string, { what: "quiet" | "other", undo(error: ErrorBody): boolean | void }>} */
+/** Requests without a reply, by `requestId`; `undo` runs if one fails, and may return that it took care of the error;
+ * `done` runs when one is done.
+ * @type {Map<string, { what: "quiet" | "other", undo(error: ErrorBody): boolean | void, done(): void }>} */
 const pending = new Map()
 
 /** Resolved when the shell sends a ticket. @type {((entry: Entry) => void)[]} */
@@ -93,10 +95,10 @@ const agent = () => shell?.agent?.name ?? agentName(agentOf(sessionId))
 const isBusy = () => isSending(sends) || runningTurn(transcript) !== null
 
 /** @param {"quiet" | "other"} what
- * @param {(error: ErrorBody) => boolean | void} [undo] so that the user can try again */
-function newRequest(what, undo = () => {}) {
+ * @param {(error: ErrorBody) => boolean | void} [undo] so that the user can try again @param {() => void} [done] */
+function newRequest(what, undo = () => {}, done = () => {}) {
   const requestId = uuid()
-  pending.set(requestId, { what, undo })
+  pending.set(requestId, { what, undo, done })
   return requestId
 }
 
@@ -162,16 +164,23 @@ const asked = createAsked(send)
 const changesReading = createChangesReading({ ...changes, isSeen: () => shell?.visible !== false })
 const composer = mountComposer(need(document, "#composer", HTMLElement), {
   keepDraft(draft) {
-    if (shell) keepDraft(sealed(localStorage, shell.storageKey), sessionId, draft)
+    // The draft from before an edit stays as it was.
+    if (shell && !goingBack.isEditing()) keepDraft(sealed(localStorage, shell.storageKey), sessionId, draft)
     if (draft.text !== "" || draft.attachments.length > 0) bridge.post({ type: "portlet:kept" })
   },
-  send,
+  send: (content, attachments) => (goingBack.isEditing() ? goingBack.submit : send)(content, attachments),
   stop,
   ...pictures,
   findFiles: (query) =>
     bridge.post({ type: "files:find", sessionId, query, limit: 50, requestId: newRequest("quiet") }),
   toQuestion: () => /** @type {HTMLElement | null} */ (document.querySelector(".ask:not([aria-busy])"))?.focus(),
   scroll: (pages) => conversation.page(pages),
+})
+const goingBack = mountGoingBack(need(document, "#composer", HTMLElement), {
+  ...composer,
+  open: (target) => bridge.post({ type: "portlet:open", target }),
+  branch: (message, onDone, onFailure) =>
+    bridge.post({ type: "session:branch", sessionId, ...message, requestId: newRequest("other", onFailure, onDone) }),
 })
 const controls = mountControls(composer.controls, {
   request: (message, onFailure) => bridge.post({ ...message, sessionId, requestId: newRequest("other", onFailure) }),
@@ -247,6 +256,8 @@ const conversation = mountConversation(need(document, "#conversation", HTMLEleme
     ).text(),
   ...pictures,
   copyLink: (itemId) => copied(linkTo(location.origin, sessionId, itemId)),
+  edit: goingBack.edit,
+  branch: goingBack.branch,
   focusComposer: composer.focus,
   composerIsIdle: composer.isIdle,
   loadOlder: (before) =>
@@ -365,8 +376,8 @@ function receive(message) {
     case "error":
       return fail(message)
     case "ok":
-      if (message.requestId !== undefined) pending.delete(message.requestId)
-      return
+      pending.get(message.requestId ?? "")?.done()
+      return void pending.delete(message.requestId ?? "")
     case "files:found":
       if (message.requestId !== undefined) pending.delete(message.requestId)
       return composer.found(message)
@@ -472,7 +483,11 @@ function show() {
   asked.update(transcript, isBusy())
   findBar.update(transcript)
   ownJumps.update()
+  const last = transcript.runs.at(-1)?.items.at(-1)?.itemId ?? null
+  const session = shell?.session ?? null
+  goingBack.update({ session, agent: agent(), last, own: lastOwnMessage(transcript), works: running !== null })
   sessionCommands.update([
+    ...goingBack.commands(),
     ...(running ? [{ label: "Stop", run: stop }] : []),
     ...(canCompact ? [{ label: "Compact", run: () => send("/compact") }] : []),
     ...controls.commands(),

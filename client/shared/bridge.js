@@ -64,6 +64,7 @@ const requests = /** @type {const} */ ([
   "session:send",
   "session:queue",
   "session:queue-resume",
+  "session:branch",
   "session:cancel",
   "session:permission",
   "session:older",
@@ -120,13 +121,14 @@ const frames = /** @type {const} */ ([
  *   | { type: "portlet:commands", commands: string[] }
  *   | { type: "portlet:lacks", itemId: string }
  *   | { type: "portlet:figures", figures: Figures }
+ *   | { type: "portlet:open", target: string }
  *   | { type: "portlet:retry-open" }
  * )} ToShell
  *
  * `portlet:enter`: asks for a ticket for requests over HTTP. `portlet:focus`: the user is in this portlet (menus of
  * the shell close). `portlet:kept`: the user writes here. `portlet:shortcut`: a shortcut from `keys.js` was pressed;
  * the portlet has prevented its default. `portlet:commands`: the labels of what the palette can do here.
- * `portlet:figures`: for a comparison.
+ * `portlet:figures`: for a comparison. `portlet:open`: opens another session.
  * `portlet:retry-open`: opens the session again, after an error, to read its end, or because a tail did not fit. The
  * `requestId` of a send is a UUID.
  */
@@ -142,6 +144,7 @@ const toShell = new Set([
   "portlet:commands",
   "portlet:lacks",
   "portlet:figures",
+  "portlet:open",
   "portlet:retry-open",
 ])
 /** @type {ReadonlySet<unknown>} */

@@ -262,7 +262,7 @@ export function startApp(document, door, admission) {
       if (compareOf(shell.model, shell.tabs.active)) set({ member: id })
       else if (id !== shell.tabs.active && inView().includes(id)) set({ tabs: openTab(shell.tabs, id) })
     },
-    onKept: (id) => set({ tabs: keepTab(shell.tabs, id) }),
+    setTabs: (change) => set({ tabs: change(shell.tabs) }),
     onFigures: (id, figures) => panes.figure(id, figures),
     confirmRestart: (agent, titles) =>
       confirmed({

@@ -54,6 +54,8 @@ export function applyFrame(now, frame) {
         sessions: new Map(now.sessions).set(frame.sessionId, frame.session),
         visited: without(now.visited, frame.sessionId),
       }
+    case "session:changed":
+      return withRow(now, frame.session)
     case "session:archived":
       return { ...now, sessions: without(now.sessions, frame.sessionId) }
     case "session:deleted":
@@ -195,6 +197,12 @@ function withSession(now, id, change) {
   return session ? { ...now, sessions: new Map(now.sessions).set(id, { ...session, ...change }) } : now
 }
 
+/** @param {Model} now @param {SessionListItem} session @returns {Model} */
+function withRow(now, session) {
+  if (now.visited.has(session.id)) return { ...now, visited: new Map(now.visited).set(session.id, session) }
+  return now.sessions.has(session.id) ? { ...now, sessions: new Map(now.sessions).set(session.id, session) } : now
+}
+
 /** A new connection clears the agents' states, because the server sends all of them again.
  * @param {Model} now @param {Status} status @returns {Model} */
 export function withStatus(now, status) {
@@ -228,11 +236,13 @@ function without(map, key) {
  * language would take a hundred times as long. @param {string} a @param {string} b */
 const later = (a, b) => (a < b ? 1 : a > b ? -1 : 0)
 
-/** The sessions of each project, newest first. @param {Model} model @returns {Map<string, SessionListItem[]>} */
+/** The sessions of each project, newest first, without earlier versions.
+ * @param {Model} model @returns {Map<string, SessionListItem[]>} */
 export function sessionsByProject(model) {
   /** @type {Map<string, SessionListItem[]>} */
   const groups = new Map((model.projects ?? []).map(({ id }) => [id, []]))
-  for (const session of model.sessions.values()) groups.get(session.projectId)?.push(session)
+  for (const session of model.sessions.values())
+    if (session.newer === undefined) groups.get(session.projectId)?.push(session)
   for (const group of groups.values())
     group.sort((a, b) => later(a.lastActiveAt, b.lastActiveAt) || later(a.createdAt, b.createdAt))
   return groups

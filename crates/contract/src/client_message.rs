@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AnswerValue, AttachmentRef, ChangeAct, ChangeScope, CliType, CompareAgent, Cursor, ItemId, NewComment, OptionValue, Policy, ProjectId, SessionId, SetupAct, Timestamp, WorkspaceChoice,
+    AnswerValue, AttachmentRef, BranchAt, BranchKind, ChangeAct, ChangeScope, CliType, CompareAgent, Cursor, ItemId, NewComment, OptionValue, Policy, ProjectId, SessionId, SetupAct, Timestamp, WorkspaceChoice,
 };
 
 /// A message and the id its reply will carry.
@@ -114,6 +114,22 @@ pub enum ClientMessage {
     /// Sends the messages of a held queue.
     #[serde(rename = "session:queue-resume")]
     SessionQueueResume { session_id: SessionId },
+    /// Makes another session with the transcript up to an item, in the same workspace. The reply is `session:created`.
+    #[serde(rename = "session:branch")]
+    SessionBranch {
+        session_id: SessionId,
+        item_id: ItemId,
+        /// Whether the item itself is part of the new session.
+        at: BranchAt,
+        #[serde(rename = "as")]
+        kind: BranchKind,
+        /// Sent in the new session at once. Required for an edit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(test, ts(optional, as = "Option<Vec<AttachmentRef>>"))]
+        attachments: Vec<AttachmentRef>,
+    },
     /// Stops the running turn.
     #[serde(rename = "session:cancel")]
     SessionCancel { session_id: SessionId },

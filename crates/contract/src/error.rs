@@ -24,6 +24,8 @@ pub enum ErrorCode {
     ProjectIdRequired,
     SessionNotFound,
     SessionBusy,
+    /// A newer version replaced the session.
+    SessionReadOnly,
     /// The agent is running but refused to create a session.
     SessionCreateFailed,
     /// The catalogue has no such agent.
@@ -79,7 +81,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the contract.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::InvalidMessage,
         Self::Unauthorized,
         Self::BrowserNotFound,
@@ -89,6 +91,7 @@ impl ErrorCode {
         Self::ProjectIdRequired,
         Self::SessionNotFound,
         Self::SessionBusy,
+        Self::SessionReadOnly,
         Self::SessionCreateFailed,
         Self::UnsupportedCliType,
         Self::AgentUnavailable,
@@ -125,6 +128,7 @@ impl ErrorCode {
             Self::ProjectIdRequired => "PROJECT_ID_REQUIRED",
             Self::SessionNotFound => "SESSION_NOT_FOUND",
             Self::SessionBusy => "SESSION_BUSY",
+            Self::SessionReadOnly => "SESSION_READ_ONLY",
             Self::SessionCreateFailed => "SESSION_CREATE_FAILED",
             Self::UnsupportedCliType => "UNSUPPORTED_CLI_TYPE",
             Self::AgentUnavailable => "AGENT_UNAVAILABLE",
@@ -168,6 +172,7 @@ impl ErrorCode {
             | Self::AttachmentNotFound => 404,
             Self::ProjectDuplicate
             | Self::SessionBusy
+            | Self::SessionReadOnly
             | Self::PermissionClosed
             | Self::OptionRefused
             | Self::OptionUnconfirmed
@@ -214,6 +219,7 @@ impl ErrorCode {
             | Self::ProjectNotFound
             | Self::ProjectIdRequired
             | Self::SessionNotFound
+            | Self::SessionReadOnly
             | Self::UnsupportedCliType
             | Self::InvalidStreamEvent
             | Self::PermissionClosed

@@ -49,6 +49,9 @@ pub use offer::AgentOffer;
 pub use outside::{OutsideDirectory, OutsideSession};
 pub use project::{Agent, AgentStatus, Project, Readiness};
 pub use server_message::{FileEntry, FileKind, Frame, HistoryMode, Hit, ServerMessage, Snippet};
-pub use session::{Cursor, Policy, SessionListItem, SessionState, WorkspaceChoice, Worktree};
+pub use session::{
+    BranchAt, BranchKind, BranchOf, Cursor, Memory, Policy, SessionListItem, SessionState,
+    WorkspaceChoice, Worktree,
+};
 pub use time::{InvalidTimestamp, Timestamp};
 pub use turn::{Turn, TurnEvent, TurnEventKind, TurnOrigin, TurnOutcome, TurnStatus, Usage};

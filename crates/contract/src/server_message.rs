@@ -318,6 +318,9 @@ pub enum ServerMessage {
     /// Sent to all browsers.
     #[serde(rename = "session:unarchived")]
     SessionUnarchived { session_id: SessionId, session: SessionListItem },
+    /// Sent to all browsers: the session was replaced by a newer version, or no longer is.
+    #[serde(rename = "session:changed")]
+    SessionChanged { session_id: SessionId, session: SessionListItem },
     /// Sent to all browsers.
     #[serde(rename = "session:deleted")]
     SessionDeleted { session_id: SessionId },

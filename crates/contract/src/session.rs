@@ -69,6 +69,58 @@ pub struct SessionListItem {
     /// Of its branch against the base in a worktree, else of the files that it named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<ChangeCounts>,
+    /// Absent if it was not made from another session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch_of: Option<BranchOf>,
+    /// The session that replaced this one, which can only be read. It is not in the sidebar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newer: Option<SessionId>,
+}
+
+/// Where a session was cut to make another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum BranchAt {
+    Before,
+    After,
+}
+
+/// Why a session was made from another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum BranchKind {
+    /// It replaces the other one, which can only be read from then on.
+    Edit,
+    /// Both go on.
+    Branch,
+}
+
+/// How the agent of such a session knows what was said before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum Memory {
+    /// It remembers.
+    Own,
+    /// It gets the transcript as text with the first message.
+    Transcript,
+    /// Nothing was said before.
+    Nothing,
+}
+
+/// The session that another one was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct BranchOf {
+    pub session_id: SessionId,
+    /// At that time.
+    pub title: String,
+    #[serde(rename = "as")]
+    pub kind: BranchKind,
+    pub memory: Memory,
 }
 
 /// A checkout of the project's repository that a session has to itself.

@@ -105,6 +105,7 @@ impl AcpAgent {
             "session/new" => return self.new_session(id, params),
             "session/load" => return self.load(id, params),
             "session/resume" if self.brain.about().resume => self.resume(params),
+            "session/fork" if self.brain.about().fork => self.fork(params),
             "session/close" => self.close(params),
             "session/set_mode" => self.set_mode(params),
             "session/set_config_option" => self.set_config_option(params),
@@ -150,6 +151,9 @@ impl AcpAgent {
         let mut session = json!({"close": {}});
         if about.resume {
             session["resume"] = json!({});
+        }
+        if about.fork {
+            session["fork"] = json!({});
         }
         let methods: Vec<Value> = about
             .auth_methods
@@ -219,6 +223,16 @@ impl AcpAgent {
     fn resume(&self, params: &Value) -> Result<Value, Failure> {
         let session = self.known(params)?;
         Ok(self.state_of(&session))
+    }
+
+    /// Another session with everything that this one has.
+    fn fork(&self, params: &Value) -> Result<Value, Failure> {
+        let history = self.known(params)?.history();
+        let session = self.take_up(&mint::uuid(), place(params)?, history);
+        self.store.write(&session.id, &session.history());
+        let mut result = self.state_of(&session);
+        result["sessionId"] = json!(session.id);
+        Ok(result)
     }
 
     fn close(&self, params: &Value) -> Result<Value, Failure> {

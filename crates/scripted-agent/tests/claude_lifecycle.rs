@@ -319,6 +319,7 @@ async fn a_session_is_read_without_a_process_and_taken_up_by_the_next_message() 
             project_dir: stage.place.project(),
             history: History::All,
             options: Vec::new(),
+            fork: None,
         };
         assert!(matches!(
             stage.provider.load_session(load).await,

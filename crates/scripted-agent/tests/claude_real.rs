@@ -10,55 +10,16 @@ mod chat;
 mod claude;
 #[path = "support/real.rs"]
 mod real_agent;
+#[path = "support/real_claude.rs"]
+mod real_claude;
 
 use chat::Chat;
-use claude::{Pace, Place, Stage};
+use claude::{Pace, Place};
 use liminal_agents::{AgentPrompt, Attached, CliProvider, History, ProviderError};
 use liminal_contract::{AgentStatus, ItemId, ItemStatus, TurnEventKind, TurnId, Usage};
-use liminal_fake_model::FakeModel;
 use liminal_stream::{HistoryMark, Interlude, SessionFact, Source, SourcePart};
-use real_agent::{picture, program};
-
-struct Real {
-    stage: Stage,
-    model: FakeModel,
-}
-
-impl std::ops::Deref for Real {
-    type Target = Stage;
-
-    fn deref(&self) -> &Stage {
-        &self.stage
-    }
-}
-
-/// The real program, or `None` if the stories with real agents are switched off.
-fn real(pace: Pace, prepare: impl FnOnce(&Place)) -> Option<Real> {
-    let place = Place::new();
-    prepare(&place);
-    real_in(place, pace, &[("ANTHROPIC_API_KEY", "test-key")])
-}
-
-fn real_in(place: Place, pace: Pace, env: &[(&str, &str)]) -> Option<Real> {
-    let program = program("LIMINAL_TEST_CLAUDE")?;
-    let model = FakeModel::start().unwrap();
-    let url = model.url();
-    let temporary = place.home().join("tmp");
-    std::fs::create_dir_all(&temporary).unwrap();
-    let mut all = vec![
-        ("ANTHROPIC_BASE_URL", url.as_str()),
-        ("TMPDIR", temporary.to_str().unwrap()),
-        ("TERM", "dumb"),
-        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-        ("DISABLE_AUTOUPDATER", "1"),
-        ("DISABLE_TELEMETRY", "1"),
-        ("DISABLE_ERROR_REPORTING", "1"),
-        ("CLAUDE_CODE_MAX_RETRIES", "1"),
-    ];
-    all.extend(env);
-    let stage = Stage::with(program.to_str().unwrap(), &[], &all, pace, place);
-    Some(Real { stage, model })
-}
+use real_agent::picture;
+use real_claude::{real, real_in};
 
 fn usage(chat: &Chat) -> Vec<Usage> {
     chat.turns

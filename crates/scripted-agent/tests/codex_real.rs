@@ -190,7 +190,7 @@ async fn codex_takes_a_message_in_the_middle_of_its_words() {
     let mut chat = app.create().await;
     chat.send("FAKE:LONG 200 20").await;
     chat.sees("word3 ").await;
-    chat.provider.steer(&chat.id, "m1", "FAKE:TEXT Steered.").await.unwrap();
+    chat.provider.steer(&chat.id, "m1", &"FAKE:TEXT Steered.".into()).await.unwrap();
     assert_eq!(chat.turn_ends().await.how, "completed");
     let said = chat.transcript();
     let at = |text: &str| said.find(text).unwrap_or_else(|| panic!("no {text}: {said}"));

@@ -99,6 +99,8 @@ fn record(session: &SessionId, number: usize) -> Result<SessionRecord, Box<dyn s
         worktree: None,
         directory: None,
         counts: None,
+        branch: None,
+        newer: None,
         other: serde_json::Map::new(),
     })
 }

@@ -42,7 +42,7 @@ pub use now::{NowRequest, NowRequests, start as start_now};
 pub use output::Output;
 pub use pace::AtWork;
 pub use registry::Handed;
-pub use service::{AgentsLeft, Send, SessionService, Start, Surroundings};
+pub use service::{AgentsLeft, Branching, Send, SessionService, Start, Surroundings};
 pub use session::{Open, Reply as TaskReply, Sent};
 pub use task::SessionRequest;
 pub use unread::Unread;

@@ -21,7 +21,7 @@ pub use comparisons_file::ComparisonsFile;
 pub use document::{Document, StoreError};
 pub use json_file::JsonFile;
 pub use refs_file::RefsFile;
-pub use sessions_file::{SessionRecord, SessionsFile, TitleBy};
+pub use sessions_file::{BranchRecord, SessionRecord, SessionsFile, TitleBy};
 pub use trust_file::TrustFile;
 
 /// The problems with the files of this data directory. Changes nothing. The caller names the types of `projects.json`

@@ -78,6 +78,8 @@ pub(crate) struct Offers {
     pub resume: bool,
     pub close: bool,
     pub takes: Takes,
+    /// `session/fork`, of whole sessions.
+    pub fork: bool,
     /// `_session/steering`.
     pub steering: bool,
     pub logins: Logins,
@@ -148,6 +150,7 @@ impl AcpAgent {
         let broken = |what| ProviderError::Protocol { name: self.name.clone(), what };
         let logins = Logins::read(&answer, &self.launch);
         let steering = answer["_meta"]["steering"]["supported"] == true;
+        let fork = answer["agentCapabilities"]["sessionCapabilities"]["fork"].is_object();
         let answer: InitializeResponse = serde_json::from_value(answer)
             .map_err(|error| broken(format!("its answer to initialize is invalid ({error})")))?;
         if answer.protocol_version != ProtocolVersion::V1 {
@@ -165,6 +168,7 @@ impl AcpAgent {
                 pictures: capabilities.prompt_capabilities.image,
                 resources: capabilities.prompt_capabilities.embedded_context,
             },
+            fork,
             steering,
             logins,
         })

@@ -18,11 +18,9 @@ pub(crate) async fn make(
     link: &Arc<Link>,
     new: NewSession,
 ) -> Result<ProviderSession, ProviderError> {
-    let request = NewSessionRequest::new(new.project_dir.clone());
-    let limit = link.shared.patience.session;
-    let mut made = link.make_session(&request, new.clone(), limit).await;
+    let mut made = request_new(link, new.clone()).await;
     if has_logged_in(link, made.as_ref().err()).await {
-        made = link.make_session(&request, new, limit).await;
+        made = request_new(link, new).await;
     }
     let CreatedSession { session, output } = made.map_err(|error| {
         let refused = |words| ProviderError::SessionRefused { words, stderr_tail: String::new() };
@@ -31,6 +29,21 @@ pub(crate) async fn make(
     session.set_options().await;
     let (session_id, agent_ref) = (session.id.clone(), session.agent_ref.clone());
     Ok(ProviderSession { session_id, agent_ref, output })
+}
+
+async fn request_new(link: &Arc<Link>, new: NewSession) -> Result<CreatedSession, NoAnswer> {
+    let limit = link.shared.patience.session;
+    let Some(fork) = &new.fork else {
+        let request = NewSessionRequest::new(new.project_dir.clone());
+        return link.make_session("session/new", &request, new, limit).await;
+    };
+    if !link.offers().fork {
+        let words = format!("{} can't fork a session.", link.shared.agent.name);
+        return Err(NoAnswer::Refused(RpcError::new(RpcError::METHOD_NOT_FOUND, words)));
+    }
+    // The same params as for `load`.
+    let request = LoadSessionRequest::new(fork.agent_ref.clone(), new.project_dir.clone());
+    link.make_session("session/fork", &request, new, limit).await
 }
 
 /// Whether to ask again: the agent wanted a login that needs nothing from the user, and now has it.

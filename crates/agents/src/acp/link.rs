@@ -137,16 +137,17 @@ impl Link {
         self.await_answer(id, answer, limit).await
     }
 
-    /// Creates a session, waiting up to `limit`.
+    /// Creates a session by `session/new` or `session/fork`, waiting up to `limit`.
     pub async fn make_session(
         &self,
+        method: &str,
         params: &impl Serialize,
         new: NewSession,
         limit: Duration,
     ) -> Result<CreatedSession, NoAnswer> {
         let (reply, answer) = oneshot::channel();
         self.early().making += 1;
-        match self.send("session/new", params, Waiter::Session { new, reply }) {
+        match self.send(method, params, Waiter::Session { new, reply }) {
             Ok(id) => self.await_answer(id, answer, limit).await,
             Err(error) => {
                 self.made();
@@ -359,9 +360,8 @@ impl Link {
         new: NewSession,
     ) -> Result<CreatedSession, NoAnswer> {
         let agent_ref = answer.get("sessionId").and_then(Value::as_str).map(str::to_owned);
-        let agent_ref = agent_ref.ok_or_else(|| {
-            NoAnswer::Nonsense("its answer to session/new has no session id".to_owned())
-        })?;
+        let agent_ref = agent_ref
+            .ok_or_else(|| NoAnswer::Nonsense("its answer has no session id".to_owned()))?;
         let id = new.session_id.unwrap_or_else(|| self.shared.agent.session_id(Some(&agent_ref)));
         let (session, output) =
             self.shared.add(id, agent_ref, new.project_dir, (Vec::new(), new.chosen));

@@ -23,8 +23,8 @@ use crate::catalogue::Processes;
 use crate::lifecycle::{Connect, Keeper, Timing};
 use crate::process::{GuardCommand, Stop};
 use crate::{
-    AgentPrompt, CliProvider, History, LoadSession, NewSession, ProviderError, ProviderSession,
-    StatusChange,
+    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, NewSession, ProviderError,
+    ProviderSession, StatusChange,
 };
 
 #[derive(Clone)]
@@ -193,6 +193,17 @@ impl CliProvider for AcpProvider {
         loaded
     }
 
+    async fn fork_at(
+        &self,
+        _session: &SessionId,
+        agent_ref: &str,
+        place: ForkPlace,
+    ) -> Option<Fork> {
+        // Whether it is offered is known once the agent runs.
+        let whole = Fork { agent_ref: agent_ref.to_owned(), at: None };
+        (place == ForkPlace::End).then_some(whole)
+    }
+
     async fn send_message(
         &self,
         session: &SessionId,
@@ -212,9 +223,9 @@ impl CliProvider for AcpProvider {
         &self,
         session: &SessionId,
         message: &str,
-        content: &str,
+        prompt: &AgentPrompt,
     ) -> Result<(), ProviderError> {
-        self.session(session)?.talk.steer(message, content);
+        self.session(session)?.talk.steer(message, prompt);
         Ok(())
     }
 

@@ -53,8 +53,12 @@ impl Connect for Starter {
         let name = &shared.entry.name;
         let agent_ref = session.agent_ref();
         let known = shared.files.find(&agent_ref).is_some();
-        let conversation =
-            if known { Conversation::Resumed(&agent_ref) } else { Conversation::New(&agent_ref) };
+        // It writes a file only with the first message; until then it has to be told what to remember.
+        let conversation = match &session.fork {
+            _ if known => Conversation::Resumed(&agent_ref),
+            Some(from) => Conversation::Forked { id: &agent_ref, from },
+            None => Conversation::New(&agent_ref),
+        };
         let trusted = shared.trust.is_confirmed(&session.project)
             || trust::brings(&session.project).is_empty();
         let settings = if trusted { Settings::All } else { Settings::User };
@@ -64,7 +68,7 @@ impl Connect for Starter {
 
         let (generation, ready) = (attempt.generation(), AtomicBool::new(false));
         let link = Arc::new(Link { generation, process: process.clone(), ready });
-        let spent = (!known).then_some(0.0);
+        let spent = matches!(conversation, Conversation::New(_)).then_some(0.0);
         let initialized =
             session.talk.attach(generation, false, |voice| voice.attached(stdin, spent));
         let lines = stdout.lines(Budget::default());

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use super::history::{Reader, SessionFiles, is_plain_id};
+use super::history::{self, Reader, SessionFiles, is_plain_id};
 use super::normalise::notice;
 use super::session::{Session, Shared};
 use super::start;
@@ -23,8 +23,8 @@ use crate::catalogue::AgentEntry;
 use crate::lifecycle::{Restart, Timing};
 use crate::process::{Budget, GuardCommand, Stop};
 use crate::{
-    AgentPrompt, CliProvider, History, LoadSession, Metered, NewSession, Output, ProviderError,
-    ProviderSession, StatusChange,
+    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, Metered, NewSession, Output,
+    ProviderError, ProviderSession, StatusChange,
 };
 
 pub struct ClaudeOptions {
@@ -120,6 +120,7 @@ impl CliProvider for ClaudeProvider {
             session_id.clone(),
             agent_ref.clone(),
             new.project_dir,
+            new.fork,
             sender,
             (Vec::new(), new.chosen),
         );
@@ -168,11 +169,33 @@ impl CliProvider for ClaudeProvider {
                 load.session_id.clone(),
                 load.agent_ref.clone(),
                 load.project_dir,
+                load.fork,
                 sender,
                 (load.options, Vec::new()),
             )),
         }
         Ok(ProviderSession { session_id: load.session_id, agent_ref: load.agent_ref, output })
+    }
+
+    async fn fork_at(
+        &self,
+        session: &SessionId,
+        agent_ref: &str,
+        place: ForkPlace,
+    ) -> Option<Fork> {
+        if place == ForkPlace::End
+            && let Ok(session) = self.session(session)
+        {
+            // Its last words may not be in the file yet.
+            session.written_to().await;
+        }
+        let (files, agent_ref) = (self.shared.files.clone(), agent_ref.to_owned());
+        let found = tokio::task::spawn_blocking(move || {
+            let path = files.find(&agent_ref)?;
+            let at = history::record_at(&path, &place).ok()??;
+            Some(Fork { agent_ref, at: Some(at) })
+        });
+        found.await.ok().flatten()
     }
 
     async fn send_message(
@@ -188,9 +211,9 @@ impl CliProvider for ClaudeProvider {
         &self,
         session: &SessionId,
         message: &str,
-        content: &str,
+        prompt: &AgentPrompt,
     ) -> Result<(), ProviderError> {
-        self.session(session)?.talk.steer(message, content);
+        self.session(session)?.talk.steer(message, prompt);
         Ok(())
     }
 

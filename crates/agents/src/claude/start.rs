@@ -9,9 +9,9 @@ use serde_json::Value;
 use super::normalise::LOGIN;
 use super::options::Model;
 use super::wire::Command;
-use crate::ProviderError;
 use crate::catalogue::AgentEntry;
 use crate::process::{Exit, Launch};
+use crate::{Fork, ProviderError};
 
 /// Set by Claude Code and its hosts in the processes they start. Any other `CLAUDE_CODE_*` is the user's setting.
 const MARKS: [&str; 9] = [
@@ -48,6 +48,11 @@ pub enum Conversation<'a> {
     /// To be created under this id.
     New(&'a str),
     Resumed(&'a str),
+    /// To be created under this id, with what another one has up to a point.
+    Forked {
+        id: &'a str,
+        from: &'a Fork,
+    },
 }
 
 pub fn launch(
@@ -61,8 +66,13 @@ pub fn launch(
         Settings::User => "--setting-sources=user",
     };
     let which = match conversation {
-        Conversation::New(id) => format!("--session-id={id}"),
-        Conversation::Resumed(id) => format!("--resume={id}"),
+        Conversation::New(id) => vec![format!("--session-id={id}")],
+        Conversation::Resumed(id) => vec![format!("--resume={id}")],
+        Conversation::Forked { id, from } => {
+            let resumed = [format!("--resume={}", from.agent_ref), "--fork-session".to_owned()];
+            let at = from.at.iter().map(|at| format!("--resume-session-at={at}"));
+            resumed.into_iter().chain([format!("--session-id={id}")]).chain(at).collect()
+        }
     };
     let mut launch = entry.launch(project).args([
         "--output-format",
@@ -74,8 +84,8 @@ pub fn launch(
         "--permission-prompt-tool=stdio",
         "--permission-mode=default",
         sources,
-        which.as_str(),
     ]);
+    launch = launch.args(&which);
     launch.env_remove = std::env::vars_os()
         .map(|(name, _value)| name)
         .filter(|name| belongs_to_a_surrounding_session(name))

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use liminal_contract::{Answer, ItemId, OptionValue, OutcomeBy, SessionId, TurnId};
 
 use super::*;
-use crate::{AgentPrompt, LoadSession, NewSession, ProviderSession};
+use crate::{AgentPrompt, Fork, ForkPlace, LoadSession, NewSession, ProviderSession};
 
 /// Has only a name and a count of its shutdowns.
 struct Silent {
@@ -31,8 +31,11 @@ impl CliProvider for Silent {
     ) -> Result<(), ProviderError> {
         Ok(())
     }
-    async fn steer(&self, _: &SessionId, _: &str, _: &str) -> Result<(), ProviderError> {
+    async fn steer(&self, _: &SessionId, _: &str, _: &AgentPrompt) -> Result<(), ProviderError> {
         Ok(())
+    }
+    async fn fork_at(&self, _: &SessionId, _: &str, _: ForkPlace) -> Option<Fork> {
+        None
     }
     async fn cancel_turn(&self, _session: &SessionId) -> Result<(), ProviderError> {
         Ok(())

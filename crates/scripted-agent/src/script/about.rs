@@ -47,6 +47,9 @@ pub struct About {
     /// ACP: takes messages while a turn runs (`_session/steering`). The Claude face always does.
     #[serde(skip_serializing_if = "is_default")]
     pub steering: bool,
+    /// ACP: offers `session/fork`. The Claude face always forks.
+    #[serde(skip_serializing_if = "is_default")]
+    pub fork: bool,
     /// Sessions it knows from before it started.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<SeededSession>,
@@ -71,6 +74,7 @@ impl Default for About {
             no_message_ids: false,
             terminal_meta: false,
             steering: false,
+            fork: false,
             sessions: Vec::new(),
         }
     }

@@ -98,6 +98,7 @@ async fn a_slow_start_is_told_and_not_given_up() {
                 session_id: None,
                 chosen: Vec::new(),
                 wanted: Vec::new(),
+                fork: None,
             })
             .await
     });

@@ -91,6 +91,7 @@ impl App {
             session_id: None,
             chosen: Vec::new(),
             wanted: Vec::new(),
+            fork: None,
         };
         let made = timeout(TOO_LONG, self.provider.create_session(new)).await.unwrap()?;
         Ok(self.chat(made))
@@ -103,6 +104,7 @@ impl App {
             project_dir: self.project(),
             history,
             options: Vec::new(),
+            fork: None,
         };
         let loaded = timeout(TOO_LONG, self.provider.load_session(load)).await.unwrap()?;
         Ok(self.chat(loaded))

@@ -109,9 +109,9 @@ impl Chat {
     }
 
     /// Hands over a message while a turn runs. Returns its id.
-    pub async fn steer(&self, content: &str) -> String {
+    pub async fn steer(&self, prompt: impl Into<AgentPrompt>) -> String {
         let message = uuid::Uuid::now_v7().to_string();
-        self.provider.steer(&self.id, &message, content).await.unwrap();
+        self.provider.steer(&self.id, &message, &prompt.into()).await.unwrap();
         message
     }
 

@@ -14,7 +14,8 @@ use liminal_agents::catalogue::{AgentEntry, Speaks};
 use liminal_agents::claude::{ClaudeOptions, ClaudeProvider, Trust};
 use liminal_agents::process::GuardCommand;
 use liminal_agents::{
-    CliProvider, History, LoadSession, NewSession, ProviderError, ProviderSession, StatusChange,
+    CliProvider, Fork, ForkPlace, History, LoadSession, NewSession, ProviderError, ProviderSession,
+    StatusChange,
 };
 use liminal_contract::{AgentStatus, CliType, SessionId};
 use tempfile::TempDir;
@@ -155,11 +156,27 @@ impl Stage {
     }
 
     pub async fn create(&self) -> Result<Chat, ProviderError> {
+        self.create_in(self.place.project(), None).await
+    }
+
+    /// Another session that continues from a place in this one.
+    pub async fn fork(&self, chat: &Chat, place: ForkPlace) -> Result<Chat, ProviderError> {
+        let fork = self.provider.fork_at(&chat.id, chat.id.local(), place).await;
+        assert!(fork.is_some(), "it can't go back there");
+        self.create_in(self.place.project(), fork).await
+    }
+
+    pub async fn create_in(
+        &self,
+        project_dir: PathBuf,
+        fork: Option<Fork>,
+    ) -> Result<Chat, ProviderError> {
         let new = NewSession {
-            project_dir: self.place.project(),
+            project_dir,
             session_id: None,
             chosen: Vec::new(),
             wanted: Vec::new(),
+            fork,
         };
         let session = self.provider.create_session(new).await?;
         Ok(self.chat(session))
@@ -172,6 +189,7 @@ impl Stage {
             project_dir: self.place.project(),
             history,
             options: Vec::new(),
+            fork: None,
         };
         let session = self.provider.load_session(load).await?;
         Ok(self.chat(session))

@@ -15,8 +15,7 @@ use super::checkpoint::Checkpoints;
 use super::interrupt::close_interrupted;
 use super::presence::Presence;
 use super::{
-    Change, Committed, Health, Item, Listed, Rendered, TurnRow, acts, attached, checkpoints, facts,
-    former, listed,
+    Branch, Change, Committed, Health, Item, Listed, Rendered, TurnRow, acts, attached, branch, checkpoints, facts, former, listed,
 };
 
 /// A request to the writer.
@@ -40,6 +39,11 @@ pub enum Order {
     /// `sessions.json` has the list up to this version.
     Unlist {
         version: u64,
+    },
+    /// Copy the beginning of a transcript into a new session.
+    Branch {
+        branch: Branch,
+        committed: Committed,
     },
     /// Keep rendered blocks.
     Keep {
@@ -126,6 +130,10 @@ impl Writer {
                         self.notify_listeners(&session);
                         committed();
                     }
+                    Order::Branch { branch, committed } => {
+                        self.notify_listeners(&branch.to);
+                        committed();
+                    }
                     Order::List { committed, .. } | Order::Look { committed, .. } => committed(),
                     Order::Keep { .. } | Order::Unlist { .. } => {}
                     Order::Close { closed } => closing.push(closed),
@@ -186,6 +194,7 @@ impl Writer {
                     close_interrupted(&transaction, Some(session))?;
                 }
                 Order::Look { session, .. } => listed::look(&transaction, session)?,
+                Order::Branch { branch, .. } => branch::write(&transaction, branch)?,
                 Order::List { listed, .. } => listed::write(&transaction, listed)?,
                 Order::Unlist { version } => listed::forget(&transaction, *version)?,
                 Order::Keep { session, rendered } => keep(&transaction, session, rendered)?,
@@ -283,7 +292,10 @@ fn keep(
 }
 
 /// The row of a session, created with its first change.
-fn session_row(transaction: &Transaction<'_>, session: &SessionId) -> rusqlite::Result<i64> {
+pub(super) fn session_row(
+    transaction: &Transaction<'_>,
+    session: &SessionId,
+) -> rusqlite::Result<i64> {
     let found = transaction
         .prepare_cached("SELECT id FROM session WHERE session_id = ?1")?
         .query_row([session.as_str()], |row| row.get(0))

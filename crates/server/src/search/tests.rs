@@ -37,6 +37,8 @@ impl Desk {
                 worktree: None,
                 directory: None,
                 counts: None,
+                branch: None,
+                newer: None,
                 other: serde_json::Map::new(),
             };
             sessions.put(record).await.unwrap();

@@ -2,6 +2,7 @@
 
 mod adopting;
 mod starting;
+mod branching;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use tokio::sync::{Mutex, MutexGuard, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
 use uuid::Uuid;
 
+pub use self::branching::Branching;
 use super::attaching;
 use super::failures::{not_found, other_content};
 use super::open;
@@ -210,11 +212,7 @@ impl SessionService {
         }
         let Send { session, content, attachments, request_id, when_busy, sender } = send;
         let sender = sender.filter(|sender| sender.follows(&session).is_none());
-        let (store, workspace) = (self.around.attachments.clone(), self.directory(&session).await?);
-        let kept = move || attaching::keep(&store, &workspace, content, attachments);
-        let kept = tokio::task::spawn_blocking(kept).await;
-        let kept = kept.map_err(|_panicked| Failure::unexpected())?;
-        let prompt = kept.map_err(|failure| failure.about(session.clone()))?;
+        let prompt = self.kept(&session, content, attachments).await?;
         // From now on, so that a close can end it.
         let expects = |sender: &Arc<Outbox>| sender.expect(&session, Follow::Whole);
         sender.iter().for_each(expects);
@@ -310,7 +308,7 @@ impl SessionService {
         self.around.search.forget(session).await;
         self.around.forget_attachments(attached).await;
         self.around.changes.forget(session).await;
-        Ok(())
+        self.revive_replaced_by(&record).await
     }
 
     /// Ends the turns and the agents of a removed project's sessions: nobody would see them, or answer their questions.

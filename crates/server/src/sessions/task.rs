@@ -8,6 +8,7 @@ mod agent;
 mod answers;
 mod apply;
 mod ask;
+mod branch;
 mod checkpoints;
 mod commenting;
 mod continuing;
@@ -78,6 +79,8 @@ pub struct SessionTask {
     checkpoints: CheckpointsUnderWay,
     survey: SurveyUnderWay,
     setup: Option<SetupUnderWay>,
+    /// The message on its way to the agent carries the transcript.
+    transcript_under_way: bool,
     /// Who waits until the session is attached.
     loading: Vec<Reply<()>>,
 }
@@ -217,6 +220,7 @@ impl SessionTask {
             checkpoints: CheckpointsUnderWay::default(),
             survey: SurveyUnderWay::default(),
             setup: None,
+            transcript_under_way: false,
             loading: Vec::new(),
             around,
         };
@@ -226,7 +230,11 @@ impl SessionTask {
     /// Runs until the session is no longer needed. Returns the requests that arrived while it came to rest: they go to
     /// the next task.
     async fn run(mut self) -> Vec<SessionRequest> {
-        if self.queue.hold(Hold::Restarted) {
+        if self.tie.is_made() {
+            // Just created. A session that was made from another one may have its first message already.
+            self.start_next();
+            self.update_situation();
+        } else if self.queue.hold(Hold::Restarted) {
             self.commit_queue(|| {});
         }
         loop {

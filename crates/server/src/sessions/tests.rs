@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use liminal_agents::process::GuardCommand;
 use liminal_agents::{
-    AgentPrompt, CliProvider, LoadSession, Metered, NewSession, Output, ProviderError,
-    ProviderRegistry, ProviderSession,
+    AgentPrompt, CliProvider, Fork, ForkPlace, LoadSession, Metered, NewSession, Output,
+    ProviderError, ProviderRegistry, ProviderSession,
 };
 use liminal_contract::{
     Answer, Body, CliType, ErrorCode, Frame, ItemId, ItemStatus, MessageOrigin, OutcomeBy, Policy,
@@ -109,8 +109,11 @@ impl CliProvider for Puppet {
         }
         Ok(())
     }
-    async fn steer(&self, _: &SessionId, _: &str, _: &str) -> Result<(), ProviderError> {
+    async fn steer(&self, _: &SessionId, _: &str, _: &AgentPrompt) -> Result<(), ProviderError> {
         Ok(())
+    }
+    async fn fork_at(&self, _: &SessionId, _: &str, _: ForkPlace) -> Option<Fork> {
+        None
     }
     async fn cancel_turn(&self, _: &SessionId) -> Result<(), ProviderError> {
         Ok(())

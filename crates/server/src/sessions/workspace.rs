@@ -80,8 +80,15 @@ impl SessionService {
         let (project, worktree) = self.with_worktree(session).await?;
         let check = || self.around.workspaces.check(&project, &worktree);
         check().await.map_err(|failure| failure.about(session.clone()))?;
-        if let Some(running) = self.registry.lock().await.running(session).cloned() {
-            ask(&running, SessionRequest::Kill).await?;
+        // Its branches work there too.
+        let mut running = Vec::new();
+        for record in self.around.sessions.of(&record.project_id)? {
+            if record.worktree.as_ref().is_some_and(|other| other.path == worktree.path) {
+                running.extend(self.registry.lock().await.running(&record.id).cloned());
+            }
+        }
+        for running in &running {
+            ask(running, SessionRequest::Kill).await?;
             // The agent may have written until now.
             check().await.map_err(|failure| failure.about(session.clone()))?;
         }

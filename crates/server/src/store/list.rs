@@ -162,6 +162,8 @@ mod tests {
             worktree: None,
             directory: None,
             counts: None,
+            branch: None,
+            newer: None,
             other: serde_json::Map::new(),
         })
     }

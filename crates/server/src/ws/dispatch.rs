@@ -14,9 +14,7 @@ use super::{changes, files, outside, projects, search, sessions};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::feed::{Client, Place};
-use crate::sessions::{
-    Handed, NewCompare, NowRequest, Others, Send, SessionRequest, Start, TaskReply,
-};
+use crate::sessions::{Branching, Handed, NewCompare, NowRequest, OptionChange, Others, Send, SessionRequest, Start, TaskReply};
 
 pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
     use ClientMessage as Asked;
@@ -88,6 +86,12 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         }
         Asked::SessionQueueResume { session_id } => {
             ask(app, &client, session_id, reply, SessionRequest::ResumeQueue);
+        }
+        Asked::SessionBranch { session_id, item_id, at, kind, content, attachments } => {
+            let place = client.queue(&session_id);
+            let message = content.map(|content| (content, attachments));
+            let wanted = Branching { session: session_id, item: item_id, at, kind, message };
+            change(place, reply, async move { sessions::branch(&app, &client, wanted).await });
         }
         Asked::SessionCancel { session_id } => {
             ask(app, &client, session_id, reply, SessionRequest::Cancel);

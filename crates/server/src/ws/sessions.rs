@@ -10,7 +10,7 @@ use super::reply::Reply;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::feed::{Client, Follow, Outbox, Place};
-use crate::sessions::{Handed, NewCompare, Open, Send, Sent, SessionRequest, Start, Wanted};
+use crate::sessions::{Branching, Handed, NewCompare, Open, Send, Sent, SessionRequest, Start, Wanted};
 
 /// In characters. Every view cuts longer titles, so they are refused here.
 const LONGEST_TITLE: usize = 200;
@@ -122,6 +122,17 @@ pub async fn compare(
 ) -> Result<ServerMessage, Failure> {
     let compare = app.service.compare(new).await?;
     Ok(to_all(app, client, ServerMessage::CompareChanged { compare }))
+}
+
+/// The new session goes to all browsers; so does the change of one that it replaces.
+pub async fn branch(
+    app: &Arc<App>,
+    client: &Client,
+    wanted: Branching,
+) -> Result<ServerMessage, Failure> {
+    let session = app.service.branch(wanted).await?;
+    let (session_id, project_id) = (session.id.clone(), session.project_id.clone());
+    Ok(to_all(app, client, ServerMessage::SessionCreated { session_id, project_id, session }))
 }
 
 pub async fn looked(

@@ -11,6 +11,7 @@ mod acts;
 mod adopting;
 mod agents;
 mod attachments;
+mod branching;
 mod changes;
 mod commands;
 mod comments;

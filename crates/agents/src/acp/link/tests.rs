@@ -160,6 +160,7 @@ fn load(
         project_dir: "/".into(),
         history: crate::History::Known,
         options: Vec::new(),
+        fork: None,
     };
     tokio::spawn(async move { provider.load_session(load).await })
 }
@@ -175,6 +176,7 @@ fn create(
                 session_id: None,
                 chosen: Vec::new(),
                 wanted: Vec::new(),
+                fork: None,
             })
             .await
     })

@@ -24,6 +24,8 @@ fn record() -> SessionRecord {
         worktree: None,
         directory: None,
         counts: None,
+        branch: None,
+        newer: None,
         other: serde_json::Map::new(),
     }
 }

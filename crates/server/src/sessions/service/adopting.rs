@@ -34,6 +34,8 @@ impl SessionService {
             worktree: None,
             directory: elsewhere,
             counts: None,
+            branch: None,
+            newer: None,
             other: serde_json::Map::new(),
         };
         self.around.sessions.put(record.clone()).await?;

@@ -51,7 +51,7 @@ impl SessionService {
         };
         let directory = worktree.as_ref().map_or(project_dir.clone(), Worktree::directory);
         let new =
-            NewSession { project_dir: directory, session_id: None, chosen, wanted: wanted.clone() };
+            NewSession { project_dir: directory, session_id: None, chosen, wanted: wanted.clone(), fork: None };
         let made = match provider.create_session(new).await {
             Ok(made) => made,
             Err(error) => {
@@ -77,6 +77,8 @@ impl SessionService {
             worktree,
             directory: None,
             counts: None,
+            branch: None,
+            newer: None,
             other: serde_json::Map::new(),
         };
         if let Err(error) = self.around.sessions.put(record.clone()).await {

@@ -7,6 +7,7 @@ use liminal_contract::{Details, NoticeAction, OutcomeBy, SessionId, Severity, Tu
 use liminal_stream::Source;
 
 use super::super::attaching;
+use super::super::export;
 use super::super::session::Reply;
 use super::super::tie::{Lost, Reason};
 use super::super::turn::{Due, Stop, TurnState};
@@ -23,6 +24,7 @@ impl SessionTask {
             project_dir: self.around.directory(&self.facts.record),
             history,
             options: self.facts.shared.options.clone(),
+            fork: self.facts.record.branch.as_ref().and_then(|branch| branch.fork.clone()),
         };
         let (provider, back) = (self.provider.clone(), self.back.clone());
         let (journal, id) = (self.around.journal.clone(), self.facts.id().clone());
@@ -70,6 +72,7 @@ impl SessionTask {
             session_id: Some(self.facts.id().clone()),
             chosen: self.facts.chosen(),
             wanted: Vec::new(),
+            fork: None,
         };
         let (provider, back) = (self.provider.clone(), self.back.clone());
         tokio::spawn(async move {
@@ -147,8 +150,13 @@ impl SessionTask {
                 let id = self.facts.id().clone();
                 let store = self.around.attachments.clone();
                 let workspace = self.around.directory(&self.facts.record);
+                self.transcript_under_way = self.owes_transcript(&prompt);
+                let owed = self.transcript_under_way.then(|| self.around.journal.clone());
                 tokio::spawn(async move {
-                    let prompt = attaching::loaded(store, workspace, prompt).await;
+                    let mut prompt = attaching::loaded(store, workspace, prompt).await;
+                    if let Some(journal) = owed {
+                        prompt.attached.insert(0, export::so_far(journal, &id, &turn).await);
+                    }
                     let result = provider.send_message(&id, &turn, &prompt).await;
                     let _task_ended = back.send(Done::Sent { turn, result });
                 });
@@ -160,6 +168,7 @@ impl SessionTask {
         match result {
             Ok(()) => {
                 self.run_turn(turn);
+                self.transcript_given(turn);
                 self.give_handed();
                 self.listen();
             }

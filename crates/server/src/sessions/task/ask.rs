@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::super::facts::Learnt;
-use super::super::failures::other_content;
+use super::super::failures::{other_content, read_only};
 use super::super::queue::Hold;
 use super::super::recorder::{Repeated, Step};
 use super::super::session::{Open, Reply, Sent};
@@ -81,6 +81,8 @@ pub enum SessionRequest {
     LookAround(Reply<()>),
     /// Tell of an act on changes, below this turn.
     Note { turn: TurnId, text: String, undo: Option<String>, reply: Reply<()> },
+    /// Another session replaces this one, or no longer does.
+    Replace { newer: Option<SessionId>, reply: Reply<()> },
     /// Stop the turn and detach from the agent.
     Kill(Reply<()>),
     /// Commit everything; the server is stopping.
@@ -129,6 +131,7 @@ impl SessionTask {
                 self.note_act(&turn, text, undo);
                 let _asker_left = reply.send(Ok(()));
             }
+            SessionRequest::Replace { newer, reply } => self.replace(newer, reply),
             SessionRequest::Kill(reply) => self.kill(reply),
             SessionRequest::Rest(reply) => self.put_to_rest(reply),
         }
@@ -162,6 +165,8 @@ impl SessionTask {
             request_id.as_deref().and_then(|id| self.repeated(id, &prompt.content))
         {
             let _asker_left = reply.send(answer);
+        } else if self.facts.record.newer.is_some() {
+            let _asker_left = reply.send(Err(read_only(self.facts.id())));
         } else if self.facts.refuses_pictures_of(&prompt) {
             let words = "This agent doesn't take pictures. Remove them and send again.";
             let failure = Failure::new(ErrorCode::AttachmentUnsupported, words);

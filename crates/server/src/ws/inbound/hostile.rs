@@ -36,6 +36,10 @@ fn messages() -> Vec<String> {
         r#"{"type":"session:queue","sessionId":"codex:s","message":"m","act":"move","before":"n","requestId":"1"}"#,
         r#"{"type":"session:queue","sessionId":"codex:s","message":"m","act":"remove","requestId":"1"}"#,
         r#"{"type":"session:queue-resume","sessionId":"codex:s","requestId":"1"}"#,
+        concat!(
+            r#"{"type":"session:branch","sessionId":"codex:s","itemId":"t:user","at":"before","as":"edit","#,
+            r#""content":"c","attachments":[{"path":"a.rs"}],"requestId":"1"}"#
+        ),
         r#"{"type":"session:cancel","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:looked","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"now:follow","requestId":"1"}"#,
