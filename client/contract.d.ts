@@ -973,7 +973,16 @@ policy?: Policy,
 /**
  * Absent: the project's directory.
  */
-workspace?: WorkspaceChoice, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "session:open", sessionId: SessionId, 
+workspace?: WorkspaceChoice, 
+/**
+ * Values of the agent's own options, by their ids; the others are as last chosen in this project. If the
+ * agent doesn't take one, no session is created.
+ */
+options?: { [key in string]: OptionValue }, 
+/**
+ * The user confirmed a choice among the options that skips questions. Needed once per project.
+ */
+confirmed?: boolean, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "session:open", sessionId: SessionId, 
 /**
  * How far this browser has seen it.
  */
@@ -1106,7 +1115,16 @@ policy?: Policy,
 /**
  * Absent: the project's directory.
  */
-workspace?: WorkspaceChoice, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "session:open", sessionId: SessionId, 
+workspace?: WorkspaceChoice, 
+/**
+ * Values of the agent's own options, by their ids; the others are as last chosen in this project. If the
+ * agent doesn't take one, no session is created.
+ */
+options?: { [key in string]: OptionValue }, 
+/**
+ * The user confirmed a choice among the options that skips questions. Needed once per project.
+ */
+confirmed?: boolean, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "session:open", sessionId: SessionId, 
 /**
  * How far this browser has seen it.
  */

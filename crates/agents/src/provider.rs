@@ -84,8 +84,20 @@ pub struct NewSession {
     pub project_dir: PathBuf,
     /// Our id of a session that the agent has lost and that starts over. `None`: a new id.
     pub session_id: Option<SessionId>,
-    /// The options to start with, by id. One that the agent doesn't offer is ignored.
+    /// The options to start with, by id. One that the agent no longer offers keeps the agent's own value.
     pub chosen: Vec<(String, OptionValue)>,
+    /// The options that it must start with.
+    pub wanted: Vec<OptionChange>,
+}
+
+/// A value that the user chose for one of the agent's options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptionChange {
+    /// The agent's own id of the option.
+    pub id: String,
+    pub value: OptionValue,
+    /// The user knows that it skips questions.
+    pub confirmed: bool,
 }
 
 /// Which session to resume, and how much of its history to replay.

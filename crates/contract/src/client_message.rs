@@ -52,6 +52,14 @@ pub enum ClientMessage {
         /// Absent: the project's directory.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workspace: Option<WorkspaceChoice>,
+        /// Values of the agent's own options, by their ids; the others are as last chosen in this project. If the
+        /// agent doesn't take one, no session is created.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, OptionValue>>"))]
+        options: BTreeMap<String, OptionValue>,
+        /// The user confirmed a choice among the options that skips questions. Needed once per project.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confirmed: Option<bool>,
     },
     /// What a worktree of the project can be made from.
     #[serde(rename = "workspace:offer")]

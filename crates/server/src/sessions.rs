@@ -37,9 +37,9 @@ pub use now::{NowRequest, NowRequests, start as start_now};
 pub use output::Output;
 pub use pace::AtWork;
 pub use registry::Handed;
-pub use service::{AgentsLeft, Send, SessionService, Surroundings};
+pub use service::{AgentsLeft, Send, SessionService, Start, Surroundings};
 pub use session::{Open, Reply as TaskReply, Sent};
-pub use task::{OptionChange, SessionRequest};
+pub use task::SessionRequest;
 pub use unread::Unread;
 
 pub use crate::workspaces::Wanted;

@@ -166,6 +166,7 @@ impl CliProvider for AcpProvider {
             new.session_id.get_or_insert_with(|| self.agent.session_id(None));
         }
         let own = new.session_id.clone();
+        let wanted = std::mem::take(&mut new.wanted);
         let shared = self.process(own.as_ref());
         let made = match shared.link_for(&new.project_dir).await {
             Ok(link) => attach::make(&link, new).await,
@@ -174,7 +175,13 @@ impl CliProvider for AcpProvider {
         if let (Err(_), Some(own)) = (&made, own) {
             self.end_process(&own).await;
         }
-        made
+        let made = made?;
+        let session = self.session(&made.session_id)?;
+        if let Err(error) = session.talk.require_options(wanted, &*session).await {
+            self.kill_session(&made.session_id).await?;
+            return Err(error);
+        }
+        Ok(made)
     }
 
     async fn load_session(&self, load: LoadSession) -> Result<ProviderSession, ProviderError> {

@@ -124,6 +124,10 @@ impl CliProvider for ClaudeProvider {
             (Vec::new(), new.chosen),
         );
         session.talk.link().await?;
+        if let Err(error) = session.talk.require_options(new.wanted, &*session).await {
+            session.kill(Stop::Gently).await;
+            return Err(error);
+        }
         self.keep(&session);
         session.ask_for_trust();
         Ok(ProviderSession { session_id, agent_ref, output })

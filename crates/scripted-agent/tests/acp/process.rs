@@ -97,6 +97,7 @@ async fn a_slow_start_is_told_and_not_given_up() {
                 project_dir: project,
                 session_id: None,
                 chosen: Vec::new(),
+                wanted: Vec::new(),
             })
             .await
     });

@@ -96,7 +96,12 @@ impl App {
     }
 
     pub async fn try_create(&self) -> Result<Chat, ProviderError> {
-        let new = NewSession { project_dir: self.project(), session_id: None, chosen: Vec::new() };
+        let new = NewSession {
+            project_dir: self.project(),
+            session_id: None,
+            chosen: Vec::new(),
+            wanted: Vec::new(),
+        };
         let made = timeout(TOO_LONG, self.provider.create_session(new)).await.unwrap()?;
         Ok(Chat::of(&self.provider, made))
     }

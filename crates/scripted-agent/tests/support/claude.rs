@@ -167,8 +167,12 @@ impl Stage {
     }
 
     pub async fn create(&self) -> Result<Talk, ProviderError> {
-        let new =
-            NewSession { project_dir: self.place.project(), session_id: None, chosen: Vec::new() };
+        let new = NewSession {
+            project_dir: self.place.project(),
+            session_id: None,
+            chosen: Vec::new(),
+            wanted: Vec::new(),
+        };
         let session = self.provider.create_session(new).await?;
         Ok(Talk::new(self, session.session_id, session.output))
     }

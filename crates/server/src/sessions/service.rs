@@ -1,15 +1,16 @@
 //! The sessions' interface for the socket and HTTP.
 
 mod adopting;
+mod starting;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use liminal_agents::{NewSession, ProviderRegistry};
+use liminal_agents::ProviderRegistry;
 use liminal_contract::{
     AttachedSession, AttachedState, AttachmentRef, CliType, ErrorCode, Policy, ProjectId,
-    ServerMessage, SessionId, SessionListItem, SessionStatus, Timestamp, WhenBusy,
+    ServerMessage, SessionId, SessionListItem, SessionStatus, WhenBusy,
 };
 use tokio::sync::{Mutex, MutexGuard, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -22,7 +23,6 @@ use super::pace::AtWork;
 use super::registry::{Handed, Registry, ask};
 use super::session::{Open, Sent, Session};
 use super::task::SessionRequest;
-use super::title::NEW_SESSION;
 use super::unread::Unread;
 use crate::attachments::Attachments;
 use crate::changes::Changes;
@@ -34,7 +34,9 @@ use crate::search::Search;
 use crate::store::{
     Choice, ChoicesFile, RefsFile, SessionRecord, SessionsFile, TitleBy, TrustFile,
 };
-use crate::workspaces::{Wanted, Workspaces};
+use crate::workspaces::Workspaces;
+
+pub use starting::Start;
 
 /// How long to wait for the last commits before ending the agents, which takes two seconds at most. The journal writes
 /// the rest during that time.
@@ -149,65 +151,6 @@ impl SessionService {
         let mut rows: Vec<_> = records.into_iter().map(|record| registry.row(record)).collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.last_active_at));
         Ok(rows)
-    }
-
-    /// Creates a session, which `creator` follows. If that fails, neither an entry nor a process is left.
-    pub async fn create(
-        self: &Arc<Self>,
-        project: &ProjectId,
-        cli_type: &CliType,
-        policy: Option<Policy>,
-        worktree: Option<Wanted>,
-        creator: Option<&Arc<Outbox>>,
-    ) -> Result<SessionListItem, Failure> {
-        let provider = self.around.registry.resolve(cli_type)?;
-        let project = self.around.projects.workable(project).await?;
-        let project_dir = PathBuf::from(&project.path);
-        let chosen = self.around.choices.last(&project_dir, cli_type);
-        let worktree = match worktree {
-            Some(wanted) => Some(self.make_worktree(&project, wanted).await?),
-            None => None,
-        };
-        let directory = worktree.as_ref().map_or(project_dir, |made| PathBuf::from(&made.path));
-        let new = NewSession { project_dir: directory, session_id: None, chosen };
-        let made = match provider.create_session(new).await {
-            Ok(made) => made,
-            Err(error) => {
-                if let Some(worktree) = &worktree {
-                    self.around.workspaces.discard(&project, worktree).await;
-                }
-                return Err(error.into());
-            }
-        };
-        let now = Timestamp::from(SystemTime::now());
-        let id = made.session_id;
-        let record = SessionRecord {
-            agent_ref: (made.agent_ref != id.local()).then_some(made.agent_ref),
-            id: id.clone(),
-            project_id: project.id,
-            cli_type: cli_type.clone(),
-            archived: false,
-            title: NEW_SESSION.to_owned(),
-            last_active_at: now,
-            created_at: now,
-            policy,
-            title_by: None,
-            worktree,
-            counts: None,
-            other: serde_json::Map::new(),
-        };
-        if let Err(error) = self.around.sessions.put(record.clone()).await {
-            if let Err(error) = provider.kill_session(&id).await {
-                tracing::warn!(session = %id, %error, "could not end a session that could not be listed");
-            }
-            return Err(error.into());
-        }
-        // An empty commit: from now on the journal knows this session, and opening it needs no agent.
-        self.around.journal.commit(&id, 0, Vec::new(), Box::new(|| {}));
-        let mut registry = self.registry.lock().await;
-        let session = self.run(record.clone(), None, provider, Some((made.output, creator)));
-        registry.add(session);
-        Ok(registry.row(record))
     }
 
     /// Follows a session. Its history goes to the outbox.

@@ -40,8 +40,8 @@ use super::transcript::Transcript;
 use super::turn::TurnState;
 pub use ask::SessionRequest;
 use checkpoints::{CheckpointsUnderWay, Taken};
-pub use options::OptionChange;
 use options::OptionsUnderWay;
+pub(super) use options::choice_of;
 
 use crate::failure::Failure;
 use crate::feed::{Follow, Outbox};

@@ -251,7 +251,7 @@ impl Stage {
         })
         .await
         .unwrap();
-        service.create(&project.id, &puppet.cli_type, None, None, None).await.unwrap();
+        service.create(&project.id, &puppet.cli_type, Start::default(), None).await.unwrap();
         Self { _home: home, puppet, service, client: hub.join() }
     }
 

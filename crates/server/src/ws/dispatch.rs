@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use liminal_agents::OptionChange;
 use liminal_contract::{Answer, ClientMessage, Request, ServerMessage, SessionId};
 
 use super::reply::Reply;
@@ -13,7 +14,7 @@ use super::{changes, files, outside, projects, search, sessions};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::feed::{Client, Place};
-use crate::sessions::{Handed, NowRequest, OptionChange, Send, SessionRequest, TaskReply};
+use crate::sessions::{Handed, NowRequest, Send, SessionRequest, Start, TaskReply};
 
 pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
     use ClientMessage as Asked;
@@ -45,9 +46,10 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
             let sessions = app.service.list(&project_id, archived.unwrap_or(false)).await?;
             Ok(ServerMessage::SessionList { project_id, sessions })
         }),
-        Asked::SessionCreate { project_id, cli_type, policy, workspace } => {
-            let how = (policy, workspace);
-            tokio::spawn(sessions::create(app, client, project_id, cli_type, how, reply));
+        Asked::SessionCreate { project_id, cli_type, policy, workspace, options, confirmed } => {
+            let (worktree, confirmed) = (sessions::worktree(workspace), confirmed == Some(true));
+            let start = Start { policy, worktree, options, confirmed };
+            tokio::spawn(sessions::create(app, client, project_id, cli_type, start, reply));
         }
         Asked::WorkspaceOffer { project_id } => answer(reply, async move {
             let project = app.projects.workable(&project_id).await?;

@@ -10,7 +10,7 @@ use super::reply::Reply;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::feed::{Client, Follow, Outbox, Place};
-use crate::sessions::{Open, Send, Sent, SessionRequest, Wanted};
+use crate::sessions::{Open, Send, Sent, SessionRequest, Start, Wanted};
 
 /// In characters. Every view cuts longer titles, so they are refused here.
 const LONGEST_TITLE: usize = 200;
@@ -73,23 +73,26 @@ pub async fn send(app: Arc<App>, mut place: Place, send: Send, reply: Reply) {
     }
 }
 
+/// The worktree that a browser wants for a new session.
+pub fn worktree(workspace: Option<WorkspaceChoice>) -> Option<Wanted> {
+    match workspace? {
+        WorkspaceChoice::Worktree { base, name, bring } => {
+            Some(Wanted { base, name, bring: bring == Some(true) })
+        }
+        WorkspaceChoice::Project {} => None,
+    }
+}
+
 /// The browser that creates a session follows it. What the agent says before the reply comes after it.
 pub async fn create(
     app: Arc<App>,
     client: Client,
     project: ProjectId,
     cli_type: CliType,
-    (policy, workspace): (Option<Policy>, Option<WorkspaceChoice>),
+    start: Start,
     reply: Reply,
 ) {
-    let worktree = match workspace {
-        Some(WorkspaceChoice::Worktree { base, name, bring }) => {
-            Some(Wanted { base, name, bring: bring == Some(true) })
-        }
-        Some(WorkspaceChoice::Project {}) | None => None,
-    };
-    let created =
-        app.service.create(&project, &cli_type, policy, worktree, Some(&client.outbox)).await;
+    let created = app.service.create(&project, &cli_type, start, Some(&client.outbox)).await;
     let session = match created {
         Ok(session) => session,
         Err(failure) => return reply.fail(failure),

@@ -126,6 +126,46 @@ async fn a_new_session_starts_with_the_last_choice_in_its_project_only() {
 }
 
 #[tokio::test]
+async fn a_session_can_be_created_with_options_and_the_next_one_has_them_too() {
+    let app = Launch::new().agent(agent()).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let choice = |value: &str| OptionValue::Choice(value.to_owned());
+    let options = [("effort", choice("high")), ("fast", OptionValue::Flag(true))];
+    let reply = browser.tries_to_create_with(&project, &options, false).await;
+    let ServerMessage::SessionCreated { session_id, .. } = reply else { panic!("{reply:?}") };
+    let both = |facts: &SessionFacts| is(facts, "effort", "high") && is(facts, "fast", "on");
+    browser.knows(&session_id, both).await;
+    let next = browser.creates_session(&project, "scripted").await;
+    browser.knows(&next, both).await;
+}
+
+#[tokio::test]
+async fn a_session_is_not_created_with_options_that_are_not_offered_or_not_confirmed() {
+    let app = Launch::new().agent(agent()).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let choice = |value: &str| OptionValue::Choice(value.to_owned());
+    let low = || ("effort", choice("low"));
+    for (option, wanted) in [
+        (("model", choice("huge")), ErrorCode::OptionRefused),
+        (("model", choice("pro")), ErrorCode::OptionRefused),
+        (("unknown", choice("x")), ErrorCode::OptionRefused),
+        (("mode", choice("yolo")), ErrorCode::OptionUnconfirmed),
+    ] {
+        let reply = browser.tries_to_create_with(&project, &[low(), option], false).await;
+        assert_eq!(code(&reply), Some(wanted), "{reply:?}");
+    }
+    assert_eq!(browser.sessions(&project).await, [], "none of them is listed");
+    let yolo = [("mode", choice("yolo"))];
+    let reply = browser.tries_to_create_with(&project, &yolo, true).await;
+    let ServerMessage::SessionCreated { session_id, .. } = reply else { panic!("{reply:?}") };
+    browser.knows(&session_id, |facts| is(facts, "mode", "yolo")).await;
+    let reply = browser.tries_to_create_with(&project, &yolo, false).await;
+    assert_eq!(code(&reply), None, "confirmed once per project: {reply:?}");
+}
+
+#[tokio::test]
 async fn the_last_of_many_choices_stays_in_its_session_and_for_new_ones() {
     let app = Launch::new().agent(agent()).start().await;
     let (mut browser, first) = session(&app, "scripted").await;

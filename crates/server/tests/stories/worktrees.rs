@@ -53,6 +53,8 @@ async fn create(browser: &mut Browser, project: &Project, bring: bool) -> Sessio
         cli_type: CliType::parse("scripted").unwrap(),
         policy: None,
         workspace: Some(workspace),
+        options: Default::default(),
+        confirmed: None,
     };
     match browser.ask(create).await {
         ServerMessage::SessionCreated { session, .. } => session,
@@ -162,6 +164,8 @@ async fn an_agent_that_does_not_start_leaves_no_worktree() {
         cli_type: CliType::parse("scripted").unwrap(),
         policy: None,
         workspace,
+        options: Default::default(),
+        confirmed: None,
     };
     assert!(matches!(browser.ask(create).await, ServerMessage::Error { .. }));
     assert_eq!(git(&directory, &["branch", "--list", "liminal/*"]), "");

@@ -174,6 +174,7 @@ fn create(
                 project_dir: "/".into(),
                 session_id: None,
                 chosen: Vec::new(),
+                wanted: Vec::new(),
             })
             .await
     })

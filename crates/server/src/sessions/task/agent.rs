@@ -69,6 +69,7 @@ impl SessionTask {
             project_dir: self.around.directory(&self.facts.record),
             session_id: Some(self.facts.id().clone()),
             chosen: self.facts.chosen(),
+            wanted: Vec::new(),
         };
         let (provider, back) = (self.provider.clone(), self.back.clone());
         tokio::spawn(async move {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use liminal_agents::OptionChange;
 use liminal_contract::{
     Answer, ErrorCode, ItemId, ItemStatus, MessageOrigin, Policy, Prompt, QueueAct, ServerMessage,
     SessionId, Timestamp, TurnId, TurnOrigin, WhenBusy,
@@ -16,7 +17,6 @@ use super::super::queue::Hold;
 use super::super::recorder::{Repeated, Step};
 use super::super::session::{Open, Reply, Sent};
 use super::super::turn::{Stop, TurnState};
-use super::options::OptionChange;
 use super::{Asker, SessionTask, Then, UserMessage, WaitingRequest};
 use crate::failure::Failure;
 use crate::feed::{Follow, Outbox};

@@ -18,7 +18,8 @@ fn messages() -> Vec<String> {
         r#"{"type":"session:open","sessionId":"codex:s","since":{"stream":"x","seq":7},"tails":true,"requestId":"1"}"#,
         concat!(
             r#"{"type":"session:create","projectId":"p","cliType":"codex","#,
-            r#""workspace":{"kind":"worktree","base":"main","name":"x","bring":true},"requestId":"1"}"#
+            r#""workspace":{"kind":"worktree","base":"main","name":"x","bring":true},"#,
+            r#""options":{"model":"m","fast":true},"confirmed":true,"requestId":"1"}"#
         ),
         r#"{"type":"workspace:offer","projectId":"p","requestId":"1"}"#,
         r#"{"type":"workspace:remove","sessionId":"codex:s","requestId":"1"}"#,
