@@ -841,6 +841,46 @@ messages: Array<QueuedMessage>,
  * The last messages that users removed: a repeated send must not bring one back.
  */
 removed?: Array<RemovedMessage>, };
+export type TaskKind = "command" | "sub_agent" | "other";
+export type TaskState = "running" | "completed" | "failed" | "stopped" | "lost";
+export type TaskAct = "stop" | "background" | "output";
+export type AgentTask = { 
+/**
+ * The agent's own id.
+ */
+id: string, 
+/**
+ * What it does.
+ */
+name: string, kind: TaskKind, state: TaskState, 
+/**
+ * The turn waits for it.
+ */
+inTurn: boolean, 
+/**
+ * The call that started it.
+ */
+callId?: string, startedAt: Timestamp, endedAt?: Timestamp, };
+export type McpState = "connected" | "connecting" | "failed" | "needs_login" | "disabled" | "unreported" | "unsupported";
+export type McpAct = "reconnect" | "enable" | "disable";
+export type McpServer = { name: string, state: McpState, 
+/**
+ * In the agent's words, without anything from the server's configuration.
+ */
+error?: string, 
+/**
+ * How many tools it offers, if known.
+ */
+tools?: number, };
+export type AgentFacts = { version?: string, 
+/**
+ * Whose account it uses, or how it is logged in, for the user.
+ */
+account?: string, mcp: Array<McpServer>, 
+/**
+ * They can be reconnected and switched on and off.
+ */
+controlsMcp: boolean, };
 export type SessionFacts = { asks: Asks, 
 /**
  * The agent's own settings, each with its current value.
@@ -857,7 +897,11 @@ continueAt?: Continuation, queue: MessageQueue,
 /**
  * Whether the agent takes pictures. Absent until it said so.
  */
-takesPictures?: boolean, steers: Steers, };
+takesPictures?: boolean, steers: Steers, 
+/**
+ * Sub-agents and commands beside the conversation: those that run, and the last that ended.
+ */
+tasks: Array<AgentTask>, agent: AgentFacts, };
 export type ChangeScope = { "kind": "turn", 
 /**
  * Absent: the last turn.
@@ -1058,7 +1102,15 @@ id: string, value: OptionValue,
 /**
  * The user confirmed a choice that skips questions. Needed once per project.
  */
-confirmed?: boolean, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, 
+confirmed?: boolean, } | { "type": "session:task", sessionId: SessionId, 
+/**
+ * As in the facts.
+ */
+taskId: string, act: TaskAct, } | { "type": "session:mcp", sessionId: SessionId, 
+/**
+ * Its name in the facts.
+ */
+server: string, act: McpAct, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, 
 /**
  * As listed.
  */
@@ -1200,7 +1252,15 @@ id: string, value: OptionValue,
 /**
  * The user confirmed a choice that skips questions. Needed once per project.
  */
-confirmed?: boolean, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, 
+confirmed?: boolean, } | { "type": "session:task", sessionId: SessionId, 
+/**
+ * As in the facts.
+ */
+taskId: string, act: TaskAct, } | { "type": "session:mcp", sessionId: SessionId, 
+/**
+ * Its name in the facts.
+ */
+server: string, act: McpAct, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, 
 /**
  * As listed.
  */
@@ -1377,7 +1437,15 @@ turnId: TurnId, } | { "type": "session:queued", sessionId: SessionId,
 /**
  * The server's id of the message.
  */
-message: string, } | { "type": "session:older", sessionId: SessionId, 
+message: string, } | { "type": "session:task-output", sessionId: SessionId, taskId: string, 
+/**
+ * Without control characters. Only the end of a long one.
+ */
+text: string, 
+/**
+ * There was more before it.
+ */
+cut: boolean, } | { "type": "session:older", sessionId: SessionId, 
 /**
  * In index order.
  */
@@ -1612,7 +1680,15 @@ turnId: TurnId, } | { "type": "session:queued", sessionId: SessionId,
 /**
  * The server's id of the message.
  */
-message: string, } | { "type": "session:older", sessionId: SessionId, 
+message: string, } | { "type": "session:task-output", sessionId: SessionId, taskId: string, 
+/**
+ * Without control characters. Only the end of a long one.
+ */
+text: string, 
+/**
+ * There was more before it.
+ */
+cut: boolean, } | { "type": "session:older", sessionId: SessionId, 
 /**
  * In index order.
  */

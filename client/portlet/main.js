@@ -22,6 +22,7 @@ import { mountCommands } from "./demo.js"
 import { draftOf, keepDraft } from "./drafts.js"
 import { mountFindBar } from "./find-bar.js"
 import { mountHeader } from "./header.js"
+import { mountInfo } from "./info.js"
 import { mountMeter } from "./meter.js"
 import { whetherItAsks } from "./options.js"
 import { createOwnJumps } from "./own-jumps.js"
@@ -136,6 +137,9 @@ function reconnect() {
 }
 
 const header = mountHeader(need(document, "#header", HTMLElement))
+const info = mountInfo(header.info, {
+  request: (message, onFailure) => bridge.post({ ...message, sessionId, requestId: newRequest("other", onFailure) }),
+})
 const changes = mountChanges(need(document, "#changes", HTMLElement), need(document, "#header", HTMLElement), {
   sessionId,
   storage: localStorage,
@@ -350,6 +354,9 @@ function receive(message) {
     case "files:found":
       if (message.requestId !== undefined) pending.delete(message.requestId)
       return composer.found(message)
+    case "session:task-output":
+      if (message.requestId !== undefined) pending.delete(message.requestId)
+      return info.output(message)
     case "session:accepted":
       return
     case "session:queued":
@@ -452,13 +459,14 @@ function show() {
 }
 
 function showStatus() {
+  const path = shell?.session?.worktree?.path ?? shell?.project?.path ?? ""
+  info.update({ agent: agent(), facts: transcript.facts, model: lastModel(transcript), path })
   header.update({
-    agent: agent(),
     status: statusOf(shell, Date.now()),
     // The control below shows it already.
     model: transcript.facts.options.some(({ category }) => category === "model") ? "" : lastModel(transcript),
     project: shell?.project?.name ?? "",
-    path: shell?.session?.worktree?.path ?? shell?.project?.path ?? "",
+    path,
     branch: shell?.session?.worktree?.branch ?? "",
   })
 }
@@ -471,6 +479,7 @@ document.addEventListener("pointerdown", () => bridge.post({ type: "portlet:focu
 // Updates the clock of the running turn and the countdown to a reconnect. Nothing else on the page depends on time.
 const clock = setInterval(() => {
   composer.tick()
+  info.tick()
   if (shell?.agentState?.status === "reconnecting") showStatus()
 }, 1000)
 signal.addEventListener("abort", () => clearInterval(clock))

@@ -91,6 +91,7 @@ export function applyFrame(now, frame) {
     case "changes:list":
     case "changes:file":
     case "session:queued":
+    case "session:task-output":
     case "session:older":
     case "session:newer":
     case "session:history":

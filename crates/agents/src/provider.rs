@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use liminal_contract::{
-    AgentStatus, Answer, AskKind, CliType, Details, ItemId, OptionValue, OutcomeBy, SessionId,
-    SessionOption, Timestamp, ToolKind, TurnId,
+    AgentStatus, Answer, AskKind, CliType, Details, ItemId, McpAct, OptionValue, OutcomeBy,
+    SessionId, SessionOption, TaskAct, Timestamp, ToolKind, TurnId,
 };
 use liminal_stream::{HistoryMark, Permission, SessionFact, StreamEvent};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
@@ -65,6 +65,22 @@ pub trait CliProvider: Send + Sync {
         value: OptionValue,
     ) -> Result<(), ProviderError>;
 
+    /// Stops a task, puts it into the background, or reads what it wrote.
+    async fn act_on_task(
+        &self,
+        session: &SessionId,
+        task: &str,
+        act: TaskAct,
+    ) -> Result<Option<TaskOutput>, ProviderError>;
+
+    /// Reconnects an MCP server, or switches it on or off. The new list follows as a fact.
+    async fn act_on_mcp(
+        &self,
+        session: &SessionId,
+        server: &str,
+        act: McpAct,
+    ) -> Result<(), ProviderError>;
+
     /// Ends the session with the agent, and its process if the session has its own.
     async fn kill_session(&self, session: &SessionId) -> Result<(), ProviderError>;
 
@@ -98,6 +114,14 @@ pub struct OptionChange {
     pub value: OptionValue,
     /// The user knows that it skips questions.
     pub confirmed: bool,
+}
+
+/// What a task has written so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskOutput {
+    pub text: String,
+    /// There was more before it.
+    pub cut: bool,
 }
 
 /// Which session to resume, and how much of its history to replay.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AnswerValue, AttachmentRef, ChangeScope, CliType, Cursor, ItemId, OptionValue, Policy,
-    ProjectId, SessionId, Timestamp, WorkspaceChoice,
+    AnswerValue, AttachmentRef, ChangeScope, CliType, Cursor, ItemId, McpAct, OptionValue, Policy,
+    ProjectId, SessionId, TaskAct, Timestamp, WorkspaceChoice,
 };
 
 /// A message and the id its reply will carry.
@@ -194,6 +194,22 @@ pub enum ClientMessage {
         /// The user confirmed a choice that skips questions. Needed once per project.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         confirmed: Option<bool>,
+    },
+    /// Acts on a command or a sub-agent that runs beside the conversation.
+    #[serde(rename = "session:task")]
+    SessionTask {
+        session_id: SessionId,
+        /// As in the facts.
+        task_id: String,
+        act: TaskAct,
+    },
+    /// Acts on one of the agent's MCP servers.
+    #[serde(rename = "session:mcp")]
+    SessionMcp {
+        session_id: SessionId,
+        /// Its name in the facts.
+        server: String,
+        act: McpAct,
     },
     /// Which files of the session's directory changed.
     #[serde(rename = "changes:list")]

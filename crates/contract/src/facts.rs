@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Attachment, Timestamp};
+use crate::{AgentFacts, AgentTask, Attachment, Timestamp};
 
 /// Every fact known, with or without a running process. Part of every `session:history`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct SessionFacts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub takes_pictures: Option<bool>,
     pub steers: Steers,
+    /// Sub-agents and commands beside the conversation: those that run, and the last that ended.
+    pub tasks: Vec<AgentTask>,
+    pub agent: AgentFacts,
 }
 
 impl SessionFacts {
@@ -37,6 +40,8 @@ impl SessionFacts {
             queue,
             takes_pictures,
             steers,
+            tasks,
+            agent,
         } = change;
         self.asks = asks.unwrap_or(self.asks);
         if let Some(options) = options {
@@ -54,6 +59,12 @@ impl SessionFacts {
         }
         self.takes_pictures = takes_pictures.or(self.takes_pictures);
         self.steers = steers.unwrap_or(self.steers);
+        if let Some(tasks) = tasks {
+            self.tasks = tasks;
+        }
+        if let Some(agent) = agent {
+            self.agent = agent;
+        }
     }
 
     /// The change that turns `self` into `after`.
@@ -70,6 +81,8 @@ impl SessionFacts {
             queue: changed(&self.queue, &after.queue),
             takes_pictures: changed(&self.takes_pictures, &after.takes_pictures).flatten(),
             steers: changed(&self.steers, &after.steers),
+            tasks: changed(&self.tasks, &after.tasks),
+            agent: changed(&self.agent, &after.agent),
         }
     }
 }
@@ -99,6 +112,11 @@ pub struct FactsChange {
     pub takes_pictures: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steers: Option<Steers>,
+    /// The complete list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<Vec<AgentTask>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentFacts>,
 }
 
 /// Tells `null` from an absent field.
@@ -120,6 +138,8 @@ impl FactsChange {
             queue: later.queue.or(self.queue),
             takes_pictures: later.takes_pictures.or(self.takes_pictures),
             steers: later.steers.or(self.steers),
+            tasks: later.tasks.or(self.tasks),
+            agent: later.agent.or(self.agent),
         }
     }
 }

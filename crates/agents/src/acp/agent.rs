@@ -8,7 +8,7 @@ use agent_client_protocol_schema::v1::{
     AuthCapabilities, BooleanConfigOptionCapabilities, ClientCapabilities,
     ClientSessionCapabilities, CompactionCapabilities, ElicitationCapabilities,
     ElicitationFormCapabilities, ElicitationUrlCapabilities, FileSystemCapabilities,
-    Implementation, InitializeRequest, InitializeResponse, NoticeCapabilities,
+    Implementation, InitializeRequest, InitializeResponse, McpCapabilities, NoticeCapabilities,
     SessionConfigOptionsCapabilities,
 };
 use liminal_contract::{AuthMethod, CliType, SessionId};
@@ -16,7 +16,7 @@ use liminal_contract::{AuthMethod, CliType, SessionId};
 use super::envelope::RpcError;
 use super::login::{Logins, quoted_command};
 use crate::ProviderError;
-use crate::catalogue::{AgentEntry, Processes, Speaks};
+use crate::catalogue::{AgentEntry, McpServers, Processes, Speaks};
 use crate::process::Launch;
 
 /// An agent as the catalogue has it.
@@ -35,6 +35,8 @@ pub struct AcpAgent {
     /// Whether it may run commands through us.
     pub terminal: bool,
     pub processes: Processes,
+    /// Servers of tools that it gets with each session.
+    pub mcp: McpServers,
 }
 
 /// How long to wait for an agent.
@@ -80,6 +82,8 @@ pub(crate) struct Offers {
     pub takes: Takes,
     /// `_session/steering`.
     pub steering: bool,
+    pub mcp: McpCapabilities,
+    pub version: Option<String>,
     pub logins: Logins,
 }
 
@@ -104,6 +108,7 @@ impl AcpAgent {
             fs: options.fs,
             terminal: options.terminal,
             processes: options.processes,
+            mcp: options.mcp.clone(),
         })
     }
 
@@ -157,6 +162,7 @@ impl AcpAgent {
             )));
         }
         let capabilities = answer.agent_capabilities;
+        let version = answer.agent_info.map(|info| info.version);
         Ok(Offers {
             load: capabilities.load_session,
             resume: capabilities.session_capabilities.resume.is_some(),
@@ -166,6 +172,8 @@ impl AcpAgent {
                 resources: capabilities.prompt_capabilities.embedded_context,
             },
             steering,
+            mcp: capabilities.mcp_capabilities,
+            version,
             logins,
         })
     }
@@ -195,7 +203,7 @@ impl AcpAgent {
         if error.code == RpcError::AUTH_REQUIRED {
             self.auth_required(&error.words(), methods)
         } else {
-            otherwise(error.words())
+            otherwise(self.mcp.secrets().scrub(&error.words()))
         }
     }
 }

@@ -10,6 +10,7 @@ mod acceptance;
 mod adopting;
 mod agents;
 mod attachments;
+mod beside;
 mod changes;
 mod commands;
 mod damaged_files;
