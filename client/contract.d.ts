@@ -1250,7 +1250,15 @@ id: string, value: OptionValue,
 /**
  * The user confirmed a choice that skips questions. Needed once per project.
  */
-confirmed?: boolean, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, 
+confirmed?: boolean, } | { "type": "session:task", sessionId: SessionId, 
+/**
+ * As in the facts.
+ */
+taskId: string, act: TaskAct, } | { "type": "session:mcp", sessionId: SessionId, 
+/**
+ * Its name in the facts.
+ */
+server: string, act: McpAct, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, 
 /**
  * As listed.
  */
@@ -1421,7 +1429,15 @@ id: string, value: OptionValue,
 /**
  * The user confirmed a choice that skips questions. Needed once per project.
  */
-confirmed?: boolean, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, 
+confirmed?: boolean, } | { "type": "session:task", sessionId: SessionId, 
+/**
+ * As in the facts.
+ */
+taskId: string, act: TaskAct, } | { "type": "session:mcp", sessionId: SessionId, 
+/**
+ * Its name in the facts.
+ */
+server: string, act: McpAct, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, 
 /**
  * As listed.
  */
@@ -1619,7 +1635,15 @@ turnId: TurnId, } | { "type": "session:queued", sessionId: SessionId,
 /**
  * The server's id of the message.
  */
-message: string, } | { "type": "session:older", sessionId: SessionId, 
+message: string, } | { "type": "session:task-output", sessionId: SessionId, taskId: string, 
+/**
+ * Without control characters. Only the end of a long one.
+ */
+text: string, 
+/**
+ * There was more before it.
+ */
+cut: boolean, } | { "type": "session:older", sessionId: SessionId, 
 /**
  * In index order.
  */
@@ -1890,7 +1914,15 @@ turnId: TurnId, } | { "type": "session:queued", sessionId: SessionId,
 /**
  * The server's id of the message.
  */
-message: string, } | { "type": "session:older", sessionId: SessionId, 
+message: string, } | { "type": "session:task-output", sessionId: SessionId, taskId: string, 
+/**
+ * Without control characters. Only the end of a long one.
+ */
+text: string, 
+/**
+ * There was more before it.
+ */
+cut: boolean, } | { "type": "session:older", sessionId: SessionId, 
 /**
  * In index order.
  */

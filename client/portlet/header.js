@@ -1,4 +1,4 @@
-/** The line above the conversation: the agent and its status, model and project. */
+/** The line above the conversation: the agent's status, model and project. */
 
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
@@ -7,7 +7,6 @@ import { icon } from "../shared/icons.js"
 /** @import { Tone } from "./status.js" */
 
 /** @typedef {object} HeaderState
- * @property {string} agent
  * @property {{ tone: Tone, word: string }} status
  * @property {string} model
  * @property {string} project
@@ -18,19 +17,20 @@ import { icon } from "../shared/icons.js"
 /** @param {HTMLElement} root */
 export function mountHeader(root) {
   const dot = el("i", { class: "status-dot" })
-  const name = el("span", { class: "header-agent" })
+  const info = el("div", { class: "info" })
   const word = el("span", { class: "status-word", role: "status" })
   const about = el("span", { class: "header-about" })
   const branch = el("span", { class: "header-branch-name" })
   const apart = el("span", { class: "header-apart" })
   const worktree = el("span", { class: "header-branch", hidden: true }, icon("branch"), branch, apart)
-  root.append(el("div", { class: "header-status" }, dot, name, word), about, worktree)
+  root.append(el("div", { class: "header-status" }, dot, info, word), about, worktree)
 
   return {
+    /** For the agent's name and what is behind it. */
+    info,
     /** @param {HeaderState} state */
     update(state) {
       setAttribute(dot, "data-tone", state.status.tone)
-      setText(name, state.agent)
       // What is as it should be is not said again: the sidebar says that the page is connected.
       word.hidden = state.status.tone === "ok" || state.status.tone === "off"
       setAttribute(dot, "title", state.status.word)

@@ -26,6 +26,7 @@ import { createFigures } from "./figures.js"
 import { mountFindBar } from "./find-bar.js"
 import { mountGoingBack } from "./going-back.js"
 import { mountHeader } from "./header.js"
+import { mountInfo } from "./info.js"
 import { mountMeter } from "./meter.js"
 import { whetherItAsks } from "./options.js"
 import { createOwnJumps } from "./own-jumps.js"
@@ -144,6 +145,9 @@ function reconnect() {
 }
 
 const header = mountHeader(need(document, "#header", HTMLElement))
+const info = mountInfo(header.info, {
+  request: (message, onFailure) => bridge.post({ ...message, sessionId, requestId: newRequest("other", onFailure) }),
+})
 const changes = mountChanges(need(document, "#changes", HTMLElement), need(document, "#header", HTMLElement), {
   sessionId,
   storage: localStorage,
@@ -381,6 +385,9 @@ function receive(message) {
     case "files:found":
       if (message.requestId !== undefined) pending.delete(message.requestId)
       return composer.found(message)
+    case "session:task-output":
+      if (message.requestId !== undefined) pending.delete(message.requestId)
+      return info.output(message)
     case "session:accepted":
       return
     case "session:queued":
@@ -495,13 +502,14 @@ function show() {
 }
 
 function showStatus() {
+  const path = shell?.session?.worktree?.path ?? shell?.project?.path ?? ""
+  info.update({ agent: agent(), facts: transcript.facts, model: lastModel(transcript), path })
   header.update({
-    agent: agent(),
     status: statusOf(shell, Date.now()),
     // The control below shows it already.
     model: transcript.facts.options.some(({ category }) => category === "model") ? "" : lastModel(transcript),
     project: shell?.project?.name ?? "",
-    path: shell?.session?.worktree?.path ?? shell?.project?.path ?? "",
+    path,
     branch: shell?.session?.worktree?.branch ?? "",
     workspace: transcript.facts.workspace ?? null,
   })
@@ -516,6 +524,7 @@ document.addEventListener("pointerdown", () => bridge.post({ type: "portlet:focu
 // Updates the clock of the running turn and the countdown to a reconnect. Nothing else on the page depends on time.
 const clock = setInterval(() => {
   composer.tick()
+  info.tick()
   if (shell?.agentState?.status === "reconnecting") showStatus()
 }, 1000)
 signal.addEventListener("abort", () => clearInterval(clock))

@@ -245,6 +245,7 @@ export const isPrivateReply = (frame) =>
   frame.type === "ok" ||
   frame.type === "session:accepted" ||
   frame.type === "session:queued" ||
+  frame.type === "session:task-output" ||
   frame.type === "session:older" ||
   frame.type === "session:newer" ||
   frame.type === "outside:list" ||

@@ -103,6 +103,7 @@ export function applyFrame(now, frame) {
     case "changes:preview":
     case "changes:done":
     case "session:queued":
+    case "session:task-output":
     case "session:older":
     case "session:newer":
     case "session:history":

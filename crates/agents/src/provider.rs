@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use liminal_contract::{
-    AgentStatus, Answer, AskKind, CliType, Details, ItemId, OptionValue, OutcomeBy, SessionId,
-    SessionOption, Timestamp, ToolKind, TurnId,
+    AgentStatus, Answer, AskKind, CliType, Details, ItemId, McpAct, OptionValue, OutcomeBy,
+    SessionId, SessionOption, TaskAct, Timestamp, ToolKind, TurnId,
 };
 use liminal_stream::{HistoryMark, Permission, SessionFact, StreamEvent};
 use serde::{Deserialize, Serialize};
@@ -70,6 +70,22 @@ pub trait CliProvider: Send + Sync {
         value: OptionValue,
     ) -> Result<(), ProviderError>;
 
+    /// Stops a task, puts it into the background, or reads what it wrote.
+    async fn act_on_task(
+        &self,
+        session: &SessionId,
+        task: &str,
+        act: TaskAct,
+    ) -> Result<Option<TaskOutput>, ProviderError>;
+
+    /// Reconnects an MCP server, or switches it on or off. The new list follows as a fact.
+    async fn act_on_mcp(
+        &self,
+        session: &SessionId,
+        server: &str,
+        act: McpAct,
+    ) -> Result<(), ProviderError>;
+
     /// Ends the session with the agent, and its process if the session has its own.
     async fn kill_session(&self, session: &SessionId) -> Result<(), ProviderError>;
 
@@ -93,6 +109,8 @@ pub struct NewSession {
     pub chosen: Vec<(String, OptionValue)>,
     /// The options that it must start with.
     pub wanted: Vec<OptionChange>,
+    /// What the agent is to remember from the start.
+    pub fork: Option<Fork>,
 }
 
 /// A value that the user chose for one of the agent's options.
@@ -103,8 +121,6 @@ pub struct OptionChange {
     pub value: OptionValue,
     /// The user knows that it skips questions.
     pub confirmed: bool,
-    /// What the agent is to remember from the start.
-    pub fork: Option<Fork>,
 }
 
 /// A point in one of the agent's own sessions, from which another one continues.
@@ -132,6 +148,14 @@ pub enum ForkPlace {
         /// How many times it said the same in this turn before.
         nth: usize,
     },
+}
+
+/// What a task has written so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskOutput {
+    pub text: String,
+    /// There was more before it.
+    pub cut: bool,
 }
 
 /// Which session to resume, and how much of its history to replay.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AnswerValue, AttachmentRef, BranchAt, BranchKind, ChangeAct, ChangeScope, CliType, CompareAgent, Cursor, ItemId, NewComment, OptionValue, Policy, ProjectId, SessionId, SetupAct, Timestamp, WorkspaceChoice,
+    AnswerValue, AttachmentRef, BranchAt, BranchKind, ChangeAct, ChangeScope, CliType, CompareAgent, Cursor, ItemId, McpAct, NewComment, OptionValue, Policy, ProjectId, SessionId, SetupAct, TaskAct, Timestamp, WorkspaceChoice,
 };
 
 /// A message and the id its reply will carry.
@@ -218,6 +218,22 @@ pub enum ClientMessage {
         /// The user confirmed a choice that skips questions. Needed once per project.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         confirmed: Option<bool>,
+    },
+    /// Acts on a command or a sub-agent that runs beside the conversation.
+    #[serde(rename = "session:task")]
+    SessionTask {
+        session_id: SessionId,
+        /// As in the facts.
+        task_id: String,
+        act: TaskAct,
+    },
+    /// Acts on one of the agent's MCP servers.
+    #[serde(rename = "session:mcp")]
+    SessionMcp {
+        session_id: SessionId,
+        /// Its name in the facts.
+        server: String,
+        act: McpAct,
     },
     /// Which files of the session's directory changed.
     #[serde(rename = "changes:list")]

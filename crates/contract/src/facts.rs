@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Attachment, Comment, Setup, Timestamp, Workspace};
+use crate::{AgentFacts, AgentTask, Attachment, Comment, Setup, Timestamp, Workspace};
 
 /// Every fact known, with or without a running process. Part of every `session:history`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -34,6 +34,9 @@ pub struct SessionFacts {
     /// Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub setup: Option<Setup>,
+    /// Sub-agents and commands beside the conversation: those that run, and the last that ended.
+    pub tasks: Vec<AgentTask>,
+    pub agent: AgentFacts,
 }
 
 impl SessionFacts {
@@ -47,9 +50,7 @@ impl SessionFacts {
             queue,
             takes_pictures,
             steers,
-            comments,
-            workspace,
-            setup,
+    agent, comments, setup, tasks, workspace,
         } = change;
         self.asks = asks.unwrap_or(self.asks);
         if let Some(options) = options {
@@ -72,6 +73,12 @@ impl SessionFacts {
         }
         self.workspace = workspace.or_else(|| self.workspace.take());
         self.setup = setup.or_else(|| self.setup.take());
+        if let Some(tasks) = tasks {
+            self.tasks = tasks;
+        }
+        if let Some(agent) = agent {
+            self.agent = agent;
+        }
     }
 
     /// The change that turns `self` into `after`.
@@ -91,6 +98,8 @@ impl SessionFacts {
             comments: changed(&self.comments, &after.comments),
             workspace: changed(&self.workspace, &after.workspace).flatten(),
             setup: changed(&self.setup, &after.setup).flatten(),
+            tasks: changed(&self.tasks, &after.tasks),
+            agent: changed(&self.agent, &after.agent),
         }
     }
 }
@@ -129,6 +138,11 @@ pub struct FactsChange {
     /// Never withdrawn, so absent means unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub setup: Option<Setup>,
+    /// The complete list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<Vec<AgentTask>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentFacts>,
 }
 
 /// Tells `null` from an absent field.
@@ -153,6 +167,8 @@ impl FactsChange {
             comments: later.comments.or(self.comments),
             workspace: later.workspace.or(self.workspace),
             setup: later.setup.or(self.setup),
+            tasks: later.tasks.or(self.tasks),
+            agent: later.agent.or(self.agent),
         }
     }
 }

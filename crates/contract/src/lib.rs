@@ -3,6 +3,7 @@
 //! This crate knows no runtime, no storage and no agent. `client/contract.d.ts` is generated from it
 //! (`typescript.rs`), so the page and the server cannot drift apart.
 
+mod agent_facts;
 mod attachment;
 mod changes;
 mod client_message;
@@ -23,6 +24,9 @@ mod turn;
 #[cfg(test)]
 mod typescript;
 
+pub use agent_facts::{
+    AgentFacts, AgentTask, McpAct, McpServer, McpState, TaskAct, TaskKind, TaskState,
+};
 pub use attachment::{Attachment, AttachmentKind, AttachmentRef, Prompt};
 pub use changes::{ActPath, ChangeAct, ChangeCounts, ChangeScope, ChangeStatus, ChangedFile, Comment, DiffSide, LandHow, MovedComment, NewComment, PathFate, Pictures, Setup, SetupAct, SetupState, Workspace, WorkspaceKind, WorkspaceState};
 pub use client_message::{ClientMessage, QueueAct, Request, WhenBusy};

@@ -163,6 +163,16 @@ pub enum ServerMessage {
         /// The server's id of the message.
         message: String,
     },
+    /// What a task has written so far.
+    #[serde(rename = "session:task-output")]
+    SessionTaskOutput {
+        session_id: SessionId,
+        task_id: String,
+        /// Without control characters. Only the end of a long one.
+        text: String,
+        /// There was more before it.
+        cut: bool,
+    },
     #[serde(rename = "session:older")]
     SessionOlder {
         session_id: SessionId,

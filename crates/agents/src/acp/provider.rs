@@ -7,8 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use agent_client_protocol_schema::v1::CloseSessionRequest;
 use async_trait::async_trait;
 use liminal_contract::{
-    AgentStatus, Answer, CliType, ItemId, OptionValue, OutcomeBy, SessionId, TurnId,
+    AgentStatus, Answer, CliType, ItemId, McpAct, OptionValue, OutcomeBy, SessionId, TaskAct,
+    TurnId,
 };
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -16,15 +18,14 @@ use tokio::time::timeout;
 use super::agent::{AcpAgent, Patience};
 use super::attach;
 use super::connect::Starter;
-use super::link::Link;
+use super::link::{Link, NoAnswer};
 use super::session::{HistoryWanted, Session};
 use super::shared::Shared;
 use crate::catalogue::Processes;
 use crate::lifecycle::{Connect, Keeper, Timing};
 use crate::process::{GuardCommand, Stop};
 use crate::{
-    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, NewSession, ProviderError,
-    ProviderSession, StatusChange,
+    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, NewSession, ProviderError, ProviderSession, StatusChange, TaskOutput,
 };
 
 #[derive(Clone)]
@@ -140,6 +141,33 @@ impl AcpProvider {
         }
         self.close(&link, session).await;
         session.detach(&link);
+    }
+
+    /// A request of ours beside ACP (docs/agents.md), only to an agent that reported tasks or servers.
+    async fn extra(
+        &self,
+        method: &str,
+        session: &SessionId,
+        mut params: Value,
+    ) -> Result<Value, ProviderError> {
+        let session = self.session(session)?;
+        let name = &self.agent.name;
+        let link = session.talk.keeper().connected();
+        let link = link.filter(|link| session.talk.generation() == Some(link.generation));
+        let Some(link) = link else {
+            let words = format!("{name} isn't running. Send a message to start it.");
+            return Err(ProviderError::AgentFailed { words });
+        };
+        params["sessionId"] = json!(session.agent_ref);
+        let answer = link.request(method, &params, self.host.patience.session).await;
+        answer.map_err(|error| match error {
+            NoAnswer::Refused(error) => {
+                let words = self.agent.mcp.secrets().scrub(&error.words());
+                ProviderError::AgentFailed { words }
+            }
+            NoAnswer::Left { .. } => session.talk.process_ended(),
+            other => ProviderError::AgentFailed { words: format!("{name}: {other}.") },
+        })
     }
 
     async fn close(&self, link: &Link, session: &Session) {
@@ -259,6 +287,29 @@ impl CliProvider for AcpProvider {
     ) -> Result<(), ProviderError> {
         let session = self.session(session)?;
         session.talk.set_option(id, value, &*session).await
+    }
+
+    async fn act_on_task(
+        &self,
+        session: &SessionId,
+        task: &str,
+        act: TaskAct,
+    ) -> Result<Option<TaskOutput>, ProviderError> {
+        let params = json!({"taskId": task, "act": act});
+        let answer = self.extra("_liminal/task", session, params).await?;
+        let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
+        let cut = answer["truncated"] == true;
+        Ok((act == TaskAct::Output).then(|| TaskOutput { text: text("output"), cut }))
+    }
+
+    async fn act_on_mcp(
+        &self,
+        session: &SessionId,
+        server: &str,
+        act: McpAct,
+    ) -> Result<(), ProviderError> {
+        let params = json!({"server": server, "act": act});
+        self.extra("_liminal/mcp", session, params).await.map(drop)
     }
 
     async fn kill_session(&self, session: &SessionId) -> Result<(), ProviderError> {

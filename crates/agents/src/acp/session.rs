@@ -95,8 +95,15 @@ impl Session {
             let pictures = SessionFact::TakesPictures(step.voice.takes.pictures);
             let mut outputs = step.voice.normaliser.facts_at_start(answer);
             outputs.extend([Output::Fact(pictures), Output::Fact(SessionFact::Steers(steers))]);
+            outputs.extend(link.about().into_iter().map(Output::Fact));
             outputs
         });
+    }
+
+    /// Reports the agent's version, account and MCP servers.
+    pub fn say_about(&self, link: &Link) {
+        let about = link.about().into_iter().map(Output::Fact).collect();
+        let _nobody_watches = self.talk.hear(link.generation, LineKind::Fact, None, |_| about);
     }
 
     /// The history is complete.

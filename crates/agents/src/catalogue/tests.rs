@@ -138,6 +138,7 @@ fn any_acp_agent_can_be_added() {
             terminal: false,
             ask_mode: Some("careful".into()),
             processes: Processes::PerSession,
+            mcp: Default::default(),
         }),
         program: "/opt/x".into(),
         args: vec!["acp".into(), "-v".into()],

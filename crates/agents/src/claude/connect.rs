@@ -86,6 +86,7 @@ impl Connect for Starter {
                 let settings = session.settings().await.unwrap_or_default();
                 session.talk.say(None, |step| step.voice.normaliser.initialized(said, &settings));
                 session.talk.restore_options(&*session).await;
+                tokio::spawn(Arc::clone(&session).watch_mcp());
                 Ok(link)
             }
             Ok(response) => Err(ProviderError::SessionRefused {
@@ -121,12 +122,19 @@ async fn read_until_gone(session: Arc<Session>, link: Arc<Link>, lines: Lines, a
     session.gone(&link, attempt.was_stopped(), failure);
 }
 
-async fn read(session: &Session, link: &Link, mut lines: Lines) -> ReadEnd {
+async fn read(session: &Arc<Session>, link: &Link, mut lines: Lines) -> ReadEnd {
     let mut noise = Noise::of(&session.shared.entry.name, &link.process);
     loop {
         match lines.next().await {
             Ok(Some(line)) => match Line::parse(&line.bytes) {
-                Ok(parsed) => session.line(link, parsed, line.charge),
+                Ok(parsed) => {
+                    let has_servers =
+                        matches!(&parsed, Line::Init(init) if !init.mcp_servers.is_empty());
+                    session.line(link, parsed, line.charge);
+                    if has_servers {
+                        tokio::spawn(Arc::clone(session).watch_mcp());
+                    }
+                }
                 Err(error) => noise.skipped(&line.bytes, &error.to_string()),
             },
             Ok(None) => return ReadEnd::Eof,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use liminal_contract::{
-    Answer, CliType, ItemId, OptionValue, OutcomeBy, SessionId, Severity, TurnId,
+    Answer, CliType, ItemId, McpAct, OptionValue, OutcomeBy, SessionId, Severity, TaskAct, TurnId,
 };
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -23,8 +23,7 @@ use crate::catalogue::AgentEntry;
 use crate::lifecycle::{Restart, Timing};
 use crate::process::{Budget, GuardCommand, Stop};
 use crate::{
-    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, Metered, NewSession, Output,
-    ProviderError, ProviderSession, StatusChange,
+    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, Metered, NewSession, Output, ProviderError, ProviderSession, StatusChange, TaskOutput,
 };
 
 pub struct ClaudeOptions {
@@ -240,6 +239,24 @@ impl CliProvider for ClaudeProvider {
     ) -> Result<(), ProviderError> {
         let session = self.session(session)?;
         session.talk.set_option(id, value, &*session).await
+    }
+
+    async fn act_on_task(
+        &self,
+        session: &SessionId,
+        task: &str,
+        act: TaskAct,
+    ) -> Result<Option<TaskOutput>, ProviderError> {
+        self.session(session)?.act_on_task(task, act).await
+    }
+
+    async fn act_on_mcp(
+        &self,
+        session: &SessionId,
+        server: &str,
+        act: McpAct,
+    ) -> Result<(), ProviderError> {
+        self.session(session)?.act_on_mcp(server, act).await
     }
 
     async fn kill_session(&self, session: &SessionId) -> Result<(), ProviderError> {

@@ -1,6 +1,7 @@
 //! One session with Claude Code: the shared conversation logic, the question about the project's settings, and the
 //! mark in the agent's history file. The keeper owns the session's process, which no other session uses.
 
+mod beside;
 mod voice;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use self::beside::Beside;
 pub(super) use self::voice::ClaudeVoice;
 use super::connect::{Link, Starter};
 use super::history::{Reader, SessionFiles};
@@ -64,6 +66,7 @@ pub(super) struct Session {
     /// What it was made from.
     pub fork: Option<Fork>,
     pub talk: Conversation<ClaudeVoice>,
+    beside: Beside,
 }
 
 impl Session {
@@ -89,7 +92,7 @@ impl Session {
             let voice = ClaudeVoice::new(name, normaliser);
             let talk = Conversation::new(name, keeper, voice, output);
             let talk = talk.with_options(options.0, options.1);
-            Self { id, project, shared, fork, talk }
+            Self { id, project, shared, fork, talk, beside: Beside::default() }
         })
     }
 

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use liminal_stream::SessionFact;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -117,13 +118,36 @@ pub struct Initialized {
     pub commands: Vec<Command>,
     pub models: Vec<Model>,
     pub current_permission_mode: String,
+    claude_code_version: Option<String>,
     account: Value,
+    /// Its version and account.
+    #[serde(skip)]
+    pub about: Vec<SessionFact>,
 }
 
 impl Initialized {
     /// An unknown shape means no commands, and not known to be logged out.
     pub fn read(response: &Value) -> Self {
-        Self::deserialize(response).unwrap_or_default()
+        let mut said = Self::deserialize(response).unwrap_or_default();
+        let version = said.claude_code_version.take().map(SessionFact::Version);
+        let account = said.account_label().map(SessionFact::Account);
+        said.about.extend(version.into_iter().chain(account));
+        said
+    }
+
+    /// Whose account it uses, or how it is logged in.
+    fn account_label(&self) -> Option<String> {
+        let text = |key: &str| {
+            self.account[key].as_str().filter(|text| !text.is_empty() && *text != "none")
+        };
+        match (text("email"), text("apiKeySource"), text("tokenSource")) {
+            (Some(email), _, _) => match text("subscriptionType") {
+                Some(plan) => Some(format!("{email} ({plan})")),
+                None => Some(email.to_owned()),
+            },
+            (None, Some(source), _) => Some(format!("API key ({source})")),
+            (None, None, source) => source.map(|source| format!("Token ({source})")),
+        }
     }
 
     /// Whether Claude Code reports that nobody is logged in.

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::{ClaudeAgent, VERSION, clock, merged};
+use super::{ClaudeAgent, VERSION, merged};
 use crate::engine::say_on_stderr;
 use crate::mint;
 
@@ -84,7 +84,7 @@ impl SessionFile {
         let session = &agent.session;
         for operation in ["enqueue", "dequeue"] {
             self.write(&json!({
-                "type": "queue-operation", "operation": operation, "timestamp": clock::now(),
+                "type": "queue-operation", "operation": operation, "timestamp": crate::clock::now(),
                 "sessionId": session,
             }));
         }
@@ -94,7 +94,7 @@ impl SessionFile {
             "turnPosition": {"promptIndex": 0, "turnIndex": turn},
         });
         self.chained(agent, &uuid, message);
-        let date = json!({"type": "date", "date": &clock::now()[..10]});
+        let date = json!({"type": "date", "date": &crate::clock::now()[..10]});
         self.chained(agent, &mint::uuid(), json!({"type": "attachment", "attachment": date}));
     }
 
@@ -127,7 +127,7 @@ impl SessionFile {
 
     fn place(&self, agent: &ClaudeAgent, uuid: &str, line: &Value) {
         let place = json!({
-            "uuid": uuid, "timestamp": clock::now(), "userType": "external",
+            "uuid": uuid, "timestamp": crate::clock::now(), "userType": "external",
             "entrypoint": "sdk-ts", "cwd": agent.cwd, "sessionId": agent.session,
             "version": VERSION, "gitBranch": "HEAD",
         });

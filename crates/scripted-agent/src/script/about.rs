@@ -50,6 +50,9 @@ pub struct About {
     /// ACP: offers `session/fork`. The Claude face always forks.
     #[serde(skip_serializing_if = "is_default")]
     pub fork: bool,
+    /// Its MCP servers. Over ACP in `_meta.liminal`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mcp: Vec<ScriptedServer>,
     /// Sessions it knows from before it started.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<SeededSession>,
@@ -75,9 +78,26 @@ impl Default for About {
             terminal_meta: false,
             steering: false,
             fork: false,
+            mcp: Vec::new(),
             sessions: Vec::new(),
         }
     }
+}
+
+/// An MCP server that it claims to use.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedServer {
+    pub name: String,
+    /// How many.
+    #[serde(default)]
+    pub tools: u32,
+    /// As Claude Code reports it, secrets and all.
+    #[serde(default)]
+    pub config: Value,
+    /// It can't connect, for this reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -61,6 +61,7 @@ impl App {
             fs: true,
             terminal: true,
             processes: Processes::Shared,
+            mcp: Default::default(),
         };
         let timing = Timing { back_off: vec![Duration::from_millis(1); 5], ..Timing::default() };
         let mut setup = Setup { agent, timing, patience: Patience::default() };

@@ -1,9 +1,7 @@
 //! Everything about a session beside its conversation: its entry in the list, and the facts its agent reported.
 
 use liminal_contract::{
-    Attachment, AttachmentKind, Continuation, FactsChange, OptionCategory, OptionValue, Policy,
-    Prompt, SessionFacts, SessionId, SessionOption, SessionUsage, Setup, SetupState, SlashCommand,
-    TurnOutcome, Usage, UsageLimit,
+    AgentTask, Attachment, AttachmentKind, Continuation, FactsChange, McpServer, OptionCategory, OptionValue, Policy, Prompt, SessionFacts, SessionId, SessionOption, SessionUsage, Setup, SetupState, SlashCommand, TurnOutcome, Usage, UsageLimit,
 };
 use liminal_render::visible;
 use liminal_stream::{HistoryMark, SessionFact};
@@ -19,6 +17,8 @@ const MOST_COMMANDS: usize = 32 * 1024;
 /// Bytes of JSON for the choices of one option.
 const MOST_CHOICES: usize = 12 * 1024;
 const MOST_LIMITS: usize = 16;
+const MOST_TASKS: usize = 40;
+const MOST_SERVERS: usize = 40;
 /// In characters, for a name or a description.
 const LONGEST_WORDS: usize = 200;
 
@@ -107,6 +107,13 @@ impl Facts {
             SessionFact::Asks(asks) => self.shared.asks = asks,
             SessionFact::TakesPictures(takes) => self.shared.takes_pictures = Some(takes),
             SessionFact::Steers(steers) => self.shared.steers = steers,
+            SessionFact::Tasks(tasks) => self.shared.tasks = bounded_tasks(tasks),
+            SessionFact::Version(version) => self.shared.agent.version = Some(shown(version)),
+            SessionFact::Account(account) => self.shared.agent.account = Some(shown(account)),
+            SessionFact::Mcp { servers, controls } => {
+                self.shared.agent.mcp = bounded_servers(servers);
+                self.shared.agent.controls_mcp = controls;
+            }
             SessionFact::Options(options) => self.shared.options = bounded_options(options),
             SessionFact::Commands(commands) => self.shared.commands = bounded_commands(commands),
             SessionFact::Usage(usage) => self.shared.usage = Some(self.used(&usage)),
@@ -236,6 +243,28 @@ fn bounded_commands(mut commands: Vec<SlashCommand>) -> Vec<SlashCommand> {
         command.hint.as_mut().map(show);
     }
     within(MOST_COMMANDS, commands)
+}
+
+/// The last ones.
+fn bounded_tasks(mut tasks: Vec<AgentTask>) -> Vec<AgentTask> {
+    tasks.retain(|task| is_short(&task.id));
+    tasks.drain(..tasks.len().saturating_sub(MOST_TASKS));
+    tasks.iter_mut().for_each(|task| show(&mut task.name));
+    tasks
+}
+
+fn bounded_servers(mut servers: Vec<McpServer>) -> Vec<McpServer> {
+    servers.retain(|server| is_short(&server.name) && visible(&server.name) == server.name);
+    servers.truncate(MOST_SERVERS);
+    for server in &mut servers {
+        server.error.as_mut().map(show);
+    }
+    servers
+}
+
+fn shown(mut text: String) -> String {
+    show(&mut text);
+    text
 }
 
 /// Cuts an agent's words and makes them hide nothing. In this order: a cut could leave a joiner without its letter.

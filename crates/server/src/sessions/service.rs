@@ -3,15 +3,15 @@
 mod adopting;
 mod starting;
 mod branching;
+mod starting;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use liminal_agents::ProviderRegistry;
+use liminal_agents::{ProviderRegistry, TaskOutput};
 use liminal_contract::{
-    AttachedSession, AttachedState, AttachmentRef, CliType, ErrorCode, Policy, ProjectId,
-    ServerMessage, SessionId, SessionListItem, SessionStatus, WhenBusy, WorkspaceKind,
+    AttachedSession, AttachedState, AttachmentRef, CliType, ErrorCode, McpAct, Policy, ProjectId, ServerMessage, SessionId, SessionListItem, SessionStatus, TaskAct, WhenBusy, WorkspaceKind,
 };
 use tokio::sync::{Mutex, MutexGuard, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -218,6 +218,39 @@ impl SessionService {
         sender.iter().for_each(expects);
         let send = |reply| SessionRequest::Send { prompt, request_id, when_busy, sender, reply };
         self.hand(&session, send).await
+    }
+
+    /// Acts on what runs beside a conversation. The new facts follow by themselves.
+    pub async fn act_on_task(
+        &self,
+        session: &SessionId,
+        task: &str,
+        act: TaskAct,
+    ) -> Result<ServerMessage, Failure> {
+        let provider = self.around.registry.resolve(&self.record(session)?.cli_type)?;
+        let acted = provider.act_on_task(session, task, act).await;
+        let output = acted.map_err(|error| Failure::from(error).about(session.clone()))?;
+        Ok(match output {
+            None => ServerMessage::Ok {},
+            Some(TaskOutput { text, cut }) => ServerMessage::SessionTaskOutput {
+                session_id: session.clone(),
+                task_id: task.to_owned(),
+                text: liminal_render::visible(&liminal_render::terminal_text(&text)),
+                cut,
+            },
+        })
+    }
+
+    pub async fn act_on_mcp(
+        &self,
+        session: &SessionId,
+        server: &str,
+        act: McpAct,
+    ) -> Result<ServerMessage, Failure> {
+        let provider = self.around.registry.resolve(&self.record(session)?.cli_type)?;
+        let acted = provider.act_on_mcp(session, server, act).await;
+        acted.map_err(|error| Failure::from(error).about(session.clone()))?;
+        Ok(ServerMessage::Ok {})
     }
 
     /// Held from a change until every browser is told, so that all end with the state that is kept.

@@ -8,12 +8,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use liminal_agents::process::GuardCommand;
 use liminal_agents::{
-    AgentPrompt, CliProvider, Fork, ForkPlace, LoadSession, Metered, NewSession, Output,
-    ProviderError, ProviderRegistry, ProviderSession,
+    AgentPrompt, CliProvider, Fork, ForkPlace, LoadSession, Metered, NewSession, Output, ProviderError, ProviderRegistry, ProviderSession, TaskOutput,
 };
 use liminal_contract::{
-    Answer, Body, CliType, ErrorCode, Frame, ItemId, ItemStatus, MessageOrigin, OutcomeBy, Policy,
-    ServerMessage, SessionId, TurnId, TurnOrigin, TurnOutcome, WhenBusy,
+    Answer, Body, CliType, ErrorCode, Frame, ItemId, ItemStatus, McpAct, MessageOrigin, OutcomeBy,
+    Policy, ServerMessage, SessionId, TaskAct, TurnId, TurnOrigin, TurnOutcome, WhenBusy,
 };
 use liminal_stream::{HistoryMark, NewItem, Payload, ResponseStatus, SessionFact, StreamEvent};
 use tokio::sync::mpsc;
@@ -137,6 +136,17 @@ impl CliProvider for Puppet {
         _: &str,
         _: liminal_contract::OptionValue,
     ) -> Result<(), ProviderError> {
+        Ok(())
+    }
+    async fn act_on_task(
+        &self,
+        _: &SessionId,
+        _: &str,
+        _: TaskAct,
+    ) -> Result<Option<TaskOutput>, ProviderError> {
+        Ok(None)
+    }
+    async fn act_on_mcp(&self, _: &SessionId, _: &str, _: McpAct) -> Result<(), ProviderError> {
         Ok(())
     }
     async fn kill_session(&self, _: &SessionId) -> Result<(), ProviderError> {

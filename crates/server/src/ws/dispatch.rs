@@ -134,6 +134,12 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
             let set = OptionChange { id, value, confirmed: confirmed == Some(true) };
             ask(app, &client, session_id, reply, |reply| SessionRequest::Option(set, reply));
         }
+        Asked::SessionTask { session_id, task_id, act } => {
+            answer(reply, async move { app.service.act_on_task(&session_id, &task_id, act).await })
+        }
+        Asked::SessionMcp { session_id, server, act } => {
+            answer(reply, async move { app.service.act_on_mcp(&session_id, &server, act).await });
+        }
         Asked::SessionReconnect { cli_type, session_id } => answer(reply, async move {
             app.service.reconnect(&cli_type, session_id.as_ref()).await.map(sessions::ok)
         }),

@@ -12,6 +12,7 @@ mod adopting;
 mod agents;
 mod attachments;
 mod branching;
+mod beside;
 mod changes;
 mod commands;
 mod comments;

@@ -134,6 +134,7 @@ fn fakes_with(starts: usize, ask_mode: Option<String>) -> (AcpProvider, Vec<Agen
         fs: true,
         terminal: true,
         processes: Processes::Shared,
+        mcp: Default::default(),
     };
     let host = AcpHost {
         guard: GuardCommand::new("none"),
@@ -177,6 +178,7 @@ fn create(
                 chosen: Vec::new(),
                 wanted: Vec::new(),
                 fork: None,
+                wanted: Vec::new(),
             })
             .await
     })

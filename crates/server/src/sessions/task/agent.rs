@@ -73,6 +73,7 @@ impl SessionTask {
             chosen: self.facts.chosen(),
             wanted: Vec::new(),
             fork: None,
+            wanted: Vec::new(),
         };
         let (provider, back) = (self.provider.clone(), self.back.clone());
         tokio::spawn(async move {

@@ -21,6 +21,8 @@ fn messages() -> Vec<String> {
             r#""workspace":{"kind":"worktree","base":"main","name":"x","bring":true},"#,
             r#""options":{"model":"m","fast":true},"confirmed":true,"requestId":"1"}"#
         ),
+        r#"{"type":"session:task","sessionId":"codex:s","taskId":"t","act":"output","requestId":"1"}"#,
+        r#"{"type":"session:mcp","sessionId":"codex:s","server":"x","act":"reconnect","requestId":"1"}"#,
         r#"{"type":"workspace:offer","projectId":"p","requestId":"1"}"#,
         r#"{"type":"workspace:remove","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:open","sessionId":"codex:s","around":"t:0:0","requestId":"1"}"#,

@@ -56,6 +56,11 @@ impl Launch {
         self.entry(agent, |entry| entry["processes"] = json!("per-session"))
     }
 
+    /// Gives one of these agents MCP servers.
+    pub fn with_servers(self, agent: &str, servers: &Value) -> Self {
+        self.entry(agent, |entry| entry["mcpServers"] = servers.clone())
+    }
+
     /// One of these agents dies on start unless this file exists.
     pub fn breaking(self, agent: &str, unless: &Path) -> Self {
         self.started_by(agent, &format!("test -e {} && exec \"$0\" \"$@\"", unless.display()))
