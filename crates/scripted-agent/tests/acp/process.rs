@@ -209,7 +209,8 @@ async fn the_user_may_start_it_again_and_the_sessions_go_on() {
 #[tokio::test]
 async fn an_idle_process_is_stopped_and_the_next_message_starts_it() {
     let mut app = App::with(script().on_any_prompt().say("Here."), |setup| {
-        setup.timing.idle = Duration::from_millis(50);
+        // Longer than a busy machine takes between the two steps of a message.
+        setup.timing.idle = Duration::from_millis(500);
     });
     let mut chat = app.create().await;
     chat.asks("hi").await;
