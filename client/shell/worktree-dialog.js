@@ -1,4 +1,4 @@
-/** The form for a session in a worktree of its own: agent, base, name, and whether uncommitted files come along, and the
+/** The form for a session in a worktree of its own: agent, base, name, whether uncommitted files come along, and the
  * command that prepares it. */
 
 import { openDialog } from "../shared/dialog.js"
