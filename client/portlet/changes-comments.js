@@ -12,7 +12,8 @@ import { lastLine, movedWords, rangeOf, rangeWords } from "./comments-state.js"
  * @property {(id: string) => void} remove
  * @property {() => void} left  The form was closed. */
 
-/** A comment that is being written. @typedef {{ about: NewComment, form: HTMLElement, text: HTMLTextAreaElement }} Writing */
+/** A comment that is being written.
+ * @typedef {{ about: NewComment, form: HTMLElement, text: HTMLTextAreaElement }} Writing */
 
 /** @param {HTMLElement} root the difference @param {CommentDeps} deps */
 export function mountComments(root, deps) {

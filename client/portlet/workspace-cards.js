@@ -5,7 +5,8 @@ import { el } from "../shared/dom.js"
 /** @import { Setup, SetupAct, Workspace } from "../contract.js" */
 
 /** The setup command as far as it matters: while it runs or failed, and until the agent works.
- * @param {Setup | null} setup @param {boolean} isBeginning the first message is not answered yet @returns {Setup | null} */
+ * @param {Setup | null} setup @param {boolean} isBeginning the first message is not answered yet
+ * @returns {Setup | null} */
 export function setupToShow(setup, isBeginning) {
   if (setup === null) return null
   if (setup.state === "running" || setup.state === "failed") return setup

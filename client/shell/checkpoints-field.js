@@ -27,7 +27,7 @@ export function mountCheckpointsField(storage) {
         ...offered.map((size) => el("option", { value: size, text: sizeWords(size), selected: size === most })),
       )
       choice.disabled = false
-      note.textContent = `${sizeWords(bytes)} used. Beyond the limit, sessions that were idle longest lose theirs first.`
+      note.textContent = `${sizeWords(bytes)} used. Beyond the limit, sessions idle longest lose theirs first.`
     } catch (reason) {
       note.textContent = /** @type {{ message?: string }} */ (reason).message ?? "The server gave no reason."
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use liminal_agents::{ProviderRegistry, TaskOutput};
 use liminal_contract::{
-    AttachedSession, AttachedState, AttachmentRef, CliType, ErrorCode, McpAct, Policy, ProjectId, ServerMessage, SessionId, SessionListItem, SessionStatus, TaskAct, WhenBusy, WorkspaceKind,
+    AttachedSession, AttachedState, AttachmentRef, CliType, ErrorCode, McpAct, Policy, ProjectId, ServerMessage, SessionId, SessionListItem, SessionStatus, TaskAct, WhenBusy,
 };
 use tokio::sync::{Mutex, MutexGuard, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -27,7 +27,7 @@ use super::session::{Open, Sent, Session};
 use super::task::SessionRequest;
 use super::unread::Unread;
 use crate::attachments::Attachments;
-use crate::changes::{Changes, Place};
+use crate::changes::Changes;
 use crate::failure::Failure;
 use crate::feed::{Follow, Hub, Outbox};
 use crate::journal::{Committed, Journal};
@@ -92,21 +92,6 @@ impl Surroundings {
     /// A project's directory, for reading. Empty for a removed project, whose sessions are kept.
     pub fn project_dir(&self, project: &ProjectId) -> PathBuf {
         self.projects.get(project).map(|project| PathBuf::from(project.path)).unwrap_or_default()
-    }
-
-    /// Where a session works.
-    pub fn place(&self, record: &SessionRecord) -> Place {
-        let base = record.worktree.as_ref().and_then(|worktree| worktree.base.clone());
-        let (kind, directory) = match (&record.worktree, &record.directory) {
-            (Some(worktree), _) => (WorkspaceKind::Worktree, worktree.directory()),
-            (None, Some(directory)) => (WorkspaceKind::Directory, PathBuf::from(directory)),
-            (None, None) => (WorkspaceKind::Project, self.project_dir(&record.project_id)),
-        };
-        Place { kind, directory, base }
-    }
-
-    pub fn directory(&self, record: &SessionRecord) -> PathBuf {
-        self.place(record).directory
     }
 }
 

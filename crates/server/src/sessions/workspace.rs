@@ -8,18 +8,36 @@ use liminal_contract::{
 };
 
 use super::registry::{Handed, ask};
-use super::service::SessionService;
+use super::service::{SessionService, Surroundings};
 use super::session::Sent;
 use super::task::SessionRequest;
 use crate::changes::{Beside, Place};
 use crate::failure::Failure;
 use crate::feed::{Follow, Outbox};
-use crate::workspaces::Wanted;
+use crate::store::SessionRecord;
+use crate::workspaces::{self, Wanted};
 
 /// How many other sessions of a directory are named at most.
 const MOST_OTHERS: usize = 10;
 /// In characters.
 const LONGEST_SETUP: usize = 4000;
+
+impl Surroundings {
+    /// Where a session works.
+    pub fn place(&self, record: &SessionRecord) -> Place {
+        let base = record.worktree.as_ref().and_then(|worktree| worktree.base.clone());
+        let (kind, directory) = match (&record.worktree, &record.directory) {
+            (Some(worktree), _) => (WorkspaceKind::Worktree, worktree.directory()),
+            (None, Some(directory)) => (WorkspaceKind::Directory, PathBuf::from(directory)),
+            (None, None) => (WorkspaceKind::Project, self.project_dir(&record.project_id)),
+        };
+        Place { kind, directory, base }
+    }
+
+    pub fn directory(&self, record: &SessionRecord) -> PathBuf {
+        self.place(record).directory
+    }
+}
 
 impl SessionService {
     pub async fn offer_worktree(&self, project: &ProjectId) -> Result<ServerMessage, Failure> {
