@@ -146,12 +146,12 @@ fn files(scratch: &Scratch) -> BTreeMap<&'static str, String> {
 /// Whatever stood in a file when an act began is in a file or among the objects after it.
 #[tokio::test]
 async fn after_any_edits_turns_undos_and_reverts_every_byte_can_still_be_reached() {
-    for seed in [1, 2, 3] {
+    for seed in [1, 2] {
         let (scratch, store) = (Scratch::with_commit(), tempfile::tempdir().unwrap());
         let checkpoints = checkpoints(&scratch, store.path()).await;
         let (mut chance, mut turns, mut acts, mut ever) =
             (Chance(seed), Vec::new(), Vec::new(), Vec::new());
-        for step in 0..24 {
+        for step in 0..18 {
             for _ in 0..=chance.below(3) {
                 chance.edit(&scratch);
             }
