@@ -71,6 +71,22 @@ test("a session starts with its first message, and a start that fails keeps the 
   await expect(shell.starting.getByLabel("What should be done?")).toHaveValue("")
 })
 
+test("one types on while the agent starts", async ({ shell, page, liminal }) => {
+  await shell.hasProject("web")
+  await page.getByRole("button", { name: "New session in web", exact: true }).click()
+  await shell.start("Slow Start", "First")
+  const writing = shell.activePane.getByLabel("Message")
+  await expect(writing).toBeFocused()
+  await page.keyboard.type("Second")
+  await page.keyboard.press("Enter")
+  await expect(shell.activePane.locator(".creating-prompt")).toHaveText(["First", "Second"])
+  await page.keyboard.type("Third, not sent")
+  await liminal.release("launch")
+  const own = shell.portlet.locator('.message[data-origin="user"] .rendered')
+  await expect(own).toHaveText(["First", "Second"])
+  await expect(shell.composer).toHaveValue("Third, not sent")
+})
+
 test("creating shows progress in its tab at once", async ({ shell, liminal }) => {
   await shell.hasProject("web")
   await shell.newSession("web", "Slow Start")

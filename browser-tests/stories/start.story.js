@@ -2,7 +2,6 @@ import { readFile, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { expect, git, names, test } from "../support/many-agents.js"
-import { expect as expectAny, test as plain } from "../support/story.js"
 
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
@@ -99,22 +98,6 @@ test("eight agents work at once, and Now shows every one", async ({ shell, page,
   await expect(shell.now.locator(".now-card")).toHaveCount(0)
   await liminal.release("one")
   await expect(shell.now.getByRole("region", { name: "Done, not looked at" }).locator(".now-row")).toHaveCount(8)
-})
-
-plain("one types on while the agent starts", async ({ shell, page, liminal }) => {
-  await shell.hasProject("web")
-  await opens(page)
-  await shell.start("Slow Start", "First")
-  const writing = shell.activePane.getByLabel("Message")
-  await expectAny(writing).toBeFocused()
-  await page.keyboard.type("Second")
-  await page.keyboard.press("Enter")
-  await expectAny(shell.activePane.locator(".creating-prompt")).toHaveText(["First", "Second"])
-  await page.keyboard.type("Third, not sent")
-  await liminal.release("launch")
-  const own = shell.portlet.locator('.message[data-origin="user"] .rendered')
-  await expectAny(own).toHaveText(["First", "Second"])
-  await expectAny(shell.composer).toHaveValue("Third, not sent")
 })
 
 for (const theme of ["dark", "light"]) {
