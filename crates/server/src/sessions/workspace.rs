@@ -15,7 +15,7 @@ use crate::changes::{Beside, Place};
 use crate::failure::Failure;
 use crate::feed::{Follow, Outbox};
 use crate::store::SessionRecord;
-use crate::workspaces::{self, Wanted};
+use crate::workspaces::Wanted;
 
 /// How many other sessions of a directory are named at most.
 const MOST_OTHERS: usize = 10;
