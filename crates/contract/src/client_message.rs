@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AnswerValue, AttachmentRef, BranchAt, BranchKind, ChangeAct, ChangeScope, CliType, CompareAgent, Cursor, ItemId, McpAct, NewComment, OptionValue, Policy, ProjectId, SessionId, SetupAct, TaskAct, Timestamp, WorkspaceChoice,
+    AnswerValue, AttachmentRef, BranchAt, BranchKind, ChangeAct, ChangeScope, CliType,
+    CompareAgent, Cursor, ItemId, McpAct, NewComment, OptionValue, Policy, ProjectId, SessionId,
+    SetupAct, TaskAct, Timestamp, WorkspaceChoice,
 };
 
 /// A message and the id its reply will carry.

@@ -50,7 +50,11 @@ impl SessionFacts {
             queue,
             takes_pictures,
             steers,
-    agent, comments, setup, tasks, workspace,
+            agent,
+            comments,
+            setup,
+            tasks,
+            workspace,
         } = change;
         self.asks = asks.unwrap_or(self.asks);
         if let Some(options) = options {

@@ -28,7 +28,11 @@ pub use agent_facts::{
     AgentFacts, AgentTask, McpAct, McpServer, McpState, TaskAct, TaskKind, TaskState,
 };
 pub use attachment::{Attachment, AttachmentKind, AttachmentRef, Prompt};
-pub use changes::{ActPath, ChangeAct, ChangeCounts, ChangeScope, ChangeStatus, ChangedFile, Comment, DiffSide, LandHow, MovedComment, NewComment, PathFate, Pictures, Setup, SetupAct, SetupState, Workspace, WorkspaceKind, WorkspaceState};
+pub use changes::{
+    ActPath, ChangeAct, ChangeCounts, ChangeScope, ChangeStatus, ChangedFile, Comment, DiffSide,
+    LandHow, MovedComment, NewComment, PathFate, Pictures, Setup, SetupAct, SetupState, Workspace,
+    WorkspaceKind, WorkspaceState,
+};
 pub use client_message::{ClientMessage, QueueAct, Request, WhenBusy};
 pub use compare::{Compare, CompareAgent, CompareMember, MemberState};
 pub use error::{AuthMethod, Details, ErrorBody, ErrorCode};

@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActPath, Agent, AgentOffer, AgentStatus, ChangeAct, ChangeCounts, ChangeScope, ChangedFile, CliType, Compare, Details, ErrorCode, FactsChange, ItemId, MovedComment, NowRow, OutsideDirectory, OutsideSession, Pictures, Policy, Project, ProjectId, SessionFacts, SessionId, SessionListItem, SessionState, Timestamp, Turn, TurnEvent, TurnId, UpsertObject,
+    ActPath, Agent, AgentOffer, AgentStatus, ChangeAct, ChangeCounts, ChangeScope, ChangedFile,
+    CliType, Compare, Details, ErrorCode, FactsChange, ItemId, MovedComment, NowRow,
+    OutsideDirectory, OutsideSession, Pictures, Policy, Project, ProjectId, SessionFacts,
+    SessionId, SessionListItem, SessionState, Timestamp, Turn, TurnEvent, TurnId, UpsertObject,
 };
 
 /// A message. A reply also has the id of its request, but only for the browser that sent it.

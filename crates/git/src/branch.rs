@@ -98,9 +98,9 @@ impl Repository {
         Ok(None)
     }
 
-    /// How many commits only the current branch has, and how many only `base` has. `None` before the first commit.
-    pub async fn apart(&self, base: &str) -> Result<Option<Apart>, GitError> {
-        let both = format!("{base}...HEAD");
+    /// How many commits only `tip` has, and how many only `base` has. `None` before the first commit.
+    pub async fn apart(&self, base: &str, tip: &str) -> Result<Option<Apart>, GitError> {
+        let both = format!("{base}...{tip}");
         let call = ["rev-list", "--left-right", "--count", "--end-of-options", &both];
         let counted = match self.git.line(call).await {
             Ok(line) => String::from_utf8_lossy(&line).into_owned(),

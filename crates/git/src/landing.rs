@@ -55,15 +55,6 @@ impl Repository {
         Ok(found)
     }
 
-    /// How many commits each of two has that the other lacks.
-    pub async fn apart(&self, one: &str, other: &str) -> Result<(usize, usize), GitError> {
-        let range = format!("{one}...{other}");
-        let printed = self.git.line(["rev-list", "--left-right", "--count", &range]).await?;
-        let printed = String::from_utf8_lossy(&printed).into_owned();
-        let mut counts = printed.split_whitespace().map(|count| count.parse().unwrap_or_default());
-        Ok((counts.next().unwrap_or_default(), counts.next().unwrap_or_default()))
-    }
-
     pub async fn is_ancestor(&self, one: &str, other: &str) -> Result<bool, GitError> {
         let call = ["merge-base", "--is-ancestor", one, other].map(Into::into);
         let answer = self.git.attempt(call.into(), Vec::new(), LONGEST_MERGE).await?;

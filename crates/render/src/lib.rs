@@ -28,7 +28,9 @@ mod units;
 mod wall;
 
 pub use code::code;
-pub use diff::{Block, Diff, DiffView, Extent, HunkInput, Whitespace, diff, diff_as, edit, hunks, without_block};
+pub use diff::{
+    Block, Diff, DiffView, Extent, HunkInput, Whitespace, diff, diff_as, edit, hunks, without_block,
+};
 pub use escape::visible;
 pub use fields::{fields, folded};
 pub use live::{Edit, Renderer};

@@ -3,8 +3,8 @@
 //! A checkpoint is a git tree. Its objects are in a directory per session, below `checkpoints` in the data directory;
 //! the journal knows the trees. Only `acts` writes into a repository or its files.
 
-mod comments;
 mod acts;
+mod comments;
 mod kept;
 mod scope;
 mod shown;
@@ -22,8 +22,8 @@ use liminal_render::DiffView;
 use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::one_at_a_time::OneAtATime;
-pub use comments::message as comments_message;
 pub use acts::{ActDone, ActPlace, Plan, Settled, root_of};
+pub use comments::message as comments_message;
 use kept::Kept;
 use scope::Found;
 use shown::{Shown, listed, shown};

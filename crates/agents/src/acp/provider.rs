@@ -25,7 +25,8 @@ use crate::catalogue::Processes;
 use crate::lifecycle::{Connect, Keeper, Timing};
 use crate::process::{GuardCommand, Stop};
 use crate::{
-    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, NewSession, ProviderError, ProviderSession, StatusChange, TaskOutput,
+    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, NewSession, ProviderError,
+    ProviderSession, StatusChange, TaskOutput,
 };
 
 #[derive(Clone)]

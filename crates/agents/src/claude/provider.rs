@@ -23,7 +23,8 @@ use crate::catalogue::AgentEntry;
 use crate::lifecycle::{Restart, Timing};
 use crate::process::{Budget, GuardCommand, Stop};
 use crate::{
-    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, Metered, NewSession, Output, ProviderError, ProviderSession, StatusChange, TaskOutput,
+    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, Metered, NewSession, Output,
+    ProviderError, ProviderSession, StatusChange, TaskOutput,
 };
 
 pub struct ClaudeOptions {

@@ -57,11 +57,11 @@ async fn a_rebase_and_a_merge_that_stopped_are_named() {
 async fn ahead_and_behind_are_counted_in_commits() {
     let scratch = forked();
     let repository = at(&scratch).await;
-    let apart = repository.apart("main").await.unwrap();
+    let apart = repository.apart("main", "HEAD").await.unwrap();
     assert_eq!(apart, Some(Apart { ahead: 1, behind: 1 }));
-    assert_eq!(repository.apart("--all").await.unwrap(), None, "never an option");
+    assert_eq!(repository.apart("--all", "HEAD").await.unwrap(), None, "never an option");
     let unborn = Scratch::new(&[]);
-    assert_eq!(at(&unborn).await.apart("main").await.unwrap(), None);
+    assert_eq!(at(&unborn).await.apart("main", "HEAD").await.unwrap(), None);
 }
 
 #[tokio::test]

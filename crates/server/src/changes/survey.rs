@@ -140,7 +140,7 @@ impl Changes {
         let branch = repository.branch().await?;
         workspace.branch = branch.map(|name| liminal_render::visible(&name));
         if let Some((base, _tree)) = repository.base(place.base.as_deref()).await? {
-            if let Some(apart) = repository.apart(&base).await? {
+            if let Some(apart) = repository.apart(&base, "HEAD").await? {
                 (workspace.ahead, workspace.behind) = (Some(apart.ahead), Some(apart.behind));
             }
             workspace.base = Some(liminal_render::visible(&base));

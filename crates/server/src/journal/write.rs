@@ -15,7 +15,8 @@ use super::checkpoint::Checkpoints;
 use super::interrupt::close_interrupted;
 use super::presence::Presence;
 use super::{
-    Branch, Change, Committed, Health, Item, Listed, Rendered, TurnRow, acts, attached, branch, checkpoints, facts, former, listed,
+    Branch, Change, Committed, Health, Item, Listed, Rendered, TurnRow, acts, attached, branch,
+    checkpoints, facts, former, listed,
 };
 
 /// A request to the writer.

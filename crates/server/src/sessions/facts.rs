@@ -1,7 +1,9 @@
 //! Everything about a session beside its conversation: its entry in the list, and the facts its agent reported.
 
 use liminal_contract::{
-    AgentTask, Attachment, AttachmentKind, Continuation, FactsChange, McpServer, OptionCategory, OptionValue, Policy, Prompt, SessionFacts, SessionId, SessionOption, SessionUsage, Setup, SetupState, SlashCommand, TurnOutcome, Usage, UsageLimit,
+    AgentTask, Attachment, AttachmentKind, Continuation, FactsChange, McpServer, OptionCategory,
+    OptionValue, Policy, Prompt, SessionFacts, SessionId, SessionOption, SessionUsage, Setup,
+    SetupState, SlashCommand, TurnOutcome, Usage, UsageLimit,
 };
 use liminal_render::visible;
 use liminal_stream::{HistoryMark, SessionFact};

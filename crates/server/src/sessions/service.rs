@@ -1,7 +1,6 @@
 //! The sessions' interface for the socket and HTTP.
 
 mod adopting;
-mod starting;
 mod branching;
 mod starting;
 
@@ -11,7 +10,8 @@ use std::time::Duration;
 
 use liminal_agents::{ProviderRegistry, TaskOutput};
 use liminal_contract::{
-    AttachedSession, AttachedState, AttachmentRef, CliType, ErrorCode, McpAct, Policy, ProjectId, ServerMessage, SessionId, SessionListItem, SessionStatus, TaskAct, WhenBusy,
+    AttachedSession, AttachedState, AttachmentRef, CliType, ErrorCode, McpAct, Policy, ProjectId,
+    ServerMessage, SessionId, SessionListItem, SessionStatus, TaskAct, WhenBusy,
 };
 use tokio::sync::{Mutex, MutexGuard, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};

@@ -45,9 +45,9 @@ use super::turn::TurnState;
 pub use ask::SessionRequest;
 use checkpoints::{CheckpointsUnderWay, Taken};
 use options::OptionsUnderWay;
+pub(super) use options::choice_of;
 use setting_up::SetupUnderWay;
 use surveying::SurveyUnderWay;
-pub(super) use options::choice_of;
 
 use crate::changes::Survey;
 use crate::failure::Failure;

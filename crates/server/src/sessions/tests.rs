@@ -8,7 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use liminal_agents::process::GuardCommand;
 use liminal_agents::{
-    AgentPrompt, CliProvider, Fork, ForkPlace, LoadSession, Metered, NewSession, Output, ProviderError, ProviderRegistry, ProviderSession, TaskOutput,
+    AgentPrompt, CliProvider, Fork, ForkPlace, LoadSession, Metered, NewSession, Output,
+    ProviderError, ProviderRegistry, ProviderSession, TaskOutput,
 };
 use liminal_contract::{
     Answer, Body, CliType, ErrorCode, Frame, ItemId, ItemStatus, McpAct, MessageOrigin, OutcomeBy,

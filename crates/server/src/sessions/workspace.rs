@@ -100,7 +100,7 @@ impl SessionService {
         check().await.map_err(|failure| failure.about(session.clone()))?;
         // Its branches work there too.
         let mut running = Vec::new();
-        for record in self.around.sessions.of(&record.project_id)? {
+        for record in self.around.sessions.of(&project.id)? {
             if record.worktree.as_ref().is_some_and(|other| other.path == worktree.path) {
                 running.extend(self.registry.lock().await.running(&record.id).cloned());
             }

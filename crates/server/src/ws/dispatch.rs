@@ -14,7 +14,9 @@ use super::{changes, files, outside, projects, search, sessions};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::feed::{Client, Place};
-use crate::sessions::{Branching, Handed, NewCompare, NowRequest, OptionChange, Others, Send, SessionRequest, Start, TaskReply};
+use crate::sessions::{
+    Branching, Handed, NewCompare, NowRequest, Others, Send, SessionRequest, Start, TaskReply,
+};
 
 pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
     use ClientMessage as Asked;

@@ -10,7 +10,9 @@ use super::reply::Reply;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::feed::{Client, Follow, Outbox, Place};
-use crate::sessions::{Branching, Handed, NewCompare, Open, Send, Sent, SessionRequest, Start, Wanted};
+use crate::sessions::{
+    Branching, Handed, NewCompare, Open, Send, Sent, SessionRequest, Start, Wanted,
+};
 
 /// In characters. Every view cuts longer titles, so they are refused here.
 const LONGEST_TITLE: usize = 200;

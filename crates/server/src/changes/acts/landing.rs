@@ -67,7 +67,8 @@ pub async fn plan(
     let roots = [Some(scene.root()), base_at.clone()].into_iter().flatten().collect();
     let changes = repository.uncommitted().await?;
     let uncommitted: Vec<_> = changes.files.iter().map(|file| file.path.to_string()).collect();
-    let (behind, ahead) = repository.apart(base_tip, tip).await?;
+    let apart = repository.apart(base_tip, tip).await?;
+    let (behind, ahead) = apart.map_or((0, 0), |apart| (apart.behind, apart.ahead));
     let subjects = repository.subjects(base_tip, tip).await?;
     let mut preview = Preview {
         summary: format!("Landed {branch} in {base}."),

@@ -129,6 +129,7 @@ impl SessionService {
             project_dir: directory.clone(),
             session_id: Some(id.clone()),
             chosen: chosen.clone(),
+            wanted: Vec::new(),
             fork,
         };
         let begun = match self.fork(record, cut, provider).await {

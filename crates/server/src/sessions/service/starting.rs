@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use liminal_agents::{NewSession, OptionChange};
-use liminal_contract::{CliType, OptionValue, Policy, ProjectId, SessionListItem, Timestamp, Worktree};
+use liminal_contract::{
+    CliType, OptionValue, Policy, ProjectId, SessionListItem, Timestamp, Worktree,
+};
 
 use super::SessionService;
 use crate::failure::Failure;
@@ -50,8 +52,13 @@ impl SessionService {
             None => (None, None),
         };
         let directory = worktree.as_ref().map_or(project_dir.clone(), Worktree::directory);
-        let new =
-            NewSession { project_dir: directory, session_id: None, chosen, wanted: wanted.clone(), fork: None };
+        let new = NewSession {
+            project_dir: directory,
+            session_id: None,
+            chosen,
+            wanted: wanted.clone(),
+            fork: None,
+        };
         let made = match provider.create_session(new).await {
             Ok(made) => made,
             Err(error) => {

@@ -73,7 +73,6 @@ impl SessionTask {
             chosen: self.facts.chosen(),
             wanted: Vec::new(),
             fork: None,
-            wanted: Vec::new(),
         };
         let (provider, back) = (self.provider.clone(), self.back.clone());
         tokio::spawn(async move {
