@@ -102,10 +102,10 @@ impl Chat {
         Ok(turn)
     }
 
-    /// Sends a message and waits for the end of a turn.
+    /// Sends a message and waits for the end of its turn.
     pub async fn asks(&mut self, text: &str) -> TurnEnd {
-        self.send(text).await;
-        self.turn_ends().await
+        let turn = self.send(text).await;
+        self.end_of(&turn).await
     }
 
     /// Hands over a message while a turn runs. Returns its id.
