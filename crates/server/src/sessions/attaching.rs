@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use base64::Engine;
 use liminal_agents::{AgentPrompt, Attached, Picture};
-use liminal_contract::{Attachment, AttachmentKind, AttachmentRef, ErrorCode, Prompt};
+use liminal_contract::{Attachment, AttachmentKind, AttachmentRef, ErrorCode, Prompt, SessionId};
 use liminal_render::visible;
 use tokio::task::JoinHandle;
 
