@@ -43,7 +43,7 @@ test("an edited message continues in a new version, and the earlier one stays re
 test("a branch from a message is a session of its own", async ({ chat }) => {
   await twoTurns(chat)
   await act(chat.said.nth(0), "Branch from here")
-  const dialog = chat.frame.getByRole("dialog")
+  const dialog = chat.frame.getByRole("alertdialog")
   await expect(dialog).toContainText("Files stay as they are now.")
   await dialog.getByRole("button", { name: "Branch" }).click()
   await expect(bar(chat)).toContainText("Branched from")
