@@ -37,8 +37,8 @@ const CASES: &str = "
 004/error- UNSUPPORTED_CLI_TYPE SESSION_NOT_FOUND PROCESS_CRASH PROTOCOL_ERROR INVALID_STREAM_EVENT INTERRUPT_FAILED
 004/error- SESSION_CREATE_FAILED
 changes/ 1 2 3 4 5 6 7 8 9
-R2/acts- 1 1a 2 3 4 8
-controls/ 1 2 3 4 5 6 7 8 9 10 bad-input
+R2/acts- 1 1a 2 3 4 7 8
+controls/ 1 2 3 4 5 6 7 8 9 10 11
 now/ 1 2 3 4 5 6 7 8
 ";
 

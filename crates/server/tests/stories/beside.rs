@@ -74,8 +74,8 @@ async fn a_task_is_listed_read_and_ends_with_a_turn(
     assert_eq!((facts.tasks.len(), facts.tasks[0].name.as_str()), (1, "Build it"));
     let reply = browser.ask(task(&session, TaskAct::Output)).await;
     let ServerMessage::SessionTaskOutput { text, cut, .. } = reply else { panic!("{reply:?}") };
-    assert_eq!((text.as_str(), cut), ("one\ntwo\n", false));
-    std::fs::write(app.directory("project").join("done"), "").unwrap();
+    assert_eq!((text.as_str(), cut), ("one\ntwo", false));
+    std::fs::write(std::path::Path::new(&app.directory("project")).join("done"), "").unwrap();
     browser.sees_text(&session, "It is built.").await;
     let history = browser.knows(&session, |facts| task_is(facts, TaskState::Completed)).await;
     assert!(history.facts.tasks[0].ended_at.is_some());

@@ -29,6 +29,8 @@ const MOST_OUTPUT: usize = 64 * 1024;
 pub(super) struct Beside {
     secrets: Mutex<Secrets>,
     is_watching: AtomicBool,
+    /// Held from the question to the report, so that no earlier state is reported last.
+    reporting: tokio::sync::Mutex<()>,
 }
 
 impl Session {
@@ -48,6 +50,7 @@ impl Session {
 
     /// Returns `Connecting` if one of them is. `None` if the agent doesn't say.
     async fn report_mcp(&self) -> Option<McpState> {
+        let _one_at_a_time = self.beside.reporting.lock().await;
         let answer = self.control(&json!({"subtype": "mcp_status"})).await.ok()?;
         let (servers, secrets) = mcp::read(&answer);
         *self.beside.secrets.lock().unwrap_or_else(PoisonError::into_inner) = secrets;
@@ -74,6 +77,8 @@ impl Session {
         // Its configuration may be new, and an error must not repeat it.
         let known = self.report_mcp().await;
         let acted = self.control(&request).await;
+        // Also if somebody watches: they may have asked before this.
+        let _said_nothing = self.report_mcp().await;
         tokio::spawn(Arc::clone(self).watch_mcp());
         let secrets = self.beside.secrets.lock().unwrap_or_else(PoisonError::into_inner).clone();
         acted.map(drop).map_err(|error| match error {

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use liminal_contract::{
-    Body, CliType, ClientMessage, Cursor, ItemId, OptionValue, Policy, Project, QueueAct,
-    ServerMessage, SessionFacts, SessionId, SessionListItem, Turn, TurnEventKind, TurnId,
-    UpsertObject, WhenBusy,
+    Body, CliType, ClientMessage, Cursor, ItemId, Policy, Project, QueueAct, ServerMessage,
+    SessionFacts, SessionId, SessionListItem, Turn, TurnEventKind, TurnId, UpsertObject, WhenBusy,
 };
 use liminal_scripted_agent::ScriptBuilder;
 use serde_json::{Value, json};
@@ -173,25 +172,6 @@ impl Browser {
             ServerMessage::SessionCreated { session_id, .. } => session_id,
             other => panic!("no session: {other:?}"),
         }
-    }
-
-    /// Requests a session with options of the agent's, which may be refused.
-    pub async fn tries_to_create_with(
-        &mut self,
-        project: &Project,
-        options: &[(&str, OptionValue)],
-        confirmed: bool,
-    ) -> ServerMessage {
-        let option = |(id, value): &(&str, OptionValue)| ((*id).to_owned(), value.clone());
-        self.ask(ClientMessage::SessionCreate {
-            project_id: project.id.clone(),
-            cli_type: CliType::parse("scripted").unwrap(),
-            policy: None,
-            workspace: None,
-            options: options.iter().map(option).collect(),
-            confirmed: Some(confirmed),
-        })
-        .await
     }
 
     /// Requests a session, which may be refused.
