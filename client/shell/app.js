@@ -232,7 +232,6 @@ export function startApp(document, door, admission) {
 
   /** @param {string | undefined} id */
   const projectName = (id) => shell.model.projects?.find((project) => project.id === id)?.name ?? ""
-
   const portlets = createPortlets({
     shell: () => shell,
     enter: door.enter,
@@ -421,6 +420,7 @@ export function startApp(document, door, admission) {
         cliType,
         agent: agentName(cliType, model.agents),
         project: projectName(session?.projectId),
+        counts: session?.counts ?? null,
       }
     }
     tabBar.update(
@@ -430,7 +430,6 @@ export function startApp(document, door, admission) {
         active: id === tabs.active,
         beside: id !== tabs.active && visible.includes(id),
         preview: id === tabs.preview,
-        counts: sessionOf(model, id)?.counts ?? null,
         mood: creating.has(id) ? (creating.get(id)?.error ? "failed" : "running") : (moods.get(id) ?? "idle"),
       })),
       { active: isNowInFront(), waiting },
