@@ -258,9 +258,10 @@ fn write(
     let (gone, put): (Vec<_>, Vec<_>) = puts.into_iter().partition(|put| put.content.is_none());
     let mut emptied = BTreeSet::new();
     for Put { path, stamp, .. } in gone {
-        let removed = match file_stamp(root, &path) == stamp {
-            true => remove(&directory, path.as_path()),
-            false => Err(io::ErrorKind::ResourceBusy.into()),
+        let removed = if file_stamp(root, &path) == stamp {
+            remove(&directory, path.as_path())
+        } else {
+            Err(io::ErrorKind::ResourceBusy.into())
         };
         emptied.extend(path.as_path().parent().map(Path::to_owned));
         left.extend(removed.err().map(|error| (path, left_by(&error))));
@@ -272,9 +273,10 @@ fn write(
     }
     for Put { path, stamp, content } in put {
         let Some((mode, bytes)) = content else { continue };
-        let replaced = match file_stamp(root, &path) == stamp {
-            true => replace(&directory, path.as_path(), mode, bytes),
-            false => Err(io::ErrorKind::ResourceBusy.into()),
+        let replaced = if file_stamp(root, &path) == stamp {
+            replace(&directory, path.as_path(), mode, bytes)
+        } else {
+            Err(io::ErrorKind::ResourceBusy.into())
         };
         match replaced {
             Ok(()) => {}

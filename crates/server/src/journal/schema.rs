@@ -84,8 +84,8 @@ pub(super) const MIGRATIONS: [&str; 3] = [
         WHERE kind = 'permission' AND status IN ('create', 'update');",
     // A growing item adds one row to `tail` and changes nothing else: that row has the item's newest `seq` and times.
     // `listed` holds the changes that `sessions.json` lacks; `fact` one JSON value per key of `SessionFacts`;
-    // `attachment` the files that a session's messages refer to; `checkpoint` the trees of a session's files; `act` what
-    // users did with changes; `looked` the `seq` of the last turn that the user has seen.
+    // `attachment` the files that a session's messages refer to; `checkpoint` the trees of a session's files; `act`
+    // what users did with changes; `looked` the `seq` of the last turn that the user has seen.
     "ALTER TABLE tail RENAME TO former_tail;
     CREATE TABLE tail (
         body INTEGER NOT NULL,

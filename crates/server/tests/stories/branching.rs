@@ -1,7 +1,7 @@
 //! Going back in a session: an edited message continues in a new version, and a branch is a session of its own.
 
 use liminal_contract::{
-    BranchAt, BranchKind, ClientMessage, ErrorCode, ItemId, Memory, ProjectId, ServerMessage,
+    BranchAt, BranchKind, ClientMessage, ErrorCode, ItemId, Memory, Project, ServerMessage,
     SessionId, SessionListItem, TurnId,
 };
 use liminal_scripted_agent::{ScriptBuilder, Steps, script};
@@ -17,7 +17,7 @@ fn echo() -> ScriptBuilder {
 async fn two_turns(
     launch: Launch,
     agent: &str,
-) -> (App, Browser, ProjectId, SessionId, [TurnId; 2]) {
+) -> (App, Browser, Project, SessionId, [TurnId; 2]) {
     let app = launch.start().await;
     let mut browser = app.browser().await;
     let project = browser.adds_project(&app.directory("project")).await;

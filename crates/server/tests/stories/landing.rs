@@ -1,5 +1,6 @@
 //! Landing worktrees in their base.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use liminal_contract::{
@@ -22,12 +23,15 @@ async fn worktree(browser: &mut Browser, project: &Project, name: &str) -> (Sess
         base: Some("main".to_owned()),
         name: Some(name.to_owned()),
         bring: None,
+        setup: None,
     };
     let create = ClientMessage::SessionCreate {
         project_id: project.id.clone(),
         cli_type: CliType::parse("scripted").unwrap(),
         policy: None,
         workspace: Some(workspace),
+        options: BTreeMap::new(),
+        confirmed: None,
     };
     match browser.ask(create).await {
         ServerMessage::SessionCreated { session, .. } => {

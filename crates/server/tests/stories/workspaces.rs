@@ -1,5 +1,6 @@
 //! Where sessions work: prepared by a setup command, counted while the agent works, and made again when it vanished.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -45,6 +46,8 @@ async fn create(
         cli_type: CliType::parse("scripted").unwrap(),
         policy: None,
         workspace,
+        options: BTreeMap::new(),
+        confirmed: None,
     };
     match browser.ask(create).await {
         ServerMessage::SessionCreated { session, .. } => {
