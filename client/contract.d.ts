@@ -6,7 +6,7 @@ export type ItemId = string;
 export type CliType = string;
 export type SessionId = string;
 export type Timestamp = string;
-export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "WORK_WOULD_BE_LOST" | "COMPARE_NOT_FOUND" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
+export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_READ_ONLY" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "WORK_WOULD_BE_LOST" | "COMPARE_NOT_FOUND" | "WORKSPACE_BUSY" | "CHANGED_MEANWHILE" | "LAND_CONFLICT" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
 export type AuthMethod = { 
 /**
  * The agent's own id.
@@ -133,6 +133,14 @@ bring?: boolean,
  * that is kept; empty: none.
  */
 setup?: string, };
+export type BranchAt = "before" | "after";
+export type BranchKind = "edit" | "branch";
+export type Memory = "own" | "transcript" | "nothing";
+export type BranchOf = { sessionId: SessionId, 
+/**
+ * At that time.
+ */
+title: string, as: BranchKind, memory: Memory, };
 export type SessionListItem = { id: SessionId, projectId: ProjectId, 
 /**
  * "New Session" until the first message.
@@ -866,7 +874,32 @@ messages: Array<QueuedMessage>,
  * The last messages that users removed: a repeated send must not bring one back.
  */
 removed?: Array<RemovedMessage>, };
-export type DiffSide = "old" | "new";
+export type AgentFacts = { version?: string, 
+/**
+ * Whose account it uses, or how it is logged in, for the user.
+ */
+account?: string, mcp: Array<McpServer>, 
+/**
+ * They can be reconnected and switched on and off.
+ */
+controlsMcp: boolean, };
+export type AgentTask = { 
+/**
+ * The agent's own id.
+ */
+id: string, 
+/**
+ * What it does.
+ */
+name: string, kind: TaskKind, state: TaskState, 
+/**
+ * The turn waits for it.
+ */
+inTurn: boolean, 
+/**
+ * The call that started it.
+ */
+callId?: string, startedAt: Timestamp, endedAt?: Timestamp, };
 export type Comment = { id: string, 
 /**
  * As listed.
@@ -880,18 +913,46 @@ lines: [number, number],
  * These lines, as they were.
  */
 snippet: string, text: string, };
-export type NewComment = { 
+export type DiffSide = "old" | "new";
+export type McpAct = "reconnect" | "enable" | "disable";
+export type McpServer = { name: string, state: McpState, 
 /**
- * The one that it replaces.
+ * In the agent's words, without anything from the server's configuration.
  */
-id?: string, path: string, side: DiffSide, lines: [number, number], snippet: string, text: string, };
+error?: string, 
+/**
+ * How many tools it offers, if known.
+ */
+tools?: number, };
+export type McpState = "connected" | "connecting" | "failed" | "needs_login" | "disabled" | "unreported" | "unsupported";
 export type MovedComment = { id: string, 
 /**
  * Where the first of them is now. Absent: the code has changed.
  */
 line?: number, };
-export type WorkspaceKind = "project" | "worktree" | "directory";
-export type WorkspaceState = "ok" | "missing" | "busy" | "no-git";
+export type NewComment = { 
+/**
+ * The one that it replaces.
+ */
+id?: string, path: string, side: DiffSide, lines: [number, number], snippet: string, text: string, };
+export type Setup = { 
+/**
+ * As the user typed it.
+ */
+command: string, state: SetupState, 
+/**
+ * The end of what it printed.
+ */
+output: string, 
+/**
+ * Absent if it runs, or was ended by something else.
+ */
+exitCode?: number, };
+export type SetupAct = "skip" | "again";
+export type SetupState = "running" | "done" | "failed" | "skipped";
+export type TaskAct = "stop" | "background" | "output";
+export type TaskKind = "command" | "sub_agent" | "other";
+export type TaskState = "running" | "completed" | "failed" | "stopped" | "lost";
 export type Workspace = { kind: WorkspaceKind, path: string, 
 /**
  * Absent while no branch is checked out.
@@ -913,21 +974,8 @@ behind?: number, state: WorkspaceState,
  * With `busy`: what git is in the middle of, for the user.
  */
 doing?: string, };
-export type SetupState = "running" | "done" | "failed" | "skipped";
-export type SetupAct = "skip" | "again";
-export type Setup = { 
-/**
- * As the user typed it.
- */
-command: string, state: SetupState, 
-/**
- * The end of what it printed.
- */
-output: string, 
-/**
- * Absent if it runs, or was ended by something else.
- */
-exitCode?: number, };
+export type WorkspaceKind = "project" | "worktree" | "directory";
+export type WorkspaceState = "ok" | "missing" | "busy" | "no-git";
 export type SessionFacts = { asks: Asks, 
 /**
  * The agent's own settings, each with its current value.
@@ -956,7 +1004,11 @@ workspace?: Workspace,
 /**
  * Absent if there is none.
  */
-setup?: Setup, };
+setup?: Setup, 
+/**
+ * Sub-agents and commands beside the conversation: those that run, and the last that ended.
+ */
+tasks: Array<AgentTask>, agent: AgentFacts, };
 export type ChangeScope = { "kind": "turn", 
 /**
  * Absent: the last turn.
@@ -1072,7 +1124,15 @@ worktree?: Worktree,
 /**
  * Of its branch against the base in a worktree, else of the files that it named.
  */
-counts?: ChangeCounts, };
+counts?: ChangeCounts, 
+/**
+ * Absent if it was not made from another session.
+ */
+branchOf?: BranchOf, 
+/**
+ * The session that replaced this one, which can only be read. It is not in the sidebar.
+ */
+newer?: SessionId, };
 export type AgentOffer = { cliType: CliType, asks: Asks, 
 /**
  * Each with the value that a new session starts with.
@@ -1166,7 +1226,7 @@ options?: { [key in string]: OptionValue },
 /**
  * The user confirmed a choice among the options that skips questions. Needed once per project.
  */
-confirmed?: boolean, } | { "type": "session:offer", projectId: ProjectId, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "session:open", sessionId: SessionId, 
+confirmed?: boolean, } | { "type": "session:offer", projectId: ProjectId, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "workspace:renew", sessionId: SessionId, } | { "type": "workspace:setup", sessionId: SessionId, act: SetupAct, } | { "type": "session:open", sessionId: SessionId, 
 /**
  * How far this browser has seen it.
  */
@@ -1270,7 +1330,23 @@ context?: number,
 /**
  * Lines that differ only in whitespace count as the same.
  */
-ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "compare:start", projectId: ProjectId, 
+ignoreWhitespace?: boolean, } | { "type": "changes:comment", sessionId: SessionId, comment: NewComment, } | { "type": "changes:uncomment", sessionId: SessionId, 
+/**
+ * Absent: every comment.
+ */
+commentId?: string, } | { "type": "changes:send-comments", sessionId: SessionId, } | { "type": "changes:storage", 
+/**
+ * In bytes: sets how much they may take.
+ */
+most?: number, } | { "type": "changes:act", sessionId: SessionId, act: ChangeAct, 
+/**
+ * Say what would happen, and do nothing.
+ */
+preview?: boolean, 
+/**
+ * Of the preview. The act is refused if anything has changed since. Needed unless this is a preview.
+ */
+expect?: string, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "compare:start", projectId: ProjectId, 
 /**
  * A branch. Absent: the last commit.
  */
@@ -1345,7 +1421,7 @@ options?: { [key in string]: OptionValue },
 /**
  * The user confirmed a choice among the options that skips questions. Needed once per project.
  */
-confirmed?: boolean, } | { "type": "session:offer", projectId: ProjectId, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "session:open", sessionId: SessionId, 
+confirmed?: boolean, } | { "type": "session:offer", projectId: ProjectId, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "workspace:renew", sessionId: SessionId, } | { "type": "workspace:setup", sessionId: SessionId, act: SetupAct, } | { "type": "session:open", sessionId: SessionId, 
 /**
  * How far this browser has seen it.
  */
@@ -1449,7 +1525,23 @@ context?: number,
 /**
  * Lines that differ only in whitespace count as the same.
  */
-ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "compare:start", projectId: ProjectId, 
+ignoreWhitespace?: boolean, } | { "type": "changes:comment", sessionId: SessionId, comment: NewComment, } | { "type": "changes:uncomment", sessionId: SessionId, 
+/**
+ * Absent: every comment.
+ */
+commentId?: string, } | { "type": "changes:send-comments", sessionId: SessionId, } | { "type": "changes:storage", 
+/**
+ * In bytes: sets how much they may take.
+ */
+most?: number, } | { "type": "changes:act", sessionId: SessionId, act: ChangeAct, 
+/**
+ * Say what would happen, and do nothing.
+ */
+preview?: boolean, 
+/**
+ * Of the preview. The act is refused if anything has changed since. Needed unless this is a preview.
+ */
+expect?: string, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "compare:start", projectId: ProjectId, 
 /**
  * A branch. Absent: the last commit.
  */

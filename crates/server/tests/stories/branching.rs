@@ -14,10 +14,7 @@ fn echo() -> ScriptBuilder {
 }
 
 /// A session with two turns, "one" and "two".
-async fn two_turns(
-    launch: Launch,
-    agent: &str,
-) -> (App, Browser, Project, SessionId, [TurnId; 2]) {
+async fn two_turns(launch: Launch, agent: &str) -> (App, Browser, Project, SessionId, [TurnId; 2]) {
     let app = launch.start().await;
     let mut browser = app.browser().await;
     let project = browser.adds_project(&app.directory("project")).await;
@@ -136,7 +133,7 @@ async fn an_edited_message_continues_in_a_new_version_that_the_agent_remembers()
 
     // None of the agent's files looks like a session from outside.
     let listed =
-        browser.ask(ClientMessage::OutsideList { project_id: Some(project.clone()) }).await;
+        browser.ask(ClientMessage::OutsideList { project_id: Some(project.id.clone()) }).await;
     assert!(
         matches!(&listed, ServerMessage::OutsideList { sessions, .. } if sessions.is_empty()),
         "{listed:?}"

@@ -178,7 +178,6 @@ fn create(
                 chosen: Vec::new(),
                 wanted: Vec::new(),
                 fork: None,
-                wanted: Vec::new(),
             })
             .await
     })
