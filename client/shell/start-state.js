@@ -46,6 +46,8 @@ export const factsOf = (member, offer) => ({
   commands: offer?.commands ?? [],
   queue: { messages: [] },
   steers: "stop",
+  tasks: [],
+  agent: { mcp: [], controlsMcp: false },
 })
 
 /** Whether a choice makes the agent act without asking. @param {SessionFacts} facts @param {string} id

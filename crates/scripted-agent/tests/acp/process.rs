@@ -99,7 +99,6 @@ async fn a_slow_start_is_told_and_not_given_up() {
                 chosen: Vec::new(),
                 wanted: Vec::new(),
                 fork: None,
-                wanted: Vec::new(),
             })
             .await
     });
