@@ -32,6 +32,7 @@ import { whetherItAsks } from "./options.js"
 import { createOwnJumps } from "./own-jumps.js"
 import { createPictures } from "./pictures.js"
 import { mountQueue } from "./queue.js"
+import { createRequests } from "./requests.js"
 import { workingSince } from "./rows.js"
 import { isSending, isWaiting, stillUnderWay, withoutSend, withRefusal, withSend } from "./sends.js"
 import { mountSessionCommands } from "./session-commands.js"
@@ -75,15 +76,11 @@ let failures = { open: null, last: null }
 let isOpening = false
 /** The turn the user asked to stop. */
 let stopping = ""
-/** Requests without a reply, by `requestId`; `undo` runs if one fails, and may return that it took care of the error;
- * `done` runs when one is done.
- * @type {Map<string, { what: "quiet" | "other", undo(error: ErrorBody): boolean | void, done(): void }>} */
-const pending = new Map()
-
 /** Resolved when the shell sends a ticket. @type {((entry: Entry) => void)[]} */
 let entering = []
 
 const bridge = connectShell(sessionId, receive, signal)
+const { ask, quietly, answered, failed } = createRequests(bridge.post, sessionId)
 const api = createApi(
   () =>
     new Promise((resolve) => {
@@ -94,14 +91,6 @@ const api = createApi(
 const pictures = createPictures(api, signal)
 const agent = () => shell?.agent?.name ?? agentName(agentOf(sessionId))
 const isBusy = () => isSending(sends) || runningTurn(transcript) !== null
-
-/** @param {"quiet" | "other"} what
- * @param {(error: ErrorBody) => boolean | void} [undo] so that the user can try again @param {() => void} [done] */
-function newRequest(what, undo = () => {}, done = () => {}) {
-  const requestId = uuid()
-  pending.set(requestId, { what, undo, done })
-  return requestId
-}
 
 /** @param {string} content @param {AttachmentRef[]} [attachments] */
 function send(content, attachments = []) {
@@ -118,45 +107,28 @@ function stop() {
   const turn = runningTurn(transcript)
   if (!turn || stopping === turn.turnId) return
   stopping = turn.turnId
-  bridge.post({
-    type: "session:cancel",
-    sessionId,
-    requestId: newRequest("other", () => {
-      stopping = ""
-    }),
+  ask({ type: "session:cancel" }, () => {
+    stopping = ""
   })
   show()
 }
 
 /** @param {string | null} at */
-function continueAt(at) {
-  bridge.post({
-    type: "session:continue-at",
-    sessionId,
-    ...(at === null ? {} : { at }),
-    requestId: newRequest("other"),
-  })
-}
+const continueAt = (at) => ask({ type: "session:continue-at", ...(at === null ? {} : { at }) })
 
 function reconnect() {
   const cliType = shell?.session?.cliType
-  if (cliType === undefined) return
-  bridge.post({ type: "session:reconnect", sessionId, cliType, requestId: newRequest("other") })
+  if (cliType !== undefined) ask({ type: "session:reconnect", cliType })
 }
 
 const header = mountHeader(need(document, "#header", HTMLElement))
-const info = mountInfo(header.info, {
-  request: (message, onFailure) => bridge.post({ ...message, sessionId, requestId: newRequest("other", onFailure) }),
-})
+const info = mountInfo(header.info, { request: ask })
 const changes = mountChanges(need(document, "#changes", HTMLElement), need(document, "#header", HTMLElement), {
   sessionId,
   storage: localStorage,
-  request(message) {
-    const requestId = newRequest("quiet", (error) => changes.failed(error))
-    bridge.post({ ...message, sessionId, requestId })
-  },
+  request: (message) => quietly(message, (error) => changes.failed(error)),
   acts: {
-    ask: (message, onFailure) => bridge.post({ ...message, sessionId, requestId: newRequest("other", onFailure) }),
+    ask,
     worktree: () => shell?.session?.worktree,
     askAgent: (content) => asked.ask(content),
     tellAgent: (content) => send(content),
@@ -175,20 +147,16 @@ const composer = mountComposer(need(document, "#composer", HTMLElement), {
   send: (content, attachments) => (goingBack.isEditing() ? goingBack.submit : send)(content, attachments),
   stop,
   ...pictures,
-  findFiles: (query) =>
-    bridge.post({ type: "files:find", sessionId, query, limit: 50, requestId: newRequest("quiet") }),
+  findFiles: (query) => quietly({ type: "files:find", query, limit: 50 }),
   toQuestion: () => /** @type {HTMLElement | null} */ (document.querySelector(".ask:not([aria-busy])"))?.focus(),
   scroll: (pages) => conversation.page(pages),
 })
 const goingBack = mountGoingBack(need(document, "#composer", HTMLElement), {
   ...composer,
   open: (target) => bridge.post({ type: "portlet:open", target }),
-  branch: (message, onDone, onFailure) =>
-    bridge.post({ type: "session:branch", sessionId, ...message, requestId: newRequest("other", onFailure, onDone) }),
+  branch: (message, onDone, onFailure) => ask({ type: "session:branch", ...message }, onFailure, onDone),
 })
-const controls = mountControls(composer.controls, {
-  request: (message, onFailure) => bridge.post({ ...message, sessionId, requestId: newRequest("other", onFailure) }),
-})
+const controls = mountControls(composer.controls, { request: ask })
 const meter = mountMeter(composer.meter, {
   compact() {
     if (!isBusy()) send("/compact")
@@ -198,14 +166,8 @@ const queue = mountQueue(composer.queue, {
   ...pictures,
   // Words that come too late for their row go into the composer.
   act: (message, act) =>
-    bridge.post({
-      type: "session:queue",
-      sessionId,
-      message,
-      ...act,
-      requestId: newRequest("other", () => act.act === "edit" && composer.restore(act.content)),
-    }),
-  resume: () => bridge.post({ type: "session:queue-resume", sessionId, requestId: newRequest("other") }),
+    ask({ type: "session:queue", message, ...act }, () => act.act === "edit" && composer.restore(act.content)),
+  resume: () => ask({ type: "session:queue-resume" }),
   restore: composer.restore,
   leave: composer.focus,
 })
@@ -220,15 +182,7 @@ const conversation = mountConversation(need(document, "#conversation", HTMLEleme
       ...(command === undefined ? {} : { command }),
     }
   },
-  answer(itemId, answer, onFailure) {
-    bridge.post({
-      type: "session:permission",
-      sessionId,
-      itemId,
-      ...answer,
-      requestId: newRequest("other", onFailure),
-    })
-  },
+  answer: (itemId, answer, onFailure) => ask({ type: "session:permission", itemId, ...answer }, onFailure),
   continueAt,
   undo: changes.undoAct,
   act(action) {
@@ -264,20 +218,8 @@ const conversation = mountConversation(need(document, "#conversation", HTMLEleme
   branch: goingBack.branch,
   focusComposer: composer.focus,
   composerIsIdle: composer.isIdle,
-  loadOlder: (before) =>
-    bridge.post({
-      type: "session:older",
-      sessionId,
-      before,
-      requestId: newRequest("quiet", () => conversation.olderFailed()),
-    }),
-  loadNewer: (after) =>
-    bridge.post({
-      type: "session:newer",
-      sessionId,
-      after,
-      requestId: newRequest("quiet", () => conversation.olderFailed()),
-    }),
+  loadOlder: (before) => quietly({ type: "session:older", before }, () => conversation.olderFailed()),
+  loadNewer: (after) => quietly({ type: "session:newer", after }, () => conversation.olderFailed()),
   reopen: () => bridge.post({ type: "portlet:retry-open" }),
 })
 const findBar = mountFindBar(need(document, "#conversation", HTMLElement), {
@@ -303,8 +245,8 @@ const sessionCommands = mountSessionCommands(
 )
 const standing = mountStanding(conversation.below, {
   reconnect,
-  renew: () => bridge.post({ type: "workspace:renew", sessionId, requestId: newRequest("other") }),
-  setup: (act) => bridge.post({ type: "workspace:setup", sessionId, act, requestId: newRequest("other") }),
+  renew: () => ask({ type: "workspace:renew" }),
+  setup: (act) => ask({ type: "workspace:setup", act }),
   continueNow(content) {
     if (!isBusy()) send(content)
   },
@@ -337,7 +279,7 @@ function receive(message) {
     case "session:turn":
     case "session:policy":
     case "session:facts": {
-      if (message.requestId !== undefined) pending.delete(message.requestId)
+      answered(message.requestId)
       const next = applyFrame(transcript, message)
       if (!next) return bridge.post({ type: "portlet:retry-open" })
       transcript = next
@@ -352,7 +294,7 @@ function receive(message) {
     case "changes:file":
     case "changes:preview":
     case "changes:done":
-      if (message.requestId !== undefined) pending.delete(message.requestId)
+      answered(message.requestId)
       return changes.receive(message)
     case "shell:state":
       if (!shell) composer.continue(draftOf(sealed(localStorage, message.storageKey), sessionId))
@@ -380,13 +322,12 @@ function receive(message) {
     case "error":
       return fail(message)
     case "ok":
-      pending.get(message.requestId ?? "")?.done()
-      return void pending.delete(message.requestId ?? "")
+      return answered(message.requestId)
     case "files:found":
-      if (message.requestId !== undefined) pending.delete(message.requestId)
+      answered(message.requestId)
       return composer.found(message)
     case "session:task-output":
-      if (message.requestId !== undefined) pending.delete(message.requestId)
+      answered(message.requestId)
       return info.output(message)
     case "session:accepted":
       return
@@ -412,8 +353,7 @@ function focusOpened() {
 /** Shows each failure next to what failed. @param {Extract<Frame, {type: "error"}>} error */
 function fail(error) {
   const { requestId = "" } = error
-  const request = pending.get(requestId)
-  pending.delete(requestId)
+  const request = failed(requestId)
   if (request?.undo(error) === true) return
   if (sends.some((each) => each.requestId === requestId)) sends = withRefusal(sends, requestId, error)
   else if (request?.what === "quiet") return

@@ -43,7 +43,16 @@ export function mountStartWhere(deps) {
   const bringing = el("label", { class: "start-bring" }, bring, bringWords)
   const note = el("span", { class: "start-note" })
   const each = el("span", { class: "start-note", text: "one for each agent" })
-  const details = el("div", { class: "start-worktree" }, el("span", { text: "from" }), base, name, each, setup, bringing)
+  const details = el(
+    "div",
+    { class: "start-worktree" },
+    el("span", { text: "from" }),
+    base,
+    name,
+    each,
+    setup,
+    bringing,
+  )
   const element = el("div", { class: "start-where" }, group, details, note)
   let project = ""
   let isComparing = false
