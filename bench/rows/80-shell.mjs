@@ -7,8 +7,7 @@ import { chromium } from "@playwright/test"
 import { median, withLiminal } from "../liminal.mjs"
 
 const FRAME = 1000 / 60
-const percentile = (figures, share) =>
-  figures.toSorted((a, b) => a - b)[Math.min(figures.length - 1, Math.ceil(figures.length * share) - 1)]
+const percentile = (figures, share) => figures.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(figures.length * share) - 1)]
 const round = (value) => Math.round(value * 10) / 10
 
 const prose =

@@ -124,13 +124,8 @@ test("chosen files are committed with a message that the agent proposed", async 
 })
 
 test("a worktree lands in its base, and says no with names when the base is not clean", async ({ chat, liminal }) => {
-  const { page } = chat
   const directory = repository(liminal.home)
-  await page.getByRole("button", { name: "Actions for work" }).click()
-  await page.getByRole("menuitem", { name: "New session in a worktree…" }).click()
-  const create = page.getByRole("dialog", { name: /worktree/i })
-  await create.getByLabel("Name").fill("fix")
-  await create.getByRole("button", { name: "Create session" }).click()
+  await chat.shell.startInWorktree("work", { name: "fix" })
   await expect(chat.frame.locator(".session-header")).toContainText("fix")
   const worktrees = git(directory, "worktree", "list", "--porcelain")
   const [at = ""] = [...worktrees.matchAll(/^worktree (.*)$/gm)].map(([, path = ""]) => path).slice(1)

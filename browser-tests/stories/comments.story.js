@@ -66,12 +66,7 @@ test("a worktree is prepared by the project's command, and made again when it va
   const { page } = chat
   const directory = join(liminal.home, "work")
   repository(directory)
-  await page.getByRole("button", { name: "Actions for work" }).click()
-  await page.getByRole("menuitem", { name: "New session in a worktree…" }).click()
-  const dialog = page.getByRole("dialog", { name: /worktree/i })
-  await dialog.getByLabel("Name").fill("prepared")
-  await dialog.getByLabel("Setup command").fill("echo getting ready; exit 3")
-  await dialog.getByRole("button", { name: "Create session" }).click()
+  await chat.shell.startInWorktree("work", { name: "prepared", setup: "echo getting ready; exit 3" })
   const setup = chat.frame.getByRole("status", { name: "Setup command" })
   await expect(setup).toContainText("exit code 3")
   await expect(setup).toContainText("getting ready")

@@ -13,7 +13,7 @@ for (const { agent, readsFirst } of [
   { agent: "Claude Code", readsFirst: true },
   { agent: "Codex", readsFirst: false },
 ]) {
-  test(`work of ${agent} is reviewed, undone, brought back, committed and landed`, async ({ liminal, shell, page }) => {
+  test(`work of ${agent} is reviewed, undone, brought back, committed and landed`, async ({ liminal, shell }) => {
     await shell.hasProject("work")
     const directory = join(liminal.home, "work")
     git(directory, "init", "--quiet", "--initial-branch", "main")
@@ -22,12 +22,7 @@ for (const { agent, readsFirst } of [
     writeFileSync(join(directory, "notes.txt"), "alpha\nomega\n")
     git(directory, "add", ".")
     git(directory, "commit", "--quiet", "--message", "first")
-    await page.getByRole("button", { name: "Actions for work" }).click()
-    await page.getByRole("menuitem", { name: "New session in a worktree…" }).click()
-    const create = page.getByRole("dialog", { name: /worktree/i })
-    await create.getByLabel("Agent").selectOption({ label: agent })
-    await create.getByLabel("Name").fill("fix")
-    await create.getByRole("button", { name: "Create session" }).click()
+    await shell.startInWorktree("work", { name: "fix", agent })
     const chat = new Chat(shell)
     await expect(chat.frame.locator(".session-header")).toContainText("fix")
     await expect(chat.composer).toBeEditable()

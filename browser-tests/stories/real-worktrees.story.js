@@ -21,19 +21,14 @@ const agents = [
 ]
 
 for (const { agent, running } of agents)
-  test(`${agent} works in a worktree of its own, and its changes are shown there`, async ({ liminal, page, shell }) => {
+  test(`${agent} works in a worktree of its own, and its changes are shown there`, async ({ liminal, shell }) => {
     await shell.hasProject("work")
     const directory = join(liminal.home, "work")
     git(directory, "init", "--quiet", "--initial-branch", "main")
     writeFileSync(join(directory, "notes.txt"), "one\n")
     git(directory, "add", ".")
     git(directory, "commit", "--quiet", "--message", "first")
-    await page.getByRole("button", { name: "Actions for work" }).click()
-    await page.getByRole("menuitem", { name: "New session in a worktree…" }).click()
-    const dialog = page.getByRole("dialog", { name: /worktree/i })
-    await dialog.getByLabel("Agent").selectOption({ label: agent })
-    await dialog.getByLabel("Name").fill("side")
-    await dialog.getByRole("button", { name: "Create session" }).click()
+    await shell.startInWorktree("work", { name: "side", agent })
     const chat = new Chat(shell)
     await expect(chat.frame.locator(".session-header")).toContainText("side")
     await expect(chat.composer).toBeEditable()

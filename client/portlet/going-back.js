@@ -31,7 +31,8 @@ import { attachmentOf } from "./attachments.js"
 export function mountGoingBack(footer, deps) {
   const bar = el("section", { class: "going-back", "aria-label": "Versions of this session", hidden: true })
   footer.prepend(bar)
-  /** The message that is being edited, and the draft that was in the composer. @type {{ id: string, draft: Draft } | null} */
+  /** The message that is being edited, and the draft that was in the composer.
+   * @type {{ id: string, draft: Draft } | null} */
   let editing = null
   /** @type {GoingBackState} */
   let state = { session: null, agent: "the agent", last: null, own: undefined, works: false }

@@ -59,7 +59,7 @@ pub fn without_block(old: &str, new: &str, block: Block) -> Option<String> {
         is_it(block.old, old) && is_it(block.new, new) && old.len() + new.len() > 0
     })?;
     let mut text = new_lines[..new_range.start].concat();
-    let (put, rest) = (&old_lines[old_range], &new_lines[new_range.end..]);
+    let (put, rest) = (&old_lines[old_range.clone()], &new_lines[new_range.end..]);
     for line in put {
         text.push_str(line);
     }
@@ -67,6 +67,14 @@ pub fn without_block(old: &str, new: &str, block: Block) -> Option<String> {
         text.push('\n');
     }
     text.push_str(&rest.concat());
+    // The end of the text is the old one's again, and so is its last line.
+    if rest.is_empty()
+        && old_range.end == old_lines.len()
+        && !old.ends_with('\n')
+        && text.ends_with('\n')
+    {
+        text.pop();
+    }
     Some(text)
 }
 
@@ -87,7 +95,7 @@ mod tests {
         assert_eq!(reverted("a\nb\n", "b\n", "1,1:0,0").unwrap(), "a\nb\n");
         assert_eq!(reverted("a", "b", "1,1:1,1").unwrap(), "a");
         assert_eq!(reverted("x\na", "a", "1,1:0,0").unwrap(), "x\na");
-        assert_eq!(reverted("a", "a\nb", "1,1:1,2").unwrap(), "a");
+        assert_eq!(reverted("a", "a\nb", "0,0:2,1").unwrap(), "a");
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! `comparisons.json`: which sessions answer the same message, and which of them the user kept.
 
+use std::collections::HashSet;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use liminal_contract::{Compare, ErrorCode, MemberState};
 use serde::{Deserialize, Serialize};
@@ -24,51 +26,54 @@ impl Document for Comparisons {
 
 /// The comparisons, on disk.
 #[derive(Debug)]
-pub struct ComparisonsFile(JsonFile<Comparisons>);
+pub struct ComparisonsFile {
+    file: JsonFile<Comparisons>,
+    /// Those started by this server. In any other, what was starting when the server ended has failed.
+    started_here: Mutex<HashSet<String>>,
+}
 
 impl ComparisonsFile {
-    /// What was starting when the server ended has failed.
     pub fn open(data_dir: &Path) -> Self {
-        let file = JsonFile::<Comparisons>::open(data_dir);
-        let is_starting = |compare: &Compare| {
-            compare.members.iter().any(|member| member.state == MemberState::Starting {})
-        };
-        if file.look(|file| file.comparisons.iter().any(is_starting)).unwrap_or(false) {
-            file.change_later(|file| {
-                let members = file.comparisons.iter_mut().flat_map(|compare| &mut compare.members);
-                for member in members.filter(|member| member.state == MemberState::Starting {}) {
-                    let message = "Liminal Builder stopped before this agent got the message.";
-                    member.state = MemberState::Failed { message: message.to_owned() };
-                }
-            });
+        Self { file: JsonFile::open(data_dir), started_here: Mutex::default() }
+    }
+
+    /// As it is now.
+    fn current(&self, mut compare: Compare) -> Compare {
+        let here = self.started_here.lock().unwrap_or_else(PoisonError::into_inner);
+        if !here.contains(&compare.id) {
+            fail_unstarted(&mut compare);
         }
-        Self(file)
+        compare
     }
 
     /// Why the file can't be used; `None` when it can.
     pub fn trouble(&self) -> Option<StoreError> {
-        self.0.trouble()
+        self.file.trouble()
     }
 
     /// The newest first.
     pub fn all(&self) -> Result<Vec<Compare>, StoreError> {
-        self.0.look(|file| file.comparisons.iter().rev().cloned().collect())
+        let newest =
+            |file: &Comparisons| file.comparisons.iter().rev().cloned().collect::<Vec<_>>();
+        Ok(self.file.look(newest)?.into_iter().map(|compare| self.current(compare)).collect())
     }
 
     pub fn get(&self, id: &str) -> Result<Compare, Failure> {
         let found = |file: &Comparisons| file.comparisons.iter().find(|it| it.id == id).cloned();
-        self.0.look(found)?.ok_or_else(not_found)
+        self.file.look(found)?.map(|compare| self.current(compare)).ok_or_else(not_found)
     }
 
     /// Waits until it is on disk.
     pub async fn add(&self, compare: Compare) -> Result<(), Failure> {
+        let id = compare.id.clone();
+        self.started_here.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
         let add = move |file: &mut Comparisons| {
             file.comparisons.push(compare);
             let gone = file.comparisons.len().saturating_sub(MOST);
             file.comparisons.drain(..gone);
             Ok::<(), Failure>(())
         };
-        self.0.change(add, |()| {}).await
+        self.file.change(add, |()| {}).await
     }
 
     /// Waits until it is on disk. `tell` is called in the order of the changes.
@@ -79,13 +84,27 @@ impl ComparisonsFile {
         tell: impl FnOnce(&Compare) + Send + 'static,
     ) -> Result<Compare, Failure> {
         let id = id.to_owned();
+        let is_here =
+            self.started_here.lock().unwrap_or_else(PoisonError::into_inner).contains(&id);
         let change = move |file: &mut Comparisons| {
             let compare = file.comparisons.iter_mut().find(|compare| compare.id == id);
             let compare = compare.ok_or_else(not_found)?;
+            if !is_here {
+                fail_unstarted(compare);
+            }
             change(compare);
             Ok(compare.clone())
         };
-        self.0.change(change, tell).await
+        self.file.change(change, tell).await
+    }
+}
+
+fn fail_unstarted(compare: &mut Compare) {
+    for member in &mut compare.members {
+        if member.state == (MemberState::Starting {}) {
+            let message = "Liminal Builder stopped before this agent got the message.";
+            member.state = MemberState::Failed { message: message.to_owned() };
+        }
     }
 }
 

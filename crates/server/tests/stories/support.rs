@@ -4,6 +4,7 @@
 //! so far.
 
 pub mod acts;
+mod agents;
 mod app;
 mod browser;
 mod call;
