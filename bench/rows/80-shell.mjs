@@ -7,9 +7,9 @@ import { chromium } from "@playwright/test"
 import { median, withLiminal } from "../liminal.mjs"
 
 const FRAME = 1000 / 60
-const percentile = (figures, share) => figures.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(figures.length * share) - 1)]
+const sorted = (figures) => figures.toSorted((a, b) => a - b)
+const percentile = (figures, share) => sorted(figures)[Math.max(0, Math.ceil(figures.length * share) - 1)]
 const round = (value) => Math.round(value * 10) / 10
-
 const prose =
   "Some words of an answer with `code` in them, long enough to fill a line or two of the column that it stands in."
 const code = `\`\`\`rust\n${'fn main() { println!("{}", 1 + 2); }\n'.repeat(8)}\`\`\``
