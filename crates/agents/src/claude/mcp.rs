@@ -40,7 +40,8 @@ pub fn read(answer: &Value) -> (Vec<McpServer>, Secrets) {
         error: server.error.map(|error| secrets.scrub(&error)),
         tools: server.tools.and_then(|tools| tools.len().try_into().ok()),
     };
-    (status.mcp_servers.into_iter().map(server).collect(), secrets)
+    let named = status.mcp_servers.into_iter().filter(|server| !server.name.is_empty());
+    (named.map(server).collect(), secrets)
 }
 
 #[cfg(test)]
