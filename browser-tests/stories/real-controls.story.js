@@ -41,7 +41,7 @@ test("a command that Claude Code runs in the background is listed, read, and sta
   await info(chat).click()
   await expect(panel(chat)).toContainText("Wait a little")
   await panel(chat).getByRole("button", { name: "Output: Wait a little" }).click()
-  await expect(panel(chat).locator("pre")).toContainText("in-the-background")
+  await expect(panel(chat).locator("pre:not([hidden])")).toContainText("in-the-background")
   await expect(chat.notices).toContainText([/Wait a little.*completed/])
   await expect(panel(chat)).toContainText("Done · ")
 })

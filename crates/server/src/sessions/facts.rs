@@ -37,6 +37,7 @@ pub struct Facts {
 
 /// What to do about a fact that an agent reported.
 #[derive(Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "nearly every one is the large one")]
 pub enum Learnt {
     /// It was known already.
     Nothing,

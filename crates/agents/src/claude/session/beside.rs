@@ -65,6 +65,7 @@ impl Session {
         server: &str,
         act: McpAct,
     ) -> Result<(), ProviderError> {
+        self.check_running()?;
         let request = match act {
             McpAct::Reconnect => json!({"subtype": "mcp_reconnect", "serverName": server}),
             McpAct::Enable => {
@@ -98,6 +99,7 @@ impl Session {
         task: &str,
         act: TaskAct,
     ) -> Result<Option<TaskOutput>, ProviderError> {
+        self.check_running()?;
         let request = match act {
             TaskAct::Stop => json!({"subtype": "stop_task", "task_id": task}),
             TaskAct::Output => json!({"subtype": "get_task_output", "task_id": task}),
@@ -110,13 +112,17 @@ impl Session {
         Ok((act == TaskAct::Output).then(|| output(&answer)))
     }
 
-    /// The agent's answer to a control request.
-    async fn control(&self, request: &Value) -> Result<Value, ProviderError> {
-        if !self.talk.is_alive() {
-            let name = &self.shared.entry.name;
-            let words = format!("{name} isn't running. Send a message to start it.");
-            return Err(ProviderError::AgentFailed { words });
+    fn check_running(&self) -> Result<(), ProviderError> {
+        if self.talk.is_alive() {
+            return Ok(());
         }
+        let name = &self.shared.entry.name;
+        let words = format!("{name} isn't running. Send a message to start it.");
+        Err(ProviderError::AgentFailed { words })
+    }
+
+    /// The agent's answer to a control request. A process that has just started answers before the keeper has it.
+    async fn control(&self, request: &Value) -> Result<Value, ProviderError> {
         let asked = self.talk.with(|voice| voice.request(request));
         let failed = |words: String| ProviderError::AgentFailed { words };
         match timeout(PATIENCE, asked).await {
