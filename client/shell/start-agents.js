@@ -39,6 +39,8 @@ export function mountStartAgents(deps) {
   let members = []
   let isComparing = false
   let showsMore = false
+  /** @type {Map<string, ReturnType<typeof mountChip>>} */
+  const chipViews = new Map()
   /** @type {Map<string, ReturnType<typeof mountMember>>} */
   const views = new Map()
 
@@ -57,8 +59,6 @@ export function mountStartAgents(deps) {
     else if (!isChosen) members = members.filter((member) => member.cliType !== cliType)
     else if (members.length < MOST_MEMBERS) members = [...members, newMember(cliType, members)]
     deps.changed()
-    const input = chips.querySelector(`input[value="${CSS.escape(cliType)}"]`)
-    if (input instanceof HTMLElement) input.focus()
   }
 
   /** @param {Member} next */
@@ -67,25 +67,32 @@ export function mountStartAgents(deps) {
     deps.changed()
   }
 
-  /** @param {AgentChoice} choice */
-  function chip({ agent, state, word }) {
-    const input = el("input", {
-      type: isComparing ? "checkbox" : "radio",
-      name: "agent",
-      value: agent.cliType,
-      class: "visually-hidden",
-    })
-    input.checked = members.some(({ cliType }) => cliType === agent.cliType)
-    input.disabled = isComparing && state === "missing"
-    input.addEventListener("change", () => choose(agent.cliType, input.checked))
-    return el(
+  /** A chip stays the same element while the list changes around it: a click may be under way.
+   * @param {AgentChoice} choice */
+  function mountChip(choice) {
+    const { cliType, name } = choice.agent
+    const input = el("input", { name: "agent", value: cliType, class: "visually-hidden" })
+    input.addEventListener("change", () => choose(cliType, input.checked))
+    const word = el("span", { class: "start-word" })
+    const element = el(
       "label",
-      { class: "start-agent", "data-state": state },
+      { class: "start-agent" },
       input,
-      agentMark(agent.cliType, agent.name),
-      el("span", { text: agent.name }),
-      word === "" || word === "ready" ? null : el("span", { class: "start-word", text: word }),
+      agentMark(cliType, name),
+      el("span", { text: name }),
+      word,
     )
+    /** @param {AgentChoice} next */
+    function update(next) {
+      input.type = isComparing ? "checkbox" : "radio"
+      input.checked = members.some((member) => member.cliType === cliType)
+      input.disabled = isComparing && next.state === "missing"
+      setAttribute(element, "data-state", next.state)
+      word.hidden = next.word === "" || next.word === "ready"
+      setText(word, word.hidden ? "" : next.word)
+    }
+    update(choice)
+    return { element, update }
   }
 
   /** @param {Member} member */
@@ -168,13 +175,9 @@ export function mountStartAgents(deps) {
     update() {
       settle()
       const { offered, more: others } = offeredFirst(deps.choices())
-      const focused = document.activeElement?.getAttribute("value")
-      const hadFocus = chips.contains(document.activeElement)
       setAttribute(chips, "role", isComparing ? "group" : "radiogroup")
       setAttribute(chips, "aria-label", isComparing ? "Agents to compare" : "Agent")
-      chips.replaceChildren(...[...offered, ...(showsMore ? others : [])].map(chip))
-      const again = hadFocus && focused ? chips.querySelector(`input[value="${CSS.escape(focused)}"]`) : null
-      if (again instanceof HTMLElement) again.focus()
+      keyed(chips, chipViews, [...offered, ...(showsMore ? others : [])], ({ agent }) => agent.cliType, mountChip)
       more.hidden = showsMore || others.length === 0
       setAttribute(compare, "aria-pressed", String(isComparing))
       keyed(rows, views, members, ({ key }) => key, mountMember)

@@ -78,7 +78,15 @@ impl Index {
             count += 1;
             let score = match recent {
                 Some(place) if query.is_empty() => (RECENT_FIRST.saturating_sub(place)) as u32,
-                Some(_) => score + RECENT_BONUS,
+                // A name that was typed counts more than where a recent file happens to be.
+                Some(_)
+                    if pattern
+                        .score(Utf32Str::new(name_of(path), &mut buffer), &mut matcher)
+                        .is_some() =>
+                {
+                    score + RECENT_BONUS
+                }
+                Some(_) => score,
                 None => score,
             };
             // Of equal matches the shorter path is nearer, and then the alphabet decides.
@@ -109,4 +117,9 @@ impl Index {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).filter_map(|(start, end)| self.text.get(start..*end))
     }
+}
+
+fn name_of(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
