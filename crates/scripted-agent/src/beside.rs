@@ -90,6 +90,7 @@ impl Beside {
     }
 
     /// As Claude Code's answer to `mcp_status`.
+    #[cfg(feature = "claude")]
     pub(crate) fn for_claude(&self) -> Value {
         let server = |server: &Server| {
             let tools: Vec<Value> = (0..server.about.tools).map(|n| json!({"name": n})).collect();
