@@ -26,7 +26,7 @@ const INLINE = 4
 /** @param {HTMLElement} root @param {ControlsDeps} deps */
 export function mountControls(root, deps) {
   /** @type {SessionFacts} */
-  let facts = { asks: "always", options: [], commands: [], queue: { messages: [] }, steers: "stop" }
+  let facts = { asks: "always", options: [], commands: [], queue: { messages: [] }, steers: "stop", elsewhere: false }
   /** @type {Policy} */
   let policy = "ask"
   const permission = mountControl("lock", () => {

@@ -277,6 +277,7 @@ const standing = mountStanding(conversation.below, {
     if (!isBusy()) send(content)
   },
   dontContinue: () => continueAt(null),
+  copy: () => bridge.post({ type: "session:copy", sessionId, requestId: newRequest("other") }),
   reopen() {
     failures = { ...failures, open: null }
     bridge.post({ type: "portlet:retry-open" })
@@ -421,6 +422,7 @@ function show() {
     trouble: troubleOf(shell, failures.open, agent(), lastFailure(transcript) === "AUTH_REQUIRED"),
     failure: failures.last,
     planned: transcript.facts.continueAt ?? null,
+    elsewhere: transcript.facts.elsewhere,
     late: isLate(transcript.facts.continueAt ?? null, Date.now()),
     transcript: !transcript.known ? "loading" : transcript.runs.length === 0 && sends.length === 0 ? "empty" : "some",
     agent: agent(),
@@ -433,6 +435,7 @@ function show() {
     work: stopping !== "" ? "stopping" : running ? "working" : isSending(sends) ? "sending" : "idle",
     since: running ? workingSince(transcript, running) : null,
     waits,
+    elsewhere: transcript.facts.elsewhere,
     queued: transcript.facts.queue.messages.length + waiting.length,
     connected: shell?.connection === "open",
     takesPictures: transcript.facts.takesPictures !== false,
@@ -445,7 +448,7 @@ function show() {
   findBar.update(transcript)
   ownJumps.update()
   sessionCommands.update([
-    ...(running ? [{ label: "Stop", run: stop }] : []),
+    ...(running && !transcript.facts.elsewhere ? [{ label: "Stop", run: stop }] : []),
     ...(canCompact ? [{ label: "Compact", run: () => send("/compact") }] : []),
     ...controls.commands(),
   ])

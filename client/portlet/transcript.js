@@ -43,7 +43,7 @@ export const nothingYet = {
   newer: false,
   unseen: -1,
   policy: "ask",
-  facts: { asks: "always", options: [], commands: [], queue: { messages: [] }, steers: "stop" },
+  facts: { asks: "always", options: [], commands: [], queue: { messages: [] }, steers: "stop", elsewhere: false },
   runs: [],
   growing: new Map(),
   turns: new Map(),

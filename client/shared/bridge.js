@@ -68,6 +68,7 @@ const requests = /** @type {const} */ ([
   "session:policy",
   "session:option",
   "session:continue-at",
+  "session:copy",
   "session:reconnect",
   "session:looked",
   "changes:list",

@@ -248,6 +248,7 @@ export const isPrivateReply = (frame) =>
   frame.type === "session:older" ||
   frame.type === "session:newer" ||
   frame.type === "outside:list" ||
+  frame.type === "outside:found" ||
   frame.type === "workspace:offer" ||
   frame.type === "changes:list" ||
   frame.type === "changes:file" ||

@@ -95,7 +95,7 @@ export function createActions(deps) {
   })
   const sessions = createSessionActions({ ...deps, failed })
   const agentsMenu = createAgentsMenu({ ...deps, failed })
-  const { projectMenu, archivedOf, outsideOf, addProjects, recent, places } = createProjectActions({
+  const { projectMenu, archivedOf, outsideOf, adoptOutside, addProjects, recent, places } = createProjectActions({
     ...deps,
     failed,
     sessions,
@@ -147,6 +147,11 @@ export function createActions(deps) {
         setReading: view.setReading,
         setDefaults: (change) => set({ defaults: saveDefaults(preferences, change) }),
         allowNotifications,
+        keepsOutside: shell().outside.automatic,
+        async keepOutside(on) {
+          await socket.request({ type: "outside:automatic", on }).catch(failed("Could not change the setting"))
+          lookOutside()
+        },
         about: async () => (await door.api("/api/about")).json(),
         browsers: async () => (await (await door.api("/api/browsers")).json()).browsers,
         async logOut({ id, isCurrent }) {
@@ -219,6 +224,15 @@ export function createActions(deps) {
         now: Date.now,
         openSession,
         openHit,
+        async findOutside(query) {
+          const frame = await socket.request({ type: "outside:find", query }, { quietly: true })
+          return frame.type === "outside:found" ? frame.sessions : []
+        },
+        openOutside: (session) =>
+          adoptOutside(session.projectId ?? "", session).then(
+            () => openSession(`${session.cliType}:${session.ref}`),
+            failed("Could not open the session"),
+          ),
         projectName: (id) => shell().model.projects?.find((each) => each.id === id)?.name ?? "a removed project",
         commands: () =>
           commandsOf(shell(), {

@@ -15,6 +15,7 @@ import { mountColumns } from "./columns.js"
 import { mountConnectionBar } from "./connection-bar.js"
 import { loadDefaults, saveDefaults } from "./defaults.js"
 import { createLook } from "./look.js"
+import { mountKeeping, nothingOutside } from "./keeping.js"
 import {
   applyFrame,
   emptyModel,
@@ -38,7 +39,7 @@ import { tabsFromStore, tabsInView, tabsToStore } from "./tabs-state.js"
 import { mountToasts } from "./toasts.js"
 import { mountWelcome } from "./welcome.js"
 
-/** @import { ErrorBody, Frame, OutsideDirectory, SessionListItem } from "../contract.js" */
+/** @import { ErrorBody, Frame, SessionListItem } from "../contract.js" */
 /** @import { Admission, Door } from "../shared/door.js" */
 /** @import { Mood } from "./model.js" */
 /** @import { Tabs } from "./tabs-state.js" */
@@ -57,7 +58,7 @@ import { mountWelcome } from "./welcome.js"
  * @property {ReadonlySet<string>} collapsed
  * @property {import("./defaults.js").Defaults} defaults
  * @property {readonly string[]} closed  Tabs that the user closed, the last one at the end.
- * @property {readonly OutsideDirectory[]} outside  Where sessions were made outside.
+ * @property {import("./keeping.js").OutsideState} outside  Sessions that were made outside.
  * @property {string | null} editing  The session whose title is being changed. */
 
 /** So many closed tabs can be reopened. */
@@ -82,7 +83,7 @@ export function startApp(document, door, admission) {
     creating: new Map(),
     editing: null,
     closed: [],
-    outside: [],
+    outside: nothingOutside,
     // A new window on a phone shows Now first.
     tabs: { ...tabsFromStore(stored), ...(isNarrow && !isReload && { active: null }) },
     collapsed: collapsedFromStore(),
@@ -175,7 +176,7 @@ export function startApp(document, door, admission) {
       ask({ type: "project:list" })
       for (const project of shell.model.projects ?? []) ask({ type: "session:list", projectId: project.id })
       ask({ type: "agents:list" })
-      lookOutside()
+      keeping.look()
       for (const projectId of new Set(
         [...shell.model.visited.values()].filter(({ archived }) => archived).map((session) => session.projectId),
       )) {
@@ -199,6 +200,7 @@ export function startApp(document, door, admission) {
     if (model !== before) set({ model }, canWait ? requestAnimationFrame : queueMicrotask)
     portlets.onFrame(frame)
     now.onFrame(frame)
+    keeping.onFrame(frame)
     if (frame.type === "search:results") actions.foundAgain(frame)
     if (frame.type === "project:list" || frame.type === "project:added") {
       // Known projects are requested when the socket opens; this is for new ones.
@@ -248,6 +250,7 @@ export function startApp(document, door, admission) {
       if (id !== shell.tabs.active && inView().includes(id)) set({ tabs: openTab(shell.tabs, id) })
     },
     onKept: (id) => set({ tabs: keepTab(shell.tabs, id) }),
+    onCopied: (id) => actions.openSession(id),
     confirmRestart: (agent, titles) =>
       confirmed({
         title: `Restart ${agent}?`,
@@ -303,18 +306,11 @@ export function startApp(document, door, admission) {
     columns,
     close: closeOne,
   })
-  function lookOutside() {
-    socket.request({ type: "outside:list" }, { quietly: true }).then(
-      (frame) => {
-        if (frame.type === "outside:list") set({ outside: frame.directories })
-      },
-      () => {}, // asked again after a reconnect
-    )
-  }
+  const keeping = mountKeeping(document.body, { socket: () => socket, set: (outside) => set({ outside }) })
 
   const actions = createActions({
     shell: () => shell,
-    lookOutside,
+    lookOutside: keeping.look,
     set,
     door,
     preferences,
@@ -396,7 +392,7 @@ export function startApp(document, door, admission) {
     )
     const waiting = [...moods.values()].filter((mood) => mood === "waiting").length
     const groups = sessionsByProject(model)
-    const outside = new Map(shell.outside.map(({ path, count }) => [path, count]))
+    const outside = new Map(shell.outside.projects.map((each) => [each.projectId, each]))
     sidebar.update({
       status: model.status,
       sections:
@@ -404,7 +400,7 @@ export function startApp(document, door, admission) {
           project,
           collapsed: collapsed.has(project.id),
           listed: model.listed.has(project.id),
-          outside: outside.get(project.path) ?? 0,
+          outside: outside.get(project.id) ?? null,
           rows: (groups.get(project.id) ?? []).map((session) => ({
             session,
             mood: moods.get(session.id) ?? "idle",
@@ -460,7 +456,7 @@ export function startApp(document, door, admission) {
     welcome.update({
       shown: tabs.active === null && model.projects?.length === 0,
       agents: model.agents,
-      directories: shell.outside,
+      directories: shell.outside.directories,
     })
     bar.update(model.status)
     attention.update({ title: tabs.active === null ? null : about(tabs.active).title, waiting })

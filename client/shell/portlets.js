@@ -26,6 +26,7 @@ import { tabsInView } from "./tabs-state.js"
  * @property {(name: string) => void} onShortcut
  * @property {(sessionId: string) => void} onFocus
  * @property {(sessionId: string) => void} onKept  The user writes in it: its tab is no preview any more.
+ * @property {(sessionId: string) => void} onCopied  The session was copied; this is the copy.
  * @property {(agent: string, titles: string[]) => Promise<boolean>} confirmRestart
  *   `titles`: the sessions it interrupts.
  * @property {(text: string) => void} lost  Something the user asked for can't be shown. */
@@ -35,7 +36,7 @@ import { tabsInView } from "./tabs-state.js"
 /** @param {PortletsDeps} deps */
 export function createPortlets(deps) {
   const { shell, enter, storageKey, socket, post, theme, isLookedAt, focused } = deps
-  const { onShortcut, onFocus, onKept, confirmRestart, lost } = deps
+  const { onShortcut, onFocus, onKept, onCopied, confirmRestart, lost } = deps
   /** The listening portlets and the state each was last sent. @type {Map<string, ShellState>} */
   const sentStates = new Map()
   /** Items to scroll to when the next history arrives. @type {Map<string, string>} */
@@ -103,7 +104,7 @@ export function createPortlets(deps) {
   function ask(sessionId, message) {
     const { requestId } = message
     socket.request(message, { requestId }).then(
-      (frame) => answer(sessionId, frame),
+      (frame) => (frame.type === "session:created" ? onCopied(frame.sessionId) : answer(sessionId, frame)),
       (/** @type {ErrorBody} */ reason) => post(sessionId, { ...reason, type: "error", sessionId, requestId }),
     )
   }

@@ -56,7 +56,7 @@ export function createProjectActions({
    * @returns {string[]} */
   function recent() {
     const stored = load(localStorage, keys.recent)
-    const found = shell().outside.slice(0, MOST_RECENT)
+    const found = shell().outside.directories.slice(0, MOST_RECENT)
     const listed = (shell().model.projects ?? []).map(({ path }) => path)
     return [...new Set([...(Array.isArray(stored) ? stored : []), ...found.map(({ path }) => path)])].filter(
       (path) => typeof path === "string" && !listed.includes(path),
@@ -89,21 +89,31 @@ export function createProjectActions({
     })
   }
 
+  /** @param {string} projectId @param {OutsideSession} session */
+  async function adoptOutside(projectId, { cliType, ref }) {
+    await socket.request({ type: "outside:adopt", projectId, cliType, refs: [ref] })
+    lookOutside()
+  }
+
   /** @param {string} id */
   function outsideOf(id) {
     const project = shell().model.projects?.find((each) => each.id === id)
     if (!project) return
+    /** @param {"outside:list" | "outside:ask"} type */
+    const listed = async (type) => {
+      const frame = await socket.request({ type, projectId: id }, { quietly: true })
+      return frame.type === "outside:list" ? frame.sessions : []
+    }
     openOutside(project, {
       now: Date.now,
+      agents: shell().model.agents,
       open: ({ cliType, ref }) => openSession(`${cliType}:${ref}`),
-      list: async () => {
-        const frame = await socket.request({ type: "outside:list", projectId: id }, { quietly: true })
-        return frame.type === "outside:list" ? frame.sessions : []
-      },
-      async adopt(chosen) {
-        for (const [cliType, refs] of refsByAgent(chosen))
-          await socket.request({ type: "outside:adopt", projectId: id, cliType, refs })
-        lookOutside()
+      list: () => listed("outside:list"),
+      ask: () => listed("outside:ask"),
+      adopt: (session) => adoptOutside(id, session),
+      async keep(chosen) {
+        const ids = chosen.map(({ cliType, ref }) => `${cliType}:${ref}`)
+        await socket.request({ type: "outside:keep", projectId: id, sessions: ids })
       },
     })
   }
@@ -145,12 +155,5 @@ export function createProjectActions({
     for (const path of paths) await socket.request({ type: "project:add", path }).catch(failed(`Could not add ${path}`))
   }
 
-  return { projectMenu, archivedOf, outsideOf, addProjects, recent, places }
-}
-
-/** @param {OutsideSession[]} sessions @returns {Map<string, string[]>} */
-function refsByAgent(sessions) {
-  const refs = new Map()
-  for (const { cliType, ref } of sessions) refs.set(cliType, [...(refs.get(cliType) ?? []), ref])
-  return refs
+  return { projectMenu, archivedOf, outsideOf, adoptOutside, addProjects, recent, places }
 }

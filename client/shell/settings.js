@@ -30,6 +30,8 @@ import { editors } from "../shared/reading.js"
  * @property {(change: Partial<Reading>) => void} setReading
  * @property {(change: Partial<Defaults>) => void} setDefaults
  * @property {() => Promise<boolean>} allowNotifications
+ * @property {boolean} keepsOutside  Whether sessions made in a terminal are kept by themselves.
+ * @property {(on: boolean) => Promise<void>} keepOutside
  * @property {() => Promise<About>} about
  * @property {() => Promise<LoggedInBrowser[]>} browsers
  * @property {(browser: LoggedInBrowser) => Promise<unknown>} logOut */
@@ -58,6 +60,10 @@ export function openSettings(deps, onClose) {
         "The browser blocks notifications from this address. Allow them in its site settings first."
     deps.setDefaults({ notifications: wanted && allowed })
   })
+
+  const outside = el("input", { type: "checkbox", id: "set-outside", role: "switch", class: "switch" })
+  outside.checked = deps.keepsOutside
+  outside.addEventListener("change", () => deps.keepOutside(outside.checked))
 
   const wrap = el("input", { type: "checkbox", id: "set-wrap", role: "switch", class: "switch" })
   wrap.checked = reading.wrap
@@ -158,6 +164,13 @@ export function openSettings(deps, onClose) {
         notifyNote,
       ),
       el("section", { class: "settings-group" }, el("h3", { text: "Agents" }), agentList, moreAgents),
+      el(
+        "section",
+        { class: "settings-group" },
+        el("h3", { text: "Sessions made in a terminal" }),
+        field("Keep new ones by themselves", "set-outside", el("span", { class: "settings-switch" }, outside)),
+        el("p", { class: "settings-note", text: "Of all projects, whenever the page is opened. For every browser." }),
+      ),
       el("section", { class: "settings-group" }, el("h3", { text: "Logged-in browsers" }), browserList, browserNote),
       el("section", { class: "settings-group" }, el("h3", { text: "Data" }), about),
     ],

@@ -22,7 +22,7 @@ pub use error::ProviderError;
 pub use form::content as form_content;
 pub use prompt::{AgentPrompt, Attached, Picture};
 pub use provider::{
-    Charge, CliProvider, History, LoadSession, Metered, NewSession, Output, ProviderSession,
-    StatusChange, auto_answer,
+    Charge, CliProvider, CopyOf, Elsewhere, History, ListedSession, LoadSession, Metered,
+    NewSession, Output, ProviderSession, StatusChange, auto_answer,
 };
 pub use registry::ProviderRegistry;

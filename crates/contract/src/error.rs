@@ -24,6 +24,8 @@ pub enum ErrorCode {
     ProjectIdRequired,
     SessionNotFound,
     SessionBusy,
+    /// Somebody works on the session in another program.
+    SessionElsewhere,
     /// The agent is running but refused to create a session.
     SessionCreateFailed,
     /// The catalogue has no such agent.
@@ -70,7 +72,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the contract.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::InvalidMessage,
         Self::Unauthorized,
         Self::BrowserNotFound,
@@ -80,6 +82,7 @@ impl ErrorCode {
         Self::ProjectIdRequired,
         Self::SessionNotFound,
         Self::SessionBusy,
+        Self::SessionElsewhere,
         Self::SessionCreateFailed,
         Self::UnsupportedCliType,
         Self::AgentUnavailable,
@@ -115,6 +118,7 @@ impl ErrorCode {
             Self::ProjectIdRequired => "PROJECT_ID_REQUIRED",
             Self::SessionNotFound => "SESSION_NOT_FOUND",
             Self::SessionBusy => "SESSION_BUSY",
+            Self::SessionElsewhere => "SESSION_ELSEWHERE",
             Self::SessionCreateFailed => "SESSION_CREATE_FAILED",
             Self::UnsupportedCliType => "UNSUPPORTED_CLI_TYPE",
             Self::AgentUnavailable => "AGENT_UNAVAILABLE",
@@ -152,6 +156,7 @@ impl ErrorCode {
             | Self::AttachmentNotFound => 404,
             Self::ProjectDuplicate
             | Self::SessionBusy
+            | Self::SessionElsewhere
             | Self::PermissionClosed
             | Self::OptionRefused
             | Self::OptionUnconfirmed
@@ -176,6 +181,7 @@ impl ErrorCode {
     pub const fn retryable(self) -> bool {
         match self {
             Self::SessionBusy
+            | Self::SessionElsewhere
             | Self::SessionCreateFailed
             | Self::AgentUnavailable
             | Self::AuthRequired

@@ -24,6 +24,8 @@ pub struct SessionFacts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub takes_pictures: Option<bool>,
     pub steers: Steers,
+    /// Somebody works on this session in another program right now. It is followed, and takes no message here.
+    pub elsewhere: bool,
 }
 
 impl SessionFacts {
@@ -37,6 +39,7 @@ impl SessionFacts {
             queue,
             takes_pictures,
             steers,
+            elsewhere,
         } = change;
         self.asks = asks.unwrap_or(self.asks);
         if let Some(options) = options {
@@ -54,6 +57,7 @@ impl SessionFacts {
         }
         self.takes_pictures = takes_pictures.or(self.takes_pictures);
         self.steers = steers.unwrap_or(self.steers);
+        self.elsewhere = elsewhere.unwrap_or(self.elsewhere);
     }
 
     /// The change that turns `self` into `after`.
@@ -70,6 +74,7 @@ impl SessionFacts {
             queue: changed(&self.queue, &after.queue),
             takes_pictures: changed(&self.takes_pictures, &after.takes_pictures).flatten(),
             steers: changed(&self.steers, &after.steers),
+            elsewhere: changed(&self.elsewhere, &after.elsewhere),
         }
     }
 }
@@ -99,6 +104,8 @@ pub struct FactsChange {
     pub takes_pictures: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steers: Option<Steers>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<bool>,
 }
 
 /// Tells `null` from an absent field.
@@ -120,6 +127,7 @@ impl FactsChange {
             queue: later.queue.or(self.queue),
             takes_pictures: later.takes_pictures.or(self.takes_pictures),
             steers: later.steers.or(self.steers),
+            elsewhere: later.elsewhere.or(self.elsewhere),
         }
     }
 }

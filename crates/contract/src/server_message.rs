@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Agent, AgentStatus, ChangeCounts, ChangeScope, ChangedFile, CliType, Details, ErrorCode,
-    FactsChange, ItemId, NowRow, OutsideDirectory, OutsideSession, Pictures, Policy, Project,
+    FactsChange, ItemId, KeepingProgress, NowRow, OutsideCount, OutsideDirectory, OutsideSession, Pictures, Policy, Project,
     ProjectId, SessionFacts, SessionId, SessionListItem, SessionState, Timestamp, Turn, TurnEvent,
     TurnId, UpsertObject,
 };
@@ -186,12 +186,28 @@ pub enum ServerMessage {
         project_id: Option<ProjectId>,
         /// Newest first.
         sessions: Vec<OutsideSession>,
-        /// Only without a project.
+        /// Only without a project: the projects that have any.
+        #[serde(default)]
+        projects: Vec<OutsideCount>,
+        /// Only without a project: directories that are no project.
         directories: Vec<OutsideDirectory>,
+        /// Whether new ones in projects are kept without being asked for.
+        #[serde(default)]
+        automatic: bool,
     },
-    /// How far adopting sessions is. Sent to all browsers.
+    #[serde(rename = "outside:found")]
+    OutsideFound {
+        /// As in the request.
+        query: String,
+        /// Newest first. Only those of projects.
+        sessions: Vec<OutsideSession>,
+    },
+    /// How far keeping sessions is. Sent to all browsers.
     #[serde(rename = "outside:progress")]
-    OutsideProgress { project_id: ProjectId, done: usize, total: usize },
+    OutsideProgress {
+        #[serde(flatten)]
+        progress: KeepingProgress,
+    },
     #[serde(rename = "workspace:offer")]
     WorkspaceOffer {
         project_id: ProjectId,

@@ -2,9 +2,10 @@
 //!
 //! Only lines of the types below are parsed; others (whole API requests among them) may be large.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use liminal_contract::Timestamp;
 use memchr::memmem;
@@ -13,7 +14,11 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::index::{self, Stamp};
-use crate::{Found, ends, title_of};
+use crate::{Found, ends, name_of, title_of};
+
+/// Claude Code deletes files that did not change for this long, unless its settings say otherwise.
+const KEEPS_DAYS: u64 = 30;
+const DAY: u64 = 24 * 60 * 60;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -36,8 +41,21 @@ pub fn files(config_dir: &Path) -> Vec<PathBuf> {
     index::entries(&config_dir.join("projects"))
         .flat_map(|project| index::entries(&project).collect::<Vec<_>>())
         .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
-        .filter(|path| stem(path).is_some_and(|stem| Uuid::try_parse(stem).is_ok()))
+        .filter(|path| stem(path).is_some_and(is_id))
         .collect()
+}
+
+/// How long Claude Code keeps a file that doesn't change, by the user's settings.
+pub fn keeps_for(config_dir: &Path) -> Duration {
+    let settings = fs::read(config_dir.join("settings.json")).unwrap_or_default();
+    let settings: Value = serde_json::from_slice(&settings).unwrap_or_default();
+    let days = settings["cleanupPeriodDays"].as_u64().filter(|days| *days > 0);
+    Duration::from_secs(days.unwrap_or(KEEPS_DAYS).saturating_mul(DAY))
+}
+
+/// In the form that Claude Code writes; an id may have others.
+fn is_id(text: &str) -> bool {
+    Uuid::try_parse(text).is_ok_and(|id| id.hyphenated().to_string() == text)
 }
 
 fn stem(path: &Path) -> Option<&str> {
@@ -63,12 +81,17 @@ pub fn read(path: &Path, file: &mut File, stamp: Stamp) -> io::Result<Option<Fou
     };
     let Some(agent_ref) = stem(path).map(str::to_owned) else { return Ok(None) };
     let began = timestamp.and_then(|at| Timestamp::parse(&at).ok()).unwrap_or(stamp.changed);
+    let (title, said) = match given_title(file, stamp.bytes)?.filter(|title| *title != said) {
+        Some(title) => (title, Some(said)),
+        None => (said, None),
+    };
     Ok(Some(Found {
         agent_ref,
         cwd,
-        title: given_title(file, stamp.bytes)?.unwrap_or(said),
-        branch: git_branch.filter(|branch| !branch.is_empty() && branch != "HEAD"),
-        version,
+        title,
+        said,
+        branch: name_of(git_branch).filter(|branch| branch != "HEAD"),
+        version: name_of(version),
         began,
         changed: stamp.changed,
         bytes: stamp.bytes,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::index::{self, Stamp};
-use crate::{Found, ends, title_of};
+use crate::{Found, ends, name_of, title_of};
 
 pub fn files(home: &Path) -> Vec<PathBuf> {
     let mut found = vec![home.join("sessions")];
@@ -57,8 +57,9 @@ pub fn read(file: &mut File, stamp: Stamp) -> io::Result<Option<Found>> {
         agent_ref,
         cwd: cwd.into(),
         title,
-        branch: about["git"]["branch"].as_str().map(str::to_owned),
-        version: words("cli_version"),
+        said: None,
+        branch: name_of(about["git"]["branch"].as_str().map(str::to_owned)),
+        version: name_of(words("cli_version")),
         began: began.unwrap_or(stamp.changed),
         changed: stamp.changed,
         bytes: stamp.bytes,

@@ -106,6 +106,7 @@ impl AcpAgent {
             "session/load" => return self.load(id, params),
             "session/resume" if self.brain.about().resume => self.resume(params),
             "session/close" => self.close(params),
+            "session/list" if !self.brain.about().sessions.is_empty() => self.list(params),
             "session/set_mode" => self.set_mode(params),
             "session/set_config_option" => self.set_config_option(params),
             "_session/steering" if self.brain.about().steering => self.steer(params),
@@ -150,6 +151,9 @@ impl AcpAgent {
         let mut session = json!({"close": {}});
         if about.resume {
             session["resume"] = json!({});
+        }
+        if !about.sessions.is_empty() {
+            session["list"] = json!({});
         }
         let methods: Vec<Value> = about
             .auth_methods
@@ -219,6 +223,20 @@ impl AcpAgent {
     fn resume(&self, params: &Value) -> Result<Value, Failure> {
         let session = self.known(params)?;
         Ok(self.state_of(&session))
+    }
+
+    /// The sessions from before the start, one on each page.
+    fn list(&self, params: &Value) -> Result<Value, Failure> {
+        let cwd = place(params)?;
+        let page: usize = params["cursor"].as_str().map_or(Ok(0), str::parse).unwrap_or(usize::MAX);
+        let seeded = &self.brain.about().sessions;
+        let sessions: Vec<Value> = seeded
+            .get(page)
+            .map(|seeded| json!({"sessionId": seeded.id, "cwd": cwd, "title": seeded.id}))
+            .into_iter()
+            .collect();
+        let next = (page.saturating_add(1) < seeded.len()).then(|| (page + 1).to_string());
+        Ok(json!({"sessions": sessions, "nextCursor": next}))
     }
 
     fn close(&self, params: &Value) -> Result<Value, Failure> {

@@ -97,6 +97,8 @@ fn record(session: &SessionId, number: usize) -> Result<SessionRecord, Box<dyn s
         policy: None,
         title_by: None,
         worktree: None,
+        directory: None,
+        copied_from: None,
         counts: None,
         other: serde_json::Map::new(),
     })

@@ -20,6 +20,8 @@ pub enum SessionFact {
     /// Whether a prompt may contain pictures.
     TakesPictures(bool),
     Steers(Steers),
+    /// Whether somebody works on the session in another program right now.
+    Elsewhere(bool),
     /// The agent's new id for the session.
     AgentRef(String),
     /// How far the agent's own history goes, so that additions from elsewhere can be told apart from ours.

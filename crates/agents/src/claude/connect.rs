@@ -53,8 +53,11 @@ impl Connect for Starter {
         let name = &shared.entry.name;
         let agent_ref = session.agent_ref();
         let known = shared.files.find(&agent_ref).is_some();
-        let conversation =
-            if known { Conversation::Resumed(&agent_ref) } else { Conversation::New(&agent_ref) };
+        let conversation = match &session.copy_of {
+            _ if known => Conversation::Resumed(&agent_ref),
+            Some(copy) => Conversation::Copied(copy, &agent_ref),
+            None => Conversation::New(&agent_ref),
+        };
         let trusted = shared.trust.is_confirmed(&session.project)
             || trust::brings(&session.project).is_empty();
         let settings = if trusted { Settings::All } else { Settings::User };

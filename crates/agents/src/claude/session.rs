@@ -4,7 +4,7 @@
 mod voice;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -18,6 +18,7 @@ use tokio::time::timeout;
 
 pub(super) use self::voice::ClaudeVoice;
 use super::connect::{Link, Starter};
+use super::elsewhere::Watch;
 use super::history::{Reader, SessionFiles};
 use super::normalise::Normaliser;
 use super::options::Options;
@@ -27,7 +28,7 @@ use crate::catalogue::AgentEntry;
 use crate::conversation::{Conversation, Heard, LineKind, Link as _, NotSet, SetOption};
 use crate::lifecycle::{Keeper, Timing};
 use crate::process::{GuardCommand, Stop};
-use crate::{AgentPrompt, Charge, Metered, Output, ProviderError, StatusChange};
+use crate::{AgentPrompt, Charge, CopyOf, Metered, Output, ProviderError, StatusChange};
 
 /// Pauses between looks at the agent's file, about 2.5 s in total: nothing reports when it has been written. Its last
 /// record decides whether it is complete, not the time.
@@ -61,6 +62,10 @@ pub(super) struct Session {
     pub id: SessionId,
     pub project: PathBuf,
     pub shared: Arc<Shared>,
+    /// What it continues while Claude Code has no file of it.
+    pub copy_of: Option<CopyOf>,
+    /// While it has no process: what other programs do with its file.
+    pub watch: Arc<Mutex<Option<Watch>>>,
     pub talk: Conversation<ClaudeVoice>,
 }
 
@@ -73,6 +78,7 @@ impl Session {
         project: PathBuf,
         output: mpsc::UnboundedSender<Metered>,
         options: (Vec<SessionOption>, Vec<(String, OptionValue)>),
+        copy_of: Option<CopyOf>,
     ) -> Arc<Self> {
         let mint = || TurnId::new(uuid::Uuid::now_v7().to_string());
         let normaliser =
@@ -86,7 +92,7 @@ impl Session {
             let voice = ClaudeVoice::new(name, normaliser);
             let talk = Conversation::new(name, keeper, voice, output);
             let talk = talk.with_options(options.0, options.1);
-            Self { id, project, shared, talk }
+            Self { id, project, shared, copy_of, watch: Arc::default(), talk }
         })
     }
 
@@ -98,6 +104,7 @@ impl Session {
     /// Sends the agent the user's message, after starting a process if there is none.
     pub async fn send(&self, turn: &TurnId, prompt: &AgentPrompt) -> Result<(), ProviderError> {
         let sending = self.talk.reserve()?;
+        *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.talk.link().await?;
         sending.prompt(turn, prompt)
     }

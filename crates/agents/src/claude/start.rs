@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::normalise::LOGIN;
 use super::options::Model;
 use super::wire::Command;
-use crate::ProviderError;
+use crate::{CopyOf, ProviderError};
 use crate::catalogue::AgentEntry;
 use crate::process::{Exit, Launch};
 
@@ -48,6 +48,8 @@ pub enum Conversation<'a> {
     /// To be created under this id.
     New(&'a str),
     Resumed(&'a str),
+    /// To be created under this id, as a copy.
+    Copied(&'a CopyOf, &'a str),
 }
 
 pub fn launch(
@@ -61,8 +63,13 @@ pub fn launch(
         Settings::User => "--setting-sources=user",
     };
     let which = match conversation {
-        Conversation::New(id) => format!("--session-id={id}"),
-        Conversation::Resumed(id) => format!("--resume={id}"),
+        Conversation::New(id) => vec![format!("--session-id={id}")],
+        Conversation::Resumed(id) => vec![format!("--resume={id}")],
+        Conversation::Copied(CopyOf { agent_ref, until }, id) => {
+            let until = until.as_ref().map(|record| format!("--resume-session-at={record}"));
+            let copied = ["--fork-session".to_owned(), format!("--session-id={id}")];
+            [format!("--resume={agent_ref}")].into_iter().chain(copied).chain(until).collect()
+        }
     };
     let mut launch = entry.launch(project).args([
         "--output-format",
@@ -74,8 +81,8 @@ pub fn launch(
         "--permission-prompt-tool=stdio",
         "--permission-mode=default",
         sources,
-        which.as_str(),
     ]);
+    launch.args.extend(which.into_iter().map(Into::into));
     launch.env_remove = std::env::vars_os()
         .map(|(name, _value)| name)
         .filter(|name| belongs_to_a_surrounding_session(name))

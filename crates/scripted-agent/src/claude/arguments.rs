@@ -10,7 +10,7 @@ use super::{Unable, merged};
 use crate::mint;
 
 /// Flags without a value. All others have one, in the next argument or after `=`.
-const BARE: [&str; 2] = ["--verbose", "--include-partial-messages"];
+const BARE: [&str; 3] = ["--verbose", "--include-partial-messages", "--fork-session"];
 
 #[derive(Debug, Default)]
 pub(crate) struct ClaudeArguments {
@@ -18,6 +18,7 @@ pub(crate) struct ClaudeArguments {
     pub(super) mode: Option<String>,
     session_id: Option<String>,
     resume: Option<String>,
+    forks: bool,
 }
 
 impl ClaudeArguments {
@@ -38,6 +39,7 @@ impl ClaudeArguments {
                 "--permission-mode" => read.mode = value,
                 "--session-id" => read.session_id = value,
                 "--resume" => read.resume = value,
+                "--fork-session" => read.forks = true,
                 _ => {}
             }
         }
@@ -67,6 +69,10 @@ impl ClaudeArguments {
                 &Ledger::resumed(0.0).nothing_used(),
             );
             return Err(Unable { message: Some(message), words });
+        }
+        if self.forks {
+            let id = self.session_id.clone().unwrap_or_else(mint::uuid);
+            return Ok((id.clone(), file.copied(cwd, &id)));
         }
         Ok((old.clone(), file))
     }

@@ -30,6 +30,15 @@ impl SessionFile {
         Self { path, last: Mutex::default() }
     }
 
+    /// A copy under another id. The real one writes it with the first message.
+    pub(super) fn copied(&self, cwd: &Path, session: &str) -> Self {
+        let copy = Self::of(cwd, session);
+        if let Err(error) = fs::copy(&self.path, &copy.path) {
+            say_on_stderr(&format!("could not copy {}: {error}", self.path.display()));
+        }
+        copy
+    }
+
     pub(super) fn exists(&self) -> bool {
         self.path.exists()
     }

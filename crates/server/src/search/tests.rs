@@ -35,6 +35,8 @@ impl Desk {
                 policy: None,
                 title_by: None,
                 worktree: None,
+                directory: None,
+                copied_from: None,
                 counts: None,
                 other: serde_json::Map::new(),
             };

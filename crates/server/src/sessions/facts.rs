@@ -106,6 +106,7 @@ impl Facts {
             SessionFact::Asks(asks) => self.shared.asks = asks,
             SessionFact::TakesPictures(takes) => self.shared.takes_pictures = Some(takes),
             SessionFact::Steers(steers) => self.shared.steers = steers,
+            SessionFact::Elsewhere(elsewhere) => self.shared.elsewhere = elsewhere,
             SessionFact::Options(options) => self.shared.options = bounded_options(options),
             SessionFact::Commands(commands) => self.shared.commands = bounded_commands(commands),
             SessionFact::Usage(usage) => self.shared.usage = Some(self.used(&usage)),

@@ -1,6 +1,7 @@
 //! The sessions' interface for the socket and HTTP.
 
 mod adopting;
+mod copying;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -91,9 +92,10 @@ impl Surroundings {
 
     /// Where a session works.
     pub fn directory(&self, record: &SessionRecord) -> PathBuf {
-        match &record.worktree {
-            Some(worktree) => PathBuf::from(&worktree.path),
-            None => self.project_dir(&record.project_id),
+        match (&record.worktree, &record.directory) {
+            (Some(worktree), _) => PathBuf::from(&worktree.path),
+            (None, Some(directory)) => PathBuf::from(directory),
+            (None, None) => self.project_dir(&record.project_id),
         }
     }
 }
@@ -193,6 +195,8 @@ impl SessionService {
             policy,
             title_by: None,
             worktree,
+            directory: None,
+            copied_from: None,
             counts: None,
             other: serde_json::Map::new(),
         };

@@ -10,6 +10,7 @@ mod apply;
 mod ask;
 mod checkpoints;
 mod continuing;
+mod elsewhere;
 mod ending;
 mod history;
 mod options;
@@ -20,7 +21,7 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use liminal_agents::{CliProvider, Metered, ProviderError, ProviderSession};
+use liminal_agents::{CliProvider, Elsewhere, Metered, ProviderError, ProviderSession};
 use liminal_contract::{
     Answer, AttachedState, ItemId, OutcomeBy, Prompt, ServerMessage, SessionState, TurnId, WhenBusy,
 };
@@ -40,6 +41,7 @@ use super::transcript::Transcript;
 use super::turn::TurnState;
 pub use ask::SessionRequest;
 use checkpoints::{CheckpointsUnderWay, Taken};
+use elsewhere::Watching;
 pub use options::OptionChange;
 use options::OptionsUnderWay;
 
@@ -69,6 +71,7 @@ pub struct SessionTask {
     /// Permissions to refuse once the agent has the message that was sent instead.
     refusing: Vec<ItemId>,
     checkpoints: CheckpointsUnderWay,
+    watching: Watching,
     /// Who waits until the session is attached.
     loading: Vec<Reply<()>>,
 }
@@ -154,6 +157,10 @@ enum Done {
     /// The checkpoint before this turn takes too long to wait for.
     CheckpointLate(TurnId),
     Checkpointed(Taken),
+    /// What another program does with the session.
+    Looked(Elsewhere),
+    /// The agent's file was compared with what we know.
+    Compared { has_grown: bool },
 }
 
 impl SessionTask {
@@ -203,6 +210,7 @@ impl SessionTask {
             options: OptionsUnderWay::default(),
             refusing: Vec::new(),
             checkpoints: CheckpointsUnderWay::default(),
+            watching: Watching::default(),
             loading: Vec::new(),
             around,
         };
@@ -215,6 +223,7 @@ impl SessionTask {
         if self.queue.hold(Hold::Restarted) {
             self.commit_queue(|| {});
         }
+        self.learn_elsewhere(false);
         loop {
             let deadline = self.next_deadline();
             tokio::select! {
@@ -235,6 +244,7 @@ impl SessionTask {
                     }
                     self.flush();
                     self.continue_if_due();
+                    self.look_if_due();
                 }
             }
             self.start_next();
@@ -256,6 +266,7 @@ impl SessionTask {
             self.processor.next_deadline(),
             self.silence.deadline(),
             self.continues_at().map(|at| self.clock.when(at)),
+            self.next_look(),
         ];
         pending.into_iter().flatten().fold(self.clock.next_check(), Duration::min)
     }
@@ -273,6 +284,7 @@ impl SessionTask {
             && !self.tie.is_waited_for()
             && self.options.are_set()
             && self.checkpoints.are_taken()
+            && self.watching.is_idle()
             && !self.recorder.transcript().is_answering()
             && !self.recorder.has_followers()
             && self.recorder.is_all_committed()
@@ -307,6 +319,8 @@ impl SessionTask {
             Done::Killed { result, reply } => self.killed(result, reply),
             Done::CheckpointLate(turn) => self.go_on_without_checkpoint(&turn),
             Done::Checkpointed(taken) => self.checkpointed(taken),
+            Done::Looked(seen) => self.looked_elsewhere(seen),
+            Done::Compared { has_grown } => self.compared(has_grown),
         }
     }
 

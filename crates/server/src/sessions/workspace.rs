@@ -1,4 +1,4 @@
-//! Where a session works: in the project's directory, or in a worktree of its own.
+//! Where a session works: in the project's directory, in a worktree of its own, or where it was made outside.
 
 use std::path::{Path, PathBuf};
 
@@ -53,15 +53,25 @@ impl SessionService {
         let record = self.record(session)?;
         let project = self.around.projects.workable(&record.project_id).await;
         let project = project.map_err(|error| Failure::from(error).about(session.clone()))?;
-        let Some(Worktree { path, branch, .. }) = record.worktree else {
-            return Ok(PathBuf::from(project.path));
+        let (path, what) = match (record.worktree, record.directory) {
+            (Some(Worktree { path, branch, .. }), _) => {
+                let what = format!(
+                    "The worktree {path} no longer exists. Its commits are on the branch {branch}."
+                );
+                (path, what)
+            }
+            (None, Some(path)) => {
+                let what = format!(
+                    "The directory {path}, in which this session works, no longer exists. \
+                     The transcript is kept; restore the directory to continue."
+                );
+                (path, what)
+            }
+            (None, None) => return Ok(PathBuf::from(project.path)),
         };
         let asked = path.clone();
         let is_there = tokio::task::spawn_blocking(move || Path::new(&asked).is_dir()).await;
         if !is_there.unwrap_or(false) {
-            let what = format!(
-                "The worktree {path} no longer exists. Its commits are on the branch {branch}."
-            );
             let failure = Failure::new(ErrorCode::ProjectPathInvalid, what);
             return Err(failure.about(session.clone()));
         }

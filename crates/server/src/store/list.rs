@@ -160,6 +160,8 @@ mod tests {
             policy: None,
             title_by: None,
             worktree: None,
+            directory: None,
+            copied_from: None,
             counts: None,
             other: serde_json::Map::new(),
         })

@@ -51,6 +51,12 @@ pub struct SessionRecord {
     /// Absent: it works in the project's directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Worktree>,
+    /// Where it was made outside, if that is not the project's directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// The agent's id of the session that it is a copy of. The agent makes the copy with the first message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copied_from: Option<String>,
     /// After its last turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<ChangeCounts>,
@@ -80,6 +86,12 @@ pub(super) struct Sessions {
 impl Document for Sessions {
     const FILE: &'static str = "sessions.json";
     const LIST: &'static str = "sessions";
+}
+
+impl Sessions {
+    pub(super) fn ids(&self) -> Vec<SessionId> {
+        self.sessions.iter().map(|record| record.id.clone()).collect()
+    }
 }
 
 fn write_records<S: Serializer>(

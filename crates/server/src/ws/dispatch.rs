@@ -166,8 +166,25 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         Asked::OutsideList { project_id } => {
             answer(reply, async move { outside::list(&app, project_id).await });
         }
+        Asked::OutsideAsk { project_id } => {
+            answer(reply, async move { app.keeping.ask_agents(&project_id).await });
+        }
+        Asked::OutsideFind { query } => {
+            answer(reply, async move { app.keeping.find(query).await });
+        }
         Asked::OutsideAdopt { project_id, cli_type, refs } => {
-            answer(reply, async move { outside::adopt(app, project_id, &cli_type, refs).await });
+            answer(reply, async move { outside::adopt(&app, project_id, &cli_type, refs).await });
+        }
+        Asked::OutsideKeep { project_id, sessions } => {
+            answer(reply, async move { outside::keep(&app, project_id, sessions).await });
+        }
+        Asked::OutsideStop {} => answer(reply, async move { outside::stop(&app).await }),
+        Asked::OutsideAutomatic { on } => {
+            answer(reply, async move { outside::set_automatic(&app, on).await });
+        }
+        Asked::SessionCopy { session_id } => {
+            let asker = client.id;
+            answer(reply, async move { outside::copy(app, asker, session_id).await });
         }
         Asked::AgentsList {} => reply.with(ServerMessage::AgentsList { agents: app.agents.list() }),
         // Begun here, so that the later of two replaces the earlier.

@@ -1,11 +1,15 @@
 //! Sessions that were made in a terminal: listed when asked for, adopted once, read without their agent.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use liminal_contract::{ClientMessage, OutsideSession, Project, ServerMessage, SessionId};
+use liminal_contract::{
+    ClientMessage, KeepingProgress, KeepingState, OutsideSession, Project, ServerMessage, SessionId,
+    SessionListItem,
+};
 use liminal_scripted_agent::{Steps, script};
+use serde_json::{Value, json};
 
-use crate::support::{App, Browser, Launch, descendants};
+use crate::support::{App, Browser, Launch, descendants, in_time};
 
 const OUTSIDE: &str = "1b671a64-40d5-491e-99b0-da01ff1f3341";
 
@@ -42,6 +46,44 @@ async fn adopt(browser: &mut Browser, project: &Project, agent_ref: &str) {
     assert_eq!(browser.ask(asked).await, ServerMessage::Ok {});
 }
 
+/// Keeps all, and waits until that is done.
+async fn keep(browser: &mut Browser, project: &Project) {
+    let project_id = Some(project.id.clone());
+    let asked = ClientMessage::OutsideKeep { project_id, sessions: None };
+    assert_eq!(browser.ask(asked).await, ServerMessage::Ok {});
+    sees_kept(browser).await;
+}
+
+async fn sees_kept(browser: &mut Browser) -> KeepingProgress {
+    loop {
+        let told = browser.sees_told("outside:progress").await;
+        let ServerMessage::OutsideProgress { progress } = told else { panic!("{told:?}") };
+        if progress.state != KeepingState::Keeping {
+            return progress;
+        }
+    }
+}
+
+/// A transcript of one turn, as Claude Code writes it, in this directory and folder.
+fn transcript(app: &App, folder: &str, id: &str, cwd: &Path, words: &str) -> PathBuf {
+    let folder = app.launch().home().join(".claude/projects").join(folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let (said, answered) = (uuid::Uuid::now_v7().to_string(), uuid::Uuid::now_v7().to_string());
+    let about = json!({"cwd": cwd, "timestamp": "2026-01-02T03:04:05.000Z", "isSidechain": false});
+    let with = |mut line: Value| {
+        line.as_object_mut().unwrap().extend(about.as_object().unwrap().clone());
+        format!("{line}\n")
+    };
+    let message = json!({"id": answered, "model": "m", "stop_reason": "end_turn",
+        "content": [{"type": "text", "text": "Done."}]});
+    let text = with(json!({"type": "user", "uuid": said, "parentUuid": null,
+        "message": {"role": "user", "content": words}}))
+        + &with(json!({"type": "assistant", "uuid": answered, "parentUuid": said, "message": message}));
+    let path = folder.join(format!("{id}.jsonl"));
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
 fn adopted() -> SessionId {
     SessionId::parse(&format!("claude-code:{OUTSIDE}")).unwrap()
 }
@@ -49,12 +91,13 @@ fn adopted() -> SessionId {
 #[tokio::test]
 async fn a_session_from_the_terminal_is_adopted_once_and_read_without_its_agent() {
     let (app, mut browser, project, _copy) = started().await;
-    let ServerMessage::OutsideList { directories, .. } =
+    let ServerMessage::OutsideList { projects, directories, .. } =
         browser.ask(ClientMessage::OutsideList { project_id: None }).await
     else {
         panic!()
     };
-    assert_eq!((directories[0].path.as_str(), directories[0].count), (project.path.as_str(), 1));
+    assert_eq!((&projects[0].project_id, projects[0].count), (&project.id, 1));
+    assert!(directories.is_empty(), "the project itself is not offered as one");
     let found = outside(&mut browser, &project).await;
     assert_eq!(found.len(), 1, "our own session is not among them");
     assert_eq!((found[0].agent_ref.as_str(), found[0].title.as_str()), (OUTSIDE, "Mend the cart"));
@@ -79,8 +122,7 @@ async fn a_session_from_the_terminal_is_adopted_once_and_read_without_its_agent(
 #[tokio::test]
 async fn an_adopted_transcript_stays_when_the_agent_deletes_its_file() {
     let (_app, mut browser, project, copy) = started().await;
-    adopt(&mut browser, &project, OUTSIDE).await;
-    browser.sees_told("outside:progress").await;
+    keep(&mut browser, &project).await;
     std::fs::remove_file(copy).unwrap();
     assert_eq!(browser.opens(&adopted()).await.texts(), ["Mend the cart", "Noted."]);
 }
@@ -88,8 +130,7 @@ async fn an_adopted_transcript_stays_when_the_agent_deletes_its_file() {
 #[tokio::test]
 async fn what_was_deleted_here_is_not_offered_again() {
     let (_app, mut browser, project, _copy) = started().await;
-    adopt(&mut browser, &project, OUTSIDE).await;
-    browser.sees_told("outside:progress").await;
+    keep(&mut browser, &project).await;
     let asked = ClientMessage::SessionDelete { session_id: adopted() };
     browser.ask(asked).await;
     assert!(outside(&mut browser, &project).await.is_empty());
@@ -107,4 +148,129 @@ async fn a_session_of_another_directory_is_not_adopted() {
     }
     assert!(browser.sessions(&other).await.is_empty());
     assert_eq!(outside(&mut browser, &project).await.len(), 1);
+}
+
+fn numbered(number: usize) -> String {
+    format!("1b671a64-40d5-491e-99b0-{number:012}")
+}
+
+#[tokio::test]
+async fn sessions_of_subdirectories_and_worktrees_belong_to_the_project_and_work_where_they_were_made() {
+    let (app, mut browser, project, _copy) = started().await;
+    let directory = PathBuf::from(&project.path);
+    let inner = directory.join("api");
+    std::fs::create_dir_all(&inner).unwrap();
+    let beside = PathBuf::from(app.directory("beside")).canonicalize().unwrap();
+    let kept = directory.join(".git/worktrees/beside");
+    std::fs::create_dir_all(&kept).unwrap();
+    std::fs::write(kept.join("gitdir"), beside.join(".git").display().to_string()).unwrap();
+    transcript(&app, "inner", &numbered(1), &inner, "In the api");
+    transcript(&app, "beside", &numbered(2), &beside, "In the worktree");
+
+    let found = outside(&mut browser, &project).await;
+    let titles: Vec<_> = found.iter().map(|session| session.title.as_str()).collect();
+    assert!(titles.contains(&"In the api") && titles.contains(&"In the worktree"), "{titles:?}");
+    adopt(&mut browser, &project, &numbered(1)).await;
+    let listed = browser.sessions(&project).await;
+    let inside = listed.iter().find(|session| session.title == "In the api").unwrap();
+    assert_eq!(inside.directory.as_deref(), inner.to_str());
+
+    let session = inside.id.clone();
+    browser.opens(&session).await;
+    std::fs::remove_dir(&inner).unwrap();
+    let refused = app.post(&format!("/api/session/{session}/send"), &json!({"content": "x"})).await;
+    assert_eq!(refused.status, 400, "the directory is gone");
+    assert_eq!(browser.opens(&session).await.texts(), ["In the api", "Done."]);
+}
+
+#[tokio::test]
+async fn keeping_is_stopped_at_once_and_continued_after_a_restart() {
+    let (app, mut browser, project, _copy) = started().await;
+    let directory = PathBuf::from(&project.path);
+    for number in 0..40 {
+        transcript(&app, "many", &numbered(number), &directory, "One of many");
+    }
+    let asked = ClientMessage::OutsideStop {};
+    assert_eq!(browser.ask(asked).await, ServerMessage::Ok {});
+    keep(&mut browser, &project).await;
+    assert_eq!(browser.sessions(&project).await.len(), 42);
+
+    let launch = app.launch().clone();
+    app.stop().await;
+    let waiting: Vec<Value> = (40..43)
+        .map(|number| json!({"projectId": project.id, "sessionId": format!("claude-code:{}", numbered(number))}))
+        .collect();
+    let keeping = json!({"version": 1, "data": {"waiting": waiting}});
+    std::fs::write(launch.data_dir().join("keeping.json"), keeping.to_string()).unwrap();
+    let app = launch.start().await;
+    for number in 40..43 {
+        transcript(&app, "many", &numbered(number), &directory, "Left over");
+    }
+    let app = app.restart().await;
+    let mut browser = app.browser().await;
+    let kept = async {
+        let is_left_over = |session: &SessionListItem| session.title == "Left over";
+        while browser.sessions(&project).await.into_iter().filter(is_left_over).count() < 3 {}
+    };
+    in_time(kept).await.unwrap();
+}
+
+#[tokio::test]
+async fn files_that_are_damaged_empty_or_huge_are_no_hindrance() {
+    let (app, mut browser, project, _copy) = started().await;
+    let directory = PathBuf::from(&project.path);
+    let path = transcript(&app, "odd", &numbered(1), &directory, "Half of it");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, &text[..text.len() - 20]).unwrap();
+    let folder = path.parent().unwrap();
+    std::fs::write(folder.join(format!("{}.jsonl", numbered(2))), "").unwrap();
+    std::fs::write(folder.join(format!("{}.jsonl", numbered(3))), b"\x00\xff{\n[]\nnull\n").unwrap();
+    std::fs::create_dir(folder.join(format!("{}.jsonl", numbered(4)))).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", folder.join(format!("{}.jsonl", numbered(5)))).unwrap();
+    let huge = transcript(&app, "odd", &numbered(6), &directory, "Very long");
+    let file = std::fs::OpenOptions::new().write(true).open(&huge).unwrap();
+    file.set_len(200 * 1024 * 1024).unwrap(); // The rest is zeros, without a line end.
+
+    let found = outside(&mut browser, &project).await;
+    let mut titles: Vec<_> = found.iter().map(|session| session.title.as_str()).collect();
+    titles.sort_unstable();
+    assert_eq!(titles, ["Half of it", "Mend the cart", "Very long"]);
+    keep(&mut browser, &project).await;
+    let session = SessionId::parse(&format!("claude-code:{}", numbered(6))).unwrap();
+    assert_eq!(browser.opens(&session).await.texts(), ["Very long", "Done."]);
+}
+
+#[tokio::test]
+async fn five_thousand_transcripts_are_listed_and_found_by_their_words() {
+    let (app, mut browser, project, _copy) = started().await;
+    let directory = PathBuf::from(&project.path);
+    for number in 0..5000 {
+        transcript(&app, "crowd", &numbered(number), &directory, &format!("Number {number}"));
+    }
+    assert_eq!(outside(&mut browser, &project).await.len(), 5001);
+    let asked = ClientMessage::OutsideFind { query: "number 4321".to_owned() };
+    let ServerMessage::OutsideFound { sessions, .. } = browser.ask(asked).await else { panic!() };
+    let titles: Vec<_> = sessions.iter().map(|session| session.title.as_str()).collect();
+    assert_eq!(titles, ["Number 4321"]);
+}
+
+#[tokio::test]
+async fn what_an_agent_deletes_soon_is_said_and_new_ones_are_kept_by_themselves_if_the_user_wants() {
+    let (app, mut browser, project, _copy) = started().await;
+    let directory = PathBuf::from(&project.path);
+    let path = transcript(&app, "old", &numbered(1), &directory, "Old");
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(28 * 24 * 60 * 60);
+    std::fs::File::open(&path).unwrap().set_modified(old).unwrap();
+    let found = outside(&mut browser, &project).await;
+    let due: Vec<_> = found.iter().filter(|session| session.deleted_at.is_some()).collect();
+    assert_eq!((found.len(), due.len(), due[0].title.as_str()), (2, 1, "Old"));
+
+    let doctor = app.launch().command(&["doctor", "--port", "0"]).output().await.unwrap();
+    let doctor = String::from_utf8(doctor.stdout).unwrap();
+    assert!(doctor.contains("1 of them are due for deletion"), "{doctor}");
+    let asked = ClientMessage::OutsideAutomatic { on: true };
+    browser.ask(asked).await;
+    sees_kept(&mut browser).await;
+    assert_eq!(browser.sessions(&project).await.len(), 3);
+    assert!(outside(&mut browser, &project).await.is_empty());
 }

@@ -15,6 +15,7 @@ mod commands;
 mod damaged_files;
 mod dependencies;
 mod door;
+mod elsewhere;
 mod facts;
 mod forms;
 mod full_disk;

@@ -22,6 +22,8 @@ fn record() -> SessionRecord {
         policy: None,
         title_by: None,
         worktree: None,
+        directory: None,
+        copied_from: None,
         counts: None,
         other: serde_json::Map::new(),
     }

@@ -2,7 +2,9 @@
 
 use std::mem;
 
-use liminal_agents::{History, LoadSession, Metered, NewSession, ProviderError, ProviderSession};
+use liminal_agents::{
+    CopyOf, History, LoadSession, Metered, NewSession, ProviderError, ProviderSession,
+};
 use liminal_contract::{Details, NoticeAction, OutcomeBy, SessionId, Severity, TurnId, TurnOrigin};
 use liminal_stream::Source;
 
@@ -17,13 +19,7 @@ impl SessionTask {
     /// Attaches the session to its agent, unless that is already in progress.
     pub(super) fn attach(&mut self, reason: Reason) {
         let Some(history) = self.tie.make(reason, self.facts.mark.as_ref()) else { return };
-        let mut load = LoadSession {
-            session_id: self.facts.id().clone(),
-            agent_ref: self.facts.agent_ref(),
-            project_dir: self.around.directory(&self.facts.record),
-            history,
-            options: self.facts.shared.options.clone(),
-        };
+        let mut load = self.load_of(history);
         let (provider, back) = (self.provider.clone(), self.back.clone());
         let (journal, id) = (self.around.journal.clone(), self.facts.id().clone());
         tokio::spawn(async move {
@@ -40,6 +36,19 @@ impl SessionTask {
             let result = provider.load_session(load).await;
             let _task_ended = back.send(Done::Attached(result));
         });
+    }
+
+    pub(super) fn load_of(&self, history: History) -> LoadSession {
+        let until = self.facts.mark.as_ref().map(|mark| mark.last_id.clone());
+        let copied_from = self.facts.record.copied_from.clone();
+        LoadSession {
+            session_id: self.facts.id().clone(),
+            agent_ref: self.facts.agent_ref(),
+            project_dir: self.around.directory(&self.facts.record),
+            history,
+            options: self.facts.shared.options.clone(),
+            copy_of: copied_from.map(|agent_ref| CopyOf { agent_ref, until }),
+        }
     }
 
     /// Attaches the session, and answers when its agent runs.
@@ -144,7 +153,7 @@ impl SessionTask {
                 let (provider, back) = (self.provider.clone(), self.back.clone());
                 let id = self.facts.id().clone();
                 let store = self.around.attachments.clone();
-                let workspace = self.around.project_dir(&self.facts.record.project_id);
+                let workspace = self.around.directory(&self.facts.record);
                 tokio::spawn(async move {
                     let prompt = attaching::loaded(store, workspace, prompt).await;
                     let result = provider.send_message(&id, &turn, &prompt).await;

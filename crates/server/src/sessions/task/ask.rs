@@ -17,7 +17,7 @@ use super::super::recorder::{Repeated, Step};
 use super::super::session::{Open, Reply, Sent};
 use super::super::turn::{Stop, TurnState};
 use super::options::OptionChange;
-use super::{Asker, SessionTask, Then, UserMessage, WaitingRequest};
+use super::{Asker, SessionTask, Then, UserMessage};
 use crate::failure::Failure;
 use crate::feed::{Follow, Outbox};
 use crate::journal::Change;
@@ -75,11 +75,7 @@ impl SessionTask {
             SessionRequest::Load(reply) => self.load(reply),
             SessionRequest::Send { prompt, request_id, when_busy, sender, reply } => {
                 let message = UserMessage { prompt, request_id, when_busy, sender, reply };
-                // The message comes after all of the history.
-                let waits = self.tie.wait(WaitingRequest::Send(message));
-                if let Err(WaitingRequest::Send(message)) = waits {
-                    self.send(message);
-                }
+                self.send_after_comparing(message);
             }
             SessionRequest::Queue { message, act, reply } => {
                 self.act_on_queue(&message, act, reply);
@@ -124,6 +120,8 @@ impl SessionTask {
             request_id.as_deref().and_then(|id| self.repeated(id, &prompt.content))
         {
             let _asker_left = reply.send(answer);
+        } else if self.facts.shared.elsewhere {
+            let _asker_left = reply.send(Err(self.is_elsewhere()));
         } else if self.facts.refuses_pictures_of(&prompt) {
             let words = "This agent doesn't take pictures. Remove them and send again.";
             let failure = Failure::new(ErrorCode::AttachmentUnsupported, words);
@@ -224,6 +222,10 @@ impl SessionTask {
 
     /// The user's Stop: nothing else is sent after it without them.
     fn stop(&mut self, reply: Reply<()>) {
+        if self.facts.shared.elsewhere {
+            let _asker_left = reply.send(Err(self.is_elsewhere()));
+            return;
+        }
         self.queue.calm();
         if let Learnt::Changed(change) = self.facts.plan(None) {
             self.facts_changed(change);

@@ -16,7 +16,7 @@ impl SessionTask {
         if self.queue.is_empty() || !self.turn.is_idle() || self.tie.has_history_under_way() {
             return;
         }
-        if !self.has_project() {
+        if !self.has_project() || self.facts.shared.elsewhere {
             return;
         }
         if let Some((next, waiting)) = self.queue.next() {
