@@ -1,6 +1,7 @@
 /** What was made outside: how many in each project, and the progress of keeping them. */
 
 import { el, setText } from "../shared/dom.js"
+import { icon } from "../shared/icons.js"
 
 /** @import { Frame, KeepingProgress, OutsideCount, OutsideDirectory } from "../contract.js" */
 /** @import { Socket } from "../shared/socket.js" */
@@ -13,8 +14,6 @@ import { el, setText } from "../shared/dom.js"
 /** @type {OutsideState} */
 export const nothingOutside = { directories: [], projects: [], automatic: false }
 
-/** How long the end is shown (milliseconds). */
-const SHOWN = 6000
 /** Looked again when the page comes back, but not more often than this (milliseconds). */
 const AGAIN = 30_000
 
@@ -23,26 +22,29 @@ export function mountKeeping(root, { socket, set }) {
   const words = el("span", { class: "toast-text" })
   const bar = el("progress", { class: "keeping-bar", "aria-label": "Kept" })
   const stop = el("button", { class: "toast-action", type: "button", text: "Stop" })
-  const toast = el("div", { class: "toast", role: "status", hidden: true }, words, bar, stop)
+  const close = el("button", { class: "icon-button", type: "button", "aria-label": "Dismiss" }, icon("close"))
+  const toast = el("div", { class: "toast", role: "status", hidden: true }, words, bar, stop, close)
   root.append(el("div", { class: "toasts keeping" }, toast))
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let leaving
+  let isAutomatic = false
   let looked = -Infinity
 
-  stop.addEventListener("click", () => socket().request({ type: "outside:stop" }).catch(() => {}))
+  close.addEventListener("click", () => (toast.hidden = true))
+  stop.addEventListener("click", () =>
+    socket()
+      .request({ type: "outside:stop" })
+      .catch(() => {}),
+  )
 
   /** @param {KeepingProgress} progress */
   function show(progress) {
     const isRunning = progress.state === "keeping"
-    clearTimeout(leaving)
-    toast.hidden = false
+    // Nobody asked for what is kept by itself.
+    toast.hidden = isAutomatic && !isRunning
     bar.hidden = stop.hidden = !isRunning
     bar.max = progress.total
     bar.value = progress.done
     setText(words, keepingWords(progress))
-    if (isRunning) return
-    leaving = setTimeout(() => (toast.hidden = true), SHOWN)
-    look()
+    if (!isRunning) look()
   }
 
   function look() {
@@ -51,7 +53,9 @@ export function mountKeeping(root, { socket, set }) {
       .request({ type: "outside:list" }, { quietly: true })
       .then(
         (frame) => {
-          if (frame.type === "outside:list") set(frame)
+          if (frame.type !== "outside:list") return
+          isAutomatic = frame.automatic
+          set(frame)
         },
         () => {}, // asked again after a reconnect
       )
@@ -70,7 +74,6 @@ export function mountKeeping(root, { socket, set }) {
     },
     destroy() {
       document.removeEventListener("visibilitychange", back)
-      clearTimeout(leaving)
       toast.parentElement?.remove()
     },
   }

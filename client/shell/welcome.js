@@ -111,12 +111,19 @@ export function mountWelcome(root, deps) {
 }
 
 /** @param {Agent} agent */
-const agentRow = ({ cliType, name, ready, version, install }) =>
+const agentRow = ({ cliType, name, ready, version, loggedIn, login, install }) =>
   el(
     "li",
     { class: "first-agent" },
     agentMark(cliType, name),
     el("span", { class: "first-name", text: name }),
-    el("span", { class: "first-path", text: ready === "missing" ? "not installed" : (version ?? "") }),
-    ready === "missing" && install ? commandLine(install) : el("span", { class: "first-ready", text: "ready" }),
+    el("span", {
+      class: "first-path",
+      text: ready === "missing" ? "not installed" : loggedIn === false ? "not logged in" : (version ?? ""),
+    }),
+    ready === "missing" && install
+      ? commandLine(install)
+      : loggedIn === false && login
+        ? commandLine(login)
+        : el("span", { class: "first-ready", text: loggedIn ? "logged in" : "ready" }),
   )

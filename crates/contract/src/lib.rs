@@ -32,8 +32,8 @@ pub use facts::{
 };
 pub use http::{
     About, AskChallenge, AskTicket, AttachedSession, AttachedState, BrowserEntry, Browsers,
-    Challenge, CreateSession, Health, KeepOutside, LoggedIn, Login, Proof, SendAccepted, SendMessage,
-    SessionHandle, SessionStatus, Sessions, Ticket,
+    Challenge, CreateSession, Health, KeepOutside, LoggedIn, Login, Proof, SendAccepted,
+    SendMessage, SessionHandle, SessionStatus, Sessions, Ticket,
 };
 pub use id::{CliType, InvalidId, ItemId, ProjectId, SessionId, TurnId};
 pub use item::{
@@ -42,9 +42,7 @@ pub use item::{
     Question, QuestionOption, Severity, ToolKind, UpsertObject,
 };
 pub use now::NowRow;
-pub use outside::{
-    KeepingProgress, KeepingState, OutsideCount, OutsideDirectory, OutsideSession,
-};
+pub use outside::{KeepingProgress, KeepingState, OutsideCount, OutsideDirectory, OutsideSession};
 pub use project::{Agent, AgentStatus, Project, Readiness};
 pub use server_message::{FileEntry, FileKind, Frame, HistoryMode, Hit, ServerMessage, Snippet};
 pub use session::{Cursor, Policy, SessionListItem, SessionState, WorkspaceChoice, Worktree};

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Agent, AgentStatus, ChangeCounts, ChangeScope, ChangedFile, CliType, Details, ErrorCode,
-    FactsChange, ItemId, KeepingProgress, NowRow, OutsideCount, OutsideDirectory, OutsideSession, Pictures, Policy, Project,
-    ProjectId, SessionFacts, SessionId, SessionListItem, SessionState, Timestamp, Turn, TurnEvent,
-    TurnId, UpsertObject,
+    FactsChange, ItemId, KeepingProgress, NowRow, OutsideCount, OutsideDirectory, OutsideSession,
+    Pictures, Policy, Project, ProjectId, SessionFacts, SessionId, SessionListItem, SessionState,
+    Timestamp, Turn, TurnEvent, TurnId, UpsertObject,
 };
 
 /// A message. A reply also has the id of its request, but only for the browser that sent it.

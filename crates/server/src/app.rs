@@ -18,8 +18,8 @@ use crate::failure::Failure;
 use crate::feed::{Hub, Outbox};
 use crate::files::Files;
 use crate::journal::{self, Health, Journal};
-use crate::marks::Marks;
 use crate::keeping::Keeping;
+use crate::marks::Marks;
 use crate::outside::Outside;
 use crate::projects::Projects;
 use crate::providers;
@@ -107,8 +107,8 @@ impl App {
         let (statuses, changes) = mpsc::unbounded_channel();
         let registry = providers::register(&catalogue, config, data_dir, &guard, &statuses, &trust);
         let outside = Outside::new(&catalogue, data_dir);
-        let agents = Agents::new(catalogue, guard);
-        agents.follow(changes, hub.clone());
+        let agents = Agents::new(catalogue, guard, hub.clone());
+        agents.follow(changes);
 
         let file_changes = Arc::new(Changes::new(data_dir, journal.clone()));
         let service = SessionService::start(Surroundings {

@@ -111,7 +111,7 @@ fn execute(command: Command) -> Result<(), Stopped> {
         }
         Command::Import { flags, what } => {
             let config = Config::read(flags, &variables).map_err(Stopped::usage)?;
-            import::import(config, &what)
+            import::import(config, what)
         }
         Command::Serve(flags) => {
             let config = Config::read(flags, &variables).map_err(Stopped::usage)?;

@@ -48,8 +48,8 @@ pub fn examine(config: &Config) -> Result<(), Stopped> {
     for problem in catalogue.problems() {
         line("agents.json", Finding::bad(problem.to_string()))?;
     }
-    for (what, finding) in outside(config, &catalogue) {
-        line(what, finding)?;
+    if let Some(finding) = outside(config, &catalogue) {
+        line("Terminal", finding)?;
     }
     say("\nAgents")?;
     runtime.block_on(async {
@@ -112,7 +112,7 @@ fn address(config: &Config) -> Finding {
 }
 
 /// Sessions made in a terminal that their agent deletes soon.
-fn outside(config: &Config, catalogue: &Catalogue) -> Option<(&'static str, Finding)> {
+fn outside(config: &Config, catalogue: &Catalogue) -> Option<Finding> {
     let data_dir = &config.data_dir;
     let mut ours: HashSet<_> = store::listed_ids(data_dir).ok()?.into_iter().collect();
     ours.extend(RefsFile::open(data_dir).all());
@@ -126,7 +126,7 @@ fn outside(config: &Config, catalogue: &Catalogue) -> Option<(&'static str, Find
              (cleanupPeriodDays in Claude Code's settings). `liminal import --all` keeps them"
         ),
     };
-    Some(("Terminal", Finding::good(text)))
+    Some(Finding::good(text))
 }
 
 async fn agent(entry: &AgentEntry, guard: &GuardCommand) -> String {

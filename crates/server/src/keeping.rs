@@ -162,7 +162,8 @@ impl Keeping {
             .collect();
         let count = new.len();
         if count > 0 {
-            let all: Vec<Waiting> = self.state().waiting.iter().cloned().chain(new.clone()).collect();
+            let all: Vec<Waiting> =
+                self.state().waiting.iter().cloned().chain(new.clone()).collect();
             self.file.set_waiting(all).await?;
             self.enqueue(new);
         }
@@ -215,6 +216,7 @@ impl Keeping {
             Ok(seen) => seen.into_iter().map(|seen| (seen.id.clone(), seen.found)),
             Err(failure) => {
                 tracing::warn!(failure.message, "sessions made outside can't be kept");
+                self.state().progress.state = KeepingState::Stopped;
                 return;
             }
         };

@@ -109,8 +109,7 @@ fn seen(
     ours: &HashSet<SessionId>,
     projects: Vec<Project>,
 ) -> Vec<Seen> {
-    let owners =
-        Owners::new(projects.into_iter().map(|project| (project.path.into(), project.id)));
+    let owners = Owners::new(projects.into_iter().map(|project| (project.path.into(), project.id)));
     let soon = Timestamp::from(SystemTime::now() + SOON);
     let mut all: Vec<Seen> = Vec::new();
     for (cli_type, place) in places {

@@ -108,7 +108,8 @@ pub fn during(
         });
         run(app, claim, stop, until).await;
         // A signal leaves the rest for the next time.
-        if working.is_finished() { working.await.unwrap_or(Ok(())) } else { Ok(()) }
+        let worked = tokio::time::timeout(LAST_ANSWERS, working).await;
+        worked.ok().and_then(Result::ok).unwrap_or(Ok(()))
     });
     runtime.shutdown_background();
     worked

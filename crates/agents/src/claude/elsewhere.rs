@@ -20,6 +20,9 @@ const QUIET: Duration = Duration::from_secs(120);
 /// How often to look for processes while somebody works.
 const LOOK_FOR_PROCESSES: Duration = Duration::from_secs(3);
 
+/// By how much the start of a process may be misjudged.
+const ROUNDING: Duration = Duration::from_secs(1);
+
 /// A session without a process of ours, while somebody looks at it.
 pub(super) struct Watch {
     reader: Reader,
@@ -159,7 +162,8 @@ fn has(others: &[Other], path: &Path, ours: &HashSet<String>) -> bool {
     }
     let Some(first) = others.iter().map(|other| other.started).min() else { return false };
     let changed = |path: &Path| fs::metadata(path).and_then(|about| about.modified()).ok();
-    let Some(own_change) = changed(path).filter(|at| *at >= first) else { return false };
+    let since = |at: &SystemTime| *at + ROUNDING >= first;
+    let Some(own_change) = changed(path).filter(since) else { return false };
     let folder = path.parent().and_then(|folder| fs::read_dir(folder).ok());
     let newer = folder.into_iter().flatten().flatten().map(|entry| entry.path()).filter(|other| {
         other.extension().is_some_and(|extension| extension == "jsonl")

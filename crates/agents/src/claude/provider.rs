@@ -191,11 +191,8 @@ impl CliProvider for ClaudeProvider {
             Some(path) => {
                 // A process doesn't know what others added: the next message starts one that does.
                 session.talk.keeper().rest();
-                let reader = Reader {
-                    session: load.session_id.clone(),
-                    project: load.project_dir,
-                    path,
-                };
+                let reader =
+                    Reader { session: load.session_id.clone(), project: load.project_dir, path };
                 let (watch, ours) = (session.watch.clone(), self.running());
                 let history = load.history;
                 tokio::task::spawn_blocking(move || {

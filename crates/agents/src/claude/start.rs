@@ -9,9 +9,9 @@ use serde_json::Value;
 use super::normalise::LOGIN;
 use super::options::Model;
 use super::wire::Command;
-use crate::{CopyOf, ProviderError};
 use crate::catalogue::AgentEntry;
 use crate::process::{Exit, Launch};
+use crate::{CopyOf, ProviderError};
 
 /// Set by Claude Code and its hosts in the processes they start. Any other `CLAUDE_CODE_*` is the user's setting.
 const MARKS: [&str; 9] = [

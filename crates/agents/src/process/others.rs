@@ -37,7 +37,8 @@ mod linux {
 
     pub fn others_in(directory: &Path, is_meant: impl Fn(&[String]) -> bool) -> Option<Vec<Other>> {
         let entries = fs::read_dir("/proc").ok()?;
-        let running: f64 = fs::read_to_string("/proc/uptime").ok()?.split(' ').next()?.parse().ok()?;
+        let running: f64 =
+            fs::read_to_string("/proc/uptime").ok()?.split(' ').next()?.parse().ok()?;
         let boot = SystemTime::now().checked_sub(Duration::try_from_secs_f64(running).ok()?)?;
         let other = |at: &Path| {
             // A link that we may read only in processes of our own user, which are those that can be meant.

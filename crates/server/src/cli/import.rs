@@ -37,7 +37,13 @@ pub struct Import {
     pub list: bool,
 }
 
-pub fn import(config: Config, what: &Import) -> Result<(), Stopped> {
+pub fn import(config: Config, mut what: Import) -> Result<(), Stopped> {
+    if let Some(project) = &mut what.project {
+        *project = project.canonicalize().map_err(|error| {
+            Stopped::usage(format!("cannot use {}: {error}", project.display()))
+        })?;
+    }
+    let what = &what;
     let seen = meant(&config, what)?;
     if what.list {
         return list(&seen);
@@ -74,12 +80,7 @@ fn meant(config: &Config, what: &Import) -> Result<Vec<Seen>, Stopped> {
     ours.extend(listed_ids(data_dir).map_err(Stopped::because)?);
     let mut seen = Outside::new(&catalogue, data_dir).found_now(&ours, projects);
     match &what.project {
-        Some(project) => {
-            let project = project.canonicalize().map_err(|error| {
-                Stopped::usage(format!("cannot use {}: {error}", project.display()))
-            })?;
-            seen.retain(|seen| seen.found.cwd.starts_with(&project));
-        }
+        Some(project) => seen.retain(|seen| seen.found.cwd.starts_with(project)),
         None if what.all || what.list => {}
         None => seen.retain(|seen| seen.project.is_some()),
     }
@@ -114,7 +115,8 @@ fn keep(address: &str, token: &str, body: &str) -> Result<(), Stopped> {
     shown.show(&progress)?;
     shown.end()?;
     let KeepingProgress { done, total, failed, .. } = progress;
-    let stopped = if progress.state == KeepingState::Stopped { "; stopped in the page" } else { "" };
+    let stopped =
+        if progress.state == KeepingState::Stopped { "; stopped in the page" } else { "" };
     let unread = match failed {
         0 => String::new(),
         failed => format!("; {failed} could not be read and are read when they are opened"),

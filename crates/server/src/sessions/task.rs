@@ -160,7 +160,9 @@ enum Done {
     /// What another program does with the session.
     Looked(Elsewhere),
     /// The agent's file was compared with what we know.
-    Compared { has_grown: bool },
+    Compared {
+        has_grown: bool,
+    },
 }
 
 impl SessionTask {

@@ -22,11 +22,7 @@ pub async fn adopt(app: &App, project: ProjectId, cli_type: &CliType, refs: Vec<
     app.keeping.adopt(&project, cli_type, &refs).await.map(sessions::ok)
 }
 
-pub async fn keep(
-    app: &App,
-    project: Option<ProjectId>,
-    chosen: Option<Vec<SessionId>>,
-) -> Answer {
+pub async fn keep(app: &App, project: Option<ProjectId>, chosen: Option<Vec<SessionId>>) -> Answer {
     let chosen: Option<HashSet<SessionId>> = chosen.map(|chosen| chosen.into_iter().collect());
     app.keeping.keep(project.as_ref(), chosen).await.map(|_count| sessions::ok(()))
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use liminal_contract::{
-    ClientMessage, KeepingProgress, KeepingState, OutsideSession, Project, ServerMessage, SessionId,
-    SessionListItem,
+    ClientMessage, KeepingProgress, KeepingState, OutsideSession, Project, ServerMessage,
+    SessionId, SessionListItem,
 };
 use liminal_scripted_agent::{Steps, script};
 use serde_json::{Value, json};
@@ -78,7 +78,9 @@ fn transcript(app: &App, folder: &str, id: &str, cwd: &Path, words: &str) -> Pat
         "content": [{"type": "text", "text": "Done."}]});
     let text = with(json!({"type": "user", "uuid": said, "parentUuid": null,
         "message": {"role": "user", "content": words}}))
-        + &with(json!({"type": "assistant", "uuid": answered, "parentUuid": said, "message": message}));
+        + &with(
+            json!({"type": "assistant", "uuid": answered, "parentUuid": said, "message": message}),
+        );
     let path = folder.join(format!("{id}.jsonl"));
     std::fs::write(&path, text).unwrap();
     path
@@ -155,7 +157,8 @@ fn numbered(number: usize) -> String {
 }
 
 #[tokio::test]
-async fn sessions_of_subdirectories_and_worktrees_belong_to_the_project_and_work_where_they_were_made() {
+async fn sessions_of_subdirectories_and_worktrees_belong_to_the_project_and_work_where_they_were_made()
+ {
     let (app, mut browser, project, _copy) = started().await;
     let directory = PathBuf::from(&project.path);
     let inner = directory.join("api");
@@ -224,9 +227,11 @@ async fn files_that_are_damaged_empty_or_huge_are_no_hindrance() {
     std::fs::write(&path, &text[..text.len() - 20]).unwrap();
     let folder = path.parent().unwrap();
     std::fs::write(folder.join(format!("{}.jsonl", numbered(2))), "").unwrap();
-    std::fs::write(folder.join(format!("{}.jsonl", numbered(3))), b"\x00\xff{\n[]\nnull\n").unwrap();
+    std::fs::write(folder.join(format!("{}.jsonl", numbered(3))), b"\x00\xff{\n[]\nnull\n")
+        .unwrap();
     std::fs::create_dir(folder.join(format!("{}.jsonl", numbered(4)))).unwrap();
-    std::os::unix::fs::symlink("/etc/passwd", folder.join(format!("{}.jsonl", numbered(5)))).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", folder.join(format!("{}.jsonl", numbered(5))))
+        .unwrap();
     let huge = transcript(&app, "odd", &numbered(6), &directory, "Very long");
     let file = std::fs::OpenOptions::new().write(true).open(&huge).unwrap();
     file.set_len(200 * 1024 * 1024).unwrap(); // The rest is zeros, without a line end.
@@ -255,7 +260,8 @@ async fn five_thousand_transcripts_are_listed_and_found_by_their_words() {
 }
 
 #[tokio::test]
-async fn what_an_agent_deletes_soon_is_said_and_new_ones_are_kept_by_themselves_if_the_user_wants() {
+async fn what_an_agent_deletes_soon_is_said_and_new_ones_are_kept_by_themselves_if_the_user_wants()
+{
     let (app, mut browser, project, _copy) = started().await;
     let directory = PathBuf::from(&project.path);
     let path = transcript(&app, "old", &numbered(1), &directory, "Old");

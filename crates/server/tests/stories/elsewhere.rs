@@ -129,8 +129,15 @@ async fn a_turn_in_a_terminal_is_followed_live_and_read_only_until_it_ends_there
     let turn = browser.says_to(&session, "me too").await;
     browser.sees_end(&turn).await;
     let history = browser.opens(&session).await;
-    let expected =
-        ["one", "You said: one", "from a terminal", "Working on it.", "Done.", "me too", "You said: me too"];
+    let expected = [
+        "one",
+        "You said: one",
+        "from a terminal",
+        "Working on it.",
+        "Done.",
+        "me too",
+        "You said: me too",
+    ];
     assert_eq!(history.texts(), expected);
     assert_eq!(history.turns.len(), 3, "what was said in the terminal is one turn");
 }
@@ -147,7 +154,9 @@ async fn a_session_in_use_elsewhere_is_continued_in_a_copy() {
 
     let asked = ClientMessage::SessionCopy { session_id: session.clone() };
     let copied = browser.ask(asked).await;
-    let ServerMessage::SessionCreated { session_id: copy, .. } = copied else { panic!("{copied:?}") };
+    let ServerMessage::SessionCreated { session_id: copy, .. } = copied else {
+        panic!("{copied:?}")
+    };
     let before = ["one", "You said: one", "from a terminal", "Noted."];
     assert_eq!(browser.opens(&copy).await.texts(), before);
     let app = app.restart().await;
@@ -158,7 +167,10 @@ async fn a_session_in_use_elsewhere_is_continued_in_a_copy() {
     assert_eq!(browser.opens(&copy).await.texts()[4..], ["in the copy", "You said: in the copy"]);
     assert_eq!(browser.opens(&session).await.texts(), before, "the original is as it was");
     let own = terminal.file.with_file_name(format!("{}.jsonl", copy.local()));
-    assert!(std::fs::read_to_string(own).unwrap().contains("from a terminal"), "the agent copied it");
+    assert!(
+        std::fs::read_to_string(own).unwrap().contains("from a terminal"),
+        "the agent copied it"
+    );
 }
 
 #[tokio::test]
@@ -171,8 +183,7 @@ async fn what_was_added_elsewhere_is_shown_before_a_message_to_an_idle_agent_whi
     let turn = browser.says_to(&session, "two").await;
     browser.sees_end(&turn).await;
     let texts = browser.opens(&session).await.texts();
-    let expected =
-        ["one", "You said: one", "from a terminal", "Noted.", "two", "You said: two"];
+    let expected = ["one", "You said: one", "from a terminal", "Noted.", "two", "You said: two"];
     assert_eq!(texts, expected);
     assert!(descendants(app.pid()).iter().all(|pid| !before.contains(pid)), "on the new state");
 }

@@ -87,7 +87,11 @@ impl SessionService {
                 let found = Found {
                     agent_ref: listed.agent_ref,
                     cwd: directory.to_owned(),
-                    title: title.unwrap_or_else(|| "Untitled".to_owned()).chars().take(200).collect(),
+                    title: title
+                        .unwrap_or_else(|| "Untitled".to_owned())
+                        .chars()
+                        .take(200)
+                        .collect(),
                     said: None,
                     branch: None,
                     version: None,

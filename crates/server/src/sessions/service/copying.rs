@@ -27,7 +27,11 @@ impl SessionService {
             archived: false,
             agent_ref: None,
             // The directory is the original's, even if that is a worktree which only the original may remove.
-            directory: original.worktree.as_ref().map(|tree| tree.path.clone()).or(original.directory),
+            directory: original
+                .worktree
+                .as_ref()
+                .map(|tree| tree.path.clone())
+                .or(original.directory),
             worktree: None,
             counts: None,
             copied_from: Some(agent_ref.unwrap_or_else(|| session.local().to_owned())),
