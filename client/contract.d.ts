@@ -73,7 +73,7 @@ export type Agent = { cliType: CliType, name: string, status: AgentStatus, ready
 /**
  * As reported by the program.
  */
-version?: string, 
+version?: string, loggedIn?: boolean, 
 /**
  * The command that installs it.
  */
@@ -136,7 +136,7 @@ unread: boolean,
 /**
  * Absent if it works in the project's directory.
  */
-worktree?: Worktree, 
+worktree?: Worktree, directory?: string, 
 /**
  * After its last turn: of its branch against the base in a worktree, else of the files that it named.
  */
@@ -857,7 +857,7 @@ continueAt?: Continuation, queue: MessageQueue,
 /**
  * Whether the agent takes pictures. Absent until it said so.
  */
-takesPictures?: boolean, steers: Steers, };
+takesPictures?: boolean, steers: Steers, elsewhere: boolean, };
 export type ChangeScope = { "kind": "turn", 
 /**
  * Absent: the last turn.
@@ -929,7 +929,7 @@ unread: boolean,
 /**
  * Absent if it works in the project's directory.
  */
-worktree?: Worktree, 
+worktree?: Worktree, directory?: string, 
 /**
  * After its last turn: of its branch against the base in a worktree, else of the files that it named.
  */
@@ -1061,7 +1061,7 @@ context?: number,
 /**
  * Lines that differ only in whitespace count as the same.
  */
-ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
+ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:ask", projectId: ProjectId, } | { "type": "outside:find", query: string, } | { "type": "outside:keep", projectId?: ProjectId, sessions?: Array<SessionId>, } | { "type": "outside:stop", } | { "type": "outside:automatic", on: boolean, } | { "type": "session:copy", sessionId: SessionId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
 /**
  * As listed.
  */
@@ -1194,7 +1194,7 @@ context?: number,
 /**
  * Lines that differ only in whitespace count as the same.
  */
-ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
+ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:ask", projectId: ProjectId, } | { "type": "outside:find", query: string, } | { "type": "outside:keep", projectId?: ProjectId, sessions?: Array<SessionId>, } | { "type": "outside:stop", } | { "type": "outside:automatic", on: boolean, } | { "type": "session:copy", sessionId: SessionId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
 /**
  * As listed.
  */
@@ -1238,7 +1238,10 @@ ref: string, title: string, branch?: string,
 /**
  * Of the program that wrote it.
  */
-version?: string, began: Timestamp, changed: Timestamp, bytes: number, };
+version?: string, began: Timestamp, changed: Timestamp, bytes: number, said?: string, directory: string, projectId?: ProjectId, deletedAt?: Timestamp, };
+export type OutsideCount = { projectId: ProjectId, count: number, due: number, };
+export type KeepingProgress = { state: KeepingState, done: number, total: number, failed: number, };
+export type KeepingState = "done" | "keeping" | "stopped";
 export type OutsideDirectory = { path: string, 
 /**
  * How many sessions.
@@ -1387,7 +1390,7 @@ sessions: Array<OutsideSession>,
 /**
  * Only without a project.
  */
-directories: Array<OutsideDirectory>, } | { "type": "outside:progress", projectId: ProjectId, done: number, total: number, } | { "type": "workspace:offer", projectId: ProjectId, 
+directories: Array<OutsideDirectory>, projects: Array<OutsideCount>, automatic: boolean, } | { "type": "outside:found", query: string, sessions: Array<OutsideSession>, } | { "type": "outside:progress", } & KeepingProgress | { "type": "workspace:offer", projectId: ProjectId, 
 /**
  * The branch that is checked out in the project.
  */
@@ -1622,7 +1625,7 @@ sessions: Array<OutsideSession>,
 /**
  * Only without a project.
  */
-directories: Array<OutsideDirectory>, } | { "type": "outside:progress", projectId: ProjectId, done: number, total: number, } | { "type": "workspace:offer", projectId: ProjectId, 
+directories: Array<OutsideDirectory>, projects: Array<OutsideCount>, automatic: boolean, } | { "type": "outside:found", query: string, sessions: Array<OutsideSession>, } | { "type": "outside:progress", } & KeepingProgress | { "type": "workspace:offer", projectId: ProjectId, 
 /**
  * The branch that is checked out in the project.
  */

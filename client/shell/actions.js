@@ -150,7 +150,7 @@ export function createActions(deps) {
         keepsOutside: shell().outside.automatic,
         async keepOutside(on) {
           await socket.request({ type: "outside:automatic", on }).catch(failed("Could not change the setting"))
-          lookOutside()
+          deps.lookOutside()
         },
         about: async () => (await door.api("/api/about")).json(),
         browsers: async () => (await (await door.api("/api/browsers")).json()).browsers,

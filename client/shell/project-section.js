@@ -110,9 +110,9 @@ export function mountProjectSection(section, deps) {
       setAttribute(element, "data-listed", listed)
       setAttribute(empty, "hidden", collapsed || !listed || rows.length > 0)
       setAttribute(outside, "hidden", collapsed || !listed || next.outside === null)
-      const { count = 0, due = 0 } = next.outside ?? {}
+      const { count: waiting = 0, due = 0 } = next.outside ?? {}
       const soon = due === 0 ? "" : `, ${due} due for deletion`
-      setText(outside, `${count}${rows.length > 0 ? " more" : ""} from the terminal${soon}`)
+      setText(outside, `${waiting}${rows.length > 0 ? " more" : ""} from the terminal${soon}`)
       keyed(
         list,
         views,
