@@ -6,7 +6,7 @@ export type ItemId = string;
 export type CliType = string;
 export type SessionId = string;
 export type Timestamp = string;
-export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
+export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_ELSEWHERE" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
 export type AuthMethod = { 
 /**
  * The agent's own id.
@@ -73,7 +73,11 @@ export type Agent = { cliType: CliType, name: string, status: AgentStatus, ready
 /**
  * As reported by the program.
  */
-version?: string, loggedIn?: boolean, 
+version?: string, 
+/**
+ * Whether somebody is logged in, if the program says so.
+ */
+loggedIn?: boolean, 
 /**
  * The command that installs it.
  */
@@ -136,7 +140,11 @@ unread: boolean,
 /**
  * Absent if it works in the project's directory.
  */
-worktree?: Worktree, directory?: string, 
+worktree?: Worktree, 
+/**
+ * Where it works, if neither in the project's directory nor in a worktree of its own: where it was made outside.
+ */
+directory?: string, 
 /**
  * After its last turn: of its branch against the base in a worktree, else of the files that it named.
  */
@@ -857,7 +865,11 @@ continueAt?: Continuation, queue: MessageQueue,
 /**
  * Whether the agent takes pictures. Absent until it said so.
  */
-takesPictures?: boolean, steers: Steers, elsewhere: boolean, };
+takesPictures?: boolean, steers: Steers, 
+/**
+ * Somebody works on this session in another program right now. It is followed, and takes no message here.
+ */
+elsewhere: boolean, };
 export type ChangeScope = { "kind": "turn", 
 /**
  * Absent: the last turn.
@@ -929,7 +941,11 @@ unread: boolean,
 /**
  * Absent if it works in the project's directory.
  */
-worktree?: Worktree, directory?: string, 
+worktree?: Worktree, 
+/**
+ * Where it works, if neither in the project's directory nor in a worktree of its own: where it was made outside.
+ */
+directory?: string, 
 /**
  * After its last turn: of its branch against the base in a worktree, else of the files that it named.
  */
@@ -1061,11 +1077,19 @@ context?: number,
 /**
  * Lines that differ only in whitespace count as the same.
  */
-ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:ask", projectId: ProjectId, } | { "type": "outside:find", query: string, } | { "type": "outside:keep", projectId?: ProjectId, sessions?: Array<SessionId>, } | { "type": "outside:stop", } | { "type": "outside:automatic", on: boolean, } | { "type": "session:copy", sessionId: SessionId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
+ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:ask", projectId: ProjectId, } | { "type": "outside:find", query: string, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
 /**
  * As listed.
  */
-refs: Array<string>, } | { "type": "agents:list", } | { "type": "path:complete", prefix: string, } | { "type": "files:find", 
+refs: Array<string>, } | { "type": "outside:keep", 
+/**
+ * Absent: of all projects.
+ */
+projectId?: ProjectId, 
+/**
+ * `{cliType}:{ref}`, as listed. Absent: all.
+ */
+sessions?: Array<SessionId>, } | { "type": "outside:stop", } | { "type": "outside:automatic", on: boolean, } | { "type": "session:copy", sessionId: SessionId, } | { "type": "agents:list", } | { "type": "path:complete", prefix: string, } | { "type": "files:find", 
 /**
  * Whose workspace. Either this or `projectId`.
  */
@@ -1194,11 +1218,19 @@ context?: number,
 /**
  * Lines that differ only in whitespace count as the same.
  */
-ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:ask", projectId: ProjectId, } | { "type": "outside:find", query: string, } | { "type": "outside:keep", projectId?: ProjectId, sessions?: Array<SessionId>, } | { "type": "outside:stop", } | { "type": "outside:automatic", on: boolean, } | { "type": "session:copy", sessionId: SessionId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
+ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:ask", projectId: ProjectId, } | { "type": "outside:find", query: string, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
 /**
  * As listed.
  */
-refs: Array<string>, } | { "type": "agents:list", } | { "type": "path:complete", prefix: string, } | { "type": "files:find", 
+refs: Array<string>, } | { "type": "outside:keep", 
+/**
+ * Absent: of all projects.
+ */
+projectId?: ProjectId, 
+/**
+ * `{cliType}:{ref}`, as listed. Absent: all.
+ */
+sessions?: Array<SessionId>, } | { "type": "outside:stop", } | { "type": "outside:automatic", on: boolean, } | { "type": "session:copy", sessionId: SessionId, } | { "type": "agents:list", } | { "type": "path:complete", prefix: string, } | { "type": "files:find", 
 /**
  * Whose workspace. Either this or `projectId`.
  */
@@ -1234,14 +1266,27 @@ export type OutsideSession = { cliType: CliType,
 /**
  * The agent's own id. Adopted, the session is called `{cliType}:{ref}` here.
  */
-ref: string, title: string, branch?: string, 
+ref: string, title: string, 
+/**
+ * The first line of the first message, if it is not the title.
+ */
+said?: string, 
+/**
+ * Where the agent worked when it began.
+ */
+directory: string, 
+/**
+ * The project that it belongs to.
+ */
+projectId?: ProjectId, branch?: string, 
 /**
  * Of the program that wrote it.
  */
-version?: string, began: Timestamp, changed: Timestamp, bytes: number, said?: string, directory: string, projectId?: ProjectId, deletedAt?: Timestamp, };
-export type OutsideCount = { projectId: ProjectId, count: number, due: number, };
-export type KeepingProgress = { state: KeepingState, done: number, total: number, failed: number, };
-export type KeepingState = "done" | "keeping" | "stopped";
+version?: string, began: Timestamp, changed: Timestamp, 
+/**
+ * When the agent deletes it, if nothing is added before. Absent: never, or not soon.
+ */
+deletedAt?: Timestamp, bytes: number, };
 export type OutsideDirectory = { path: string, 
 /**
  * How many sessions.
@@ -1251,6 +1296,17 @@ count: number,
  * The newest of them.
  */
 changed: Timestamp, };
+export type OutsideCount = { projectId: ProjectId, count: number, 
+/**
+ * Of these, how many the agent deletes soon.
+ */
+due: number, };
+export type KeepingProgress = { state: KeepingState, done: number, total: number, 
+/**
+ * Of those that are done, how many could not be read. They are listed, and read when they are opened.
+ */
+failed: number, };
+export type KeepingState = "done" | "keeping" | "stopped";
 export type Snippet = { 
 /**
  * Plain text.
@@ -1388,9 +1444,29 @@ projectId?: ProjectId,
  */
 sessions: Array<OutsideSession>, 
 /**
- * Only without a project.
+ * Only without a project: the projects that have any.
  */
-directories: Array<OutsideDirectory>, projects: Array<OutsideCount>, automatic: boolean, } | { "type": "outside:found", query: string, sessions: Array<OutsideSession>, } | { "type": "outside:progress", } & KeepingProgress | { "type": "workspace:offer", projectId: ProjectId, 
+projects: Array<OutsideCount>, 
+/**
+ * Only without a project: directories that are no project.
+ */
+directories: Array<OutsideDirectory>, 
+/**
+ * Whether new ones in projects are kept without being asked for.
+ */
+automatic: boolean, } | { "type": "outside:found", 
+/**
+ * As in the request.
+ */
+query: string, 
+/**
+ * Newest first. Only those of projects.
+ */
+sessions: Array<OutsideSession>, } | { "type": "outside:progress", state: KeepingState, done: number, total: number, 
+/**
+ * Of those that are done, how many could not be read. They are listed, and read when they are opened.
+ */
+failed: number, } | { "type": "workspace:offer", projectId: ProjectId, 
 /**
  * The branch that is checked out in the project.
  */
@@ -1623,9 +1699,29 @@ projectId?: ProjectId,
  */
 sessions: Array<OutsideSession>, 
 /**
- * Only without a project.
+ * Only without a project: the projects that have any.
  */
-directories: Array<OutsideDirectory>, projects: Array<OutsideCount>, automatic: boolean, } | { "type": "outside:found", query: string, sessions: Array<OutsideSession>, } | { "type": "outside:progress", } & KeepingProgress | { "type": "workspace:offer", projectId: ProjectId, 
+projects: Array<OutsideCount>, 
+/**
+ * Only without a project: directories that are no project.
+ */
+directories: Array<OutsideDirectory>, 
+/**
+ * Whether new ones in projects are kept without being asked for.
+ */
+automatic: boolean, } | { "type": "outside:found", 
+/**
+ * As in the request.
+ */
+query: string, 
+/**
+ * Newest first. Only those of projects.
+ */
+sessions: Array<OutsideSession>, } | { "type": "outside:progress", state: KeepingState, done: number, total: number, 
+/**
+ * Of those that are done, how many could not be read. They are listed, and read when they are opened.
+ */
+failed: number, } | { "type": "workspace:offer", projectId: ProjectId, 
 /**
  * The branch that is checked out in the project.
  */
