@@ -17,7 +17,9 @@ export const nothingOutside = { directories: [], projects: [], automatic: false 
 /** Looked again when the page comes back, but not more often than this (milliseconds). */
 const AGAIN = 30_000
 
-/** @param {HTMLElement} root @param {{ socket: () => Pick<Socket, "request">, set(outside: OutsideState): void }} deps */
+/** @typedef {{ socket: () => Pick<Socket, "request">, set(outside: OutsideState): void }} KeepingDeps */
+
+/** @param {HTMLElement} root @param {KeepingDeps} deps */
 export function mountKeeping(root, { socket, set }) {
   const words = el("span", { class: "toast-text" })
   const bar = el("progress", { class: "keeping-bar", "aria-label": "Kept" })

@@ -181,7 +181,9 @@ export async function openOutside(project, deps) {
   show()
 }
 
-/** @param {HTMLSelectElement} select @param {string} any @param {string[]} values @param {(value: string) => string} [name] */
+/** Fills a filter.
+ * @param {HTMLSelectElement} select @param {string} any @param {string[]} values
+ * @param {(value: string) => string} [name] */
 function choices(select, any, values, name = (value) => value) {
   const chosen = select.value
   const option = (/** @type {string} */ value, /** @type {string} */ text) => el("option", { value, text })

@@ -72,8 +72,8 @@ pub fn serve(config: Config) -> Result<(), Stopped> {
     served
 }
 
-/// Runs a server for as long as `work` takes, on any free port of this machine. It blocks, and gets the server's address
-/// and token.
+/// Runs a server for as long as `work` takes, on any free port of this machine. `work` blocks, and gets the server's
+/// address and token.
 pub fn during(
     config: Config,
     work: impl FnOnce(&str, &str) -> Result<(), Stopped> + Send + 'static,

@@ -1,5 +1,5 @@
-//! A session that somebody works on in another program: followed while a browser shows it, and compared with the agent's
-//! own file before each message of ours.
+//! A session that somebody works on in another program: followed while a browser shows it, and compared with the
+//! agent's own file before each message of ours.
 
 use std::mem;
 use std::time::Duration;
