@@ -68,6 +68,14 @@ export async function withLiminal(binary, use, prepare = () => {}) {
 export const resident = (pid) => memory(pid, "VmRSS")
 export const peak = (pid) => memory(pid, "VmHWM")
 
+/** What a process has used so far (Linux): CPU time in ms, of its ended threads too, and bytes written to disk. Other
+ * programs on the machine do not count. */
+export function used(pid) {
+  const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ").slice(11, 13)
+  const written = readFileSync(`/proc/${pid}/io`, "utf8").match(/^write_bytes: (\d+)$/m)?.[1]
+  return { cpuMs: (Number(user) + Number(system)) * 10, written: Number(written) }
+}
+
 function memory(pid, what) {
   const line = readFileSync(`/proc/${pid}/status`, "utf8").match(new RegExp(`^${what}:\\s+(\\d+) kB$`, "m"))
   return Number(line?.[1]) / 1024

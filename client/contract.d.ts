@@ -6,7 +6,7 @@ export type ItemId = string;
 export type CliType = string;
 export type SessionId = string;
 export type Timestamp = string;
-export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
+export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_READ_ONLY" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "WORK_WOULD_BE_LOST" | "COMPARE_NOT_FOUND" | "WORKSPACE_BUSY" | "CHANGED_MEANWHILE" | "LAND_CONFLICT" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
 export type AuthMethod = { 
 /**
  * The agent's own id.
@@ -40,7 +40,15 @@ path?: string,
 /**
  * The other sessions that the same process was working on when it ended.
  */
-interrupted?: Array<SessionId>, };
+interrupted?: Array<SessionId>, 
+/**
+ * The files in conflict.
+ */
+conflicts?: Array<string>, 
+/**
+ * The act on changes that a notice tells of, for `undo-act`.
+ */
+undo?: string, };
 export type ErrorBody = { code: ErrorCode, 
 /**
  * For the user: what happened and what to do next.
@@ -102,7 +110,11 @@ export type Worktree = { path: string, branch: string,
 /**
  * The branch that it was made from.
  */
-base?: string, };
+base?: string, 
+/**
+ * The directory in it that the session works in, if the project is not the repository's topmost one.
+ */
+below?: string, };
 export type WorkspaceChoice = { "kind": "project", } | { "kind": "worktree", 
 /**
  * A branch. Absent: the last commit.
@@ -115,7 +127,20 @@ name?: string,
 /**
  * Copies what is not committed in the project, if it is made from the current branch.
  */
-bring?: boolean, };
+bring?: boolean, 
+/**
+ * A command to run in it before the first message, kept for the project's next worktrees. Absent: the one
+ * that is kept; empty: none.
+ */
+setup?: string, };
+export type BranchAt = "before" | "after";
+export type BranchKind = "edit" | "branch";
+export type Memory = "own" | "transcript" | "nothing";
+export type BranchOf = { sessionId: SessionId, 
+/**
+ * At that time.
+ */
+title: string, as: BranchKind, memory: Memory, };
 export type SessionListItem = { id: SessionId, projectId: ProjectId, 
 /**
  * "New Session" until the first message.
@@ -138,9 +163,17 @@ unread: boolean,
  */
 worktree?: Worktree, 
 /**
- * After its last turn: of its branch against the base in a worktree, else of the files that it named.
+ * Of its branch against the base in a worktree, else of the files that it named.
  */
-counts?: ChangeCounts, };
+counts?: ChangeCounts, 
+/**
+ * Absent if it was not made from another session.
+ */
+branchOf?: BranchOf, 
+/**
+ * The session that replaced this one, which can only be read. It is not in the sidebar.
+ */
+newer?: SessionId, };
 export type TurnOrigin = "user" | "agent";
 export type TurnOutcome = "completed" | "cancelled" | "failed" | "interrupted";
 export type TurnStatus = "completed" | "cancelled";
@@ -841,6 +874,108 @@ messages: Array<QueuedMessage>,
  * The last messages that users removed: a repeated send must not bring one back.
  */
 removed?: Array<RemovedMessage>, };
+export type AgentFacts = { version?: string, 
+/**
+ * Whose account it uses, or how it is logged in, for the user.
+ */
+account?: string, mcp: Array<McpServer>, 
+/**
+ * They can be reconnected and switched on and off.
+ */
+controlsMcp: boolean, };
+export type AgentTask = { 
+/**
+ * The agent's own id.
+ */
+id: string, 
+/**
+ * What it does.
+ */
+name: string, kind: TaskKind, state: TaskState, 
+/**
+ * The turn waits for it.
+ */
+inTurn: boolean, 
+/**
+ * The call that started it.
+ */
+callId?: string, startedAt: Timestamp, endedAt?: Timestamp, };
+export type Comment = { id: string, 
+/**
+ * As listed.
+ */
+path: string, side: DiffSide, 
+/**
+ * The first and the last, counted from 1.
+ */
+lines: [number, number], 
+/**
+ * These lines, as they were.
+ */
+snippet: string, text: string, };
+export type DiffSide = "old" | "new";
+export type McpAct = "reconnect" | "enable" | "disable";
+export type McpServer = { name: string, state: McpState, 
+/**
+ * In the agent's words, without anything from the server's configuration.
+ */
+error?: string, 
+/**
+ * How many tools it offers, if known.
+ */
+tools?: number, };
+export type McpState = "connected" | "connecting" | "failed" | "needs_login" | "disabled" | "unreported" | "unsupported";
+export type MovedComment = { id: string, 
+/**
+ * Where the first of them is now. Absent: the code has changed.
+ */
+line?: number, };
+export type NewComment = { 
+/**
+ * The one that it replaces.
+ */
+id?: string, path: string, side: DiffSide, lines: [number, number], snippet: string, text: string, };
+export type Setup = { 
+/**
+ * As the user typed it.
+ */
+command: string, state: SetupState, 
+/**
+ * The end of what it printed.
+ */
+output: string, 
+/**
+ * Absent if it runs, or was ended by something else.
+ */
+exitCode?: number, };
+export type SetupAct = "skip" | "again";
+export type SetupState = "running" | "done" | "failed" | "skipped";
+export type TaskAct = "stop" | "background" | "output";
+export type TaskKind = "command" | "sub_agent" | "other";
+export type TaskState = "running" | "completed" | "failed" | "stopped" | "lost";
+export type Workspace = { kind: WorkspaceKind, path: string, 
+/**
+ * Absent while no branch is checked out.
+ */
+branch?: string, 
+/**
+ * What the branch is compared with.
+ */
+base?: string, 
+/**
+ * Commits that only the branch has.
+ */
+ahead?: number, 
+/**
+ * Commits that only the base has.
+ */
+behind?: number, state: WorkspaceState, 
+/**
+ * With `busy`: what git is in the middle of, for the user.
+ */
+doing?: string, };
+export type WorkspaceKind = "project" | "worktree" | "directory";
+export type WorkspaceState = "ok" | "missing" | "busy" | "no-git";
 export type SessionFacts = { asks: Asks, 
 /**
  * The agent's own settings, each with its current value.
@@ -857,12 +992,64 @@ continueAt?: Continuation, queue: MessageQueue,
 /**
  * Whether the agent takes pictures. Absent until it said so.
  */
-takesPictures?: boolean, steers: Steers, };
+takesPictures?: boolean, steers: Steers, 
+/**
+ * Comments on changes that are not sent yet, in the order in which they were written.
+ */
+comments?: Array<Comment>, 
+/**
+ * Absent until it is known, and in a project's directory without git.
+ */
+workspace?: Workspace, 
+/**
+ * Absent if there is none.
+ */
+setup?: Setup, 
+/**
+ * Sub-agents and commands beside the conversation: those that run, and the last that ended.
+ */
+tasks: Array<AgentTask>, agent: AgentFacts, };
 export type ChangeScope = { "kind": "turn", 
 /**
  * Absent: the last turn.
  */
 turnId?: TurnId, } | { "kind": "since-looked", } | { "kind": "uncommitted", } | { "kind": "branch", };
+export type LandHow = "squash" | "merge";
+export type ChangeAct = { "kind": "revert-file", scope: ChangeScope, 
+/**
+ * As listed.
+ */
+path: string, } | { "kind": "revert-hunk", scope: ChangeScope, path: string, 
+/**
+ * `<first old line>,<how many>:<first new line>,<how many>`, counted from 1.
+ */
+hunk: string, } | { "kind": "undo-turn", 
+/**
+ * Absent: the last turn.
+ */
+turnId?: TurnId, 
+/**
+ * Absent: those that its tool calls named.
+ */
+paths?: Array<string>, } | { "kind": "undo-act", undo: string, } | { "kind": "commit", message: string, 
+/**
+ * Absent: all that is not committed.
+ */
+paths?: Array<string>, } | { "kind": "land", how: LandHow, 
+/**
+ * Of the commit that is made. Needed to squash, or if files are not committed.
+ */
+message?: string, } | { "kind": "start-merge", } | { "kind": "abort-merge", };
+export type PathFate = "restore" | "create" | "remove" | "merge" | "commit" | "leave" | "conflict";
+export type ActPath = { path: string, what: PathFate, 
+/**
+ * Why it is left alone.
+ */
+why?: string, 
+/**
+ * Whether the act includes it if the user chooses nothing else.
+ */
+ticked: boolean, };
 export type ChangeStatus = "added" | "modified" | "deleted" | "renamed" | "submodule" | "unmerged";
 export type ChangedFile = { 
 /**
@@ -884,7 +1071,11 @@ version: string,
 /**
  * In a turn: no tool call named it, so perhaps the agent did not change it.
  */
-meanwhile?: boolean, };
+meanwhile?: boolean, 
+/**
+ * With `meanwhile`: the title of another session in this directory, whose calls named it.
+ */
+by?: string, };
 export type NowRow = { 
 /**
  * What the agent says or does, what it said, or why it stopped. Plain text.
@@ -931,9 +1122,62 @@ unread: boolean,
  */
 worktree?: Worktree, 
 /**
- * After its last turn: of its branch against the base in a worktree, else of the files that it named.
+ * Of its branch against the base in a worktree, else of the files that it named.
  */
-counts?: ChangeCounts, };
+counts?: ChangeCounts, 
+/**
+ * Absent if it was not made from another session.
+ */
+branchOf?: BranchOf, 
+/**
+ * The session that replaced this one, which can only be read. It is not in the sidebar.
+ */
+newer?: SessionId, };
+export type AgentOffer = { cliType: CliType, asks: Asks, 
+/**
+ * Each with the value that a new session starts with.
+ */
+options: Array<SessionOption>, commands: Array<SlashCommand>, 
+/**
+ * Absent until it said so.
+ */
+takesPictures?: boolean, };
+export type CompareAgent = { cliType: CliType, 
+/**
+ * As in `session:create`.
+ */
+options?: { [key in string]: OptionValue }, 
+/**
+ * Absent: the server's default.
+ */
+policy?: Policy, };
+export type MemberState = { "state": "starting", } | { "state": "started", sessionId: SessionId, } | { "state": "failed", message: string, } | { "state": "discarded", sessionId: SessionId, };
+export type CompareMember = { cliType: CliType, 
+/**
+ * As in `session:create`.
+ */
+options?: { [key in string]: OptionValue }, 
+/**
+ * Absent: the server's default.
+ */
+policy?: Policy, } & ({ "state": "starting", } | { "state": "started", sessionId: SessionId, } | { "state": "failed", message: string, } | { "state": "discarded", sessionId: SessionId, });
+export type Compare = { id: string, projectId: ProjectId, 
+/**
+ * The message, in Markdown.
+ */
+content: string, 
+/**
+ * The branch that the worktrees were made from. Absent: a commit without one.
+ */
+base?: string, startedAt: Timestamp, 
+/**
+ * In the order in which the user chose them.
+ */
+members: Array<CompareMember>, 
+/**
+ * The session that the user chose.
+ */
+kept?: SessionId, };
 export type Pictures = { 
 /**
  * png, jpeg, gif or webp.
@@ -973,7 +1217,16 @@ policy?: Policy,
 /**
  * Absent: the project's directory.
  */
-workspace?: WorkspaceChoice, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "session:open", sessionId: SessionId, 
+workspace?: WorkspaceChoice, 
+/**
+ * Values of the agent's own options, by their ids; the others are as last chosen in this project. If the
+ * agent doesn't take one, no session is created.
+ */
+options?: { [key in string]: OptionValue }, 
+/**
+ * The user confirmed a choice among the options that skips questions. Needed once per project.
+ */
+confirmed?: boolean, } | { "type": "session:offer", projectId: ProjectId, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "workspace:renew", sessionId: SessionId, } | { "type": "workspace:setup", sessionId: SessionId, act: SetupAct, } | { "type": "session:open", sessionId: SessionId, 
 /**
  * How far this browser has seen it.
  */
@@ -1009,7 +1262,15 @@ was: string, content: string, } | { "act": "move",
 /**
  * The message before which it goes. Absent: to the end.
  */
-before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
+before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:branch", sessionId: SessionId, itemId: ItemId, 
+/**
+ * Whether the item itself is part of the new session.
+ */
+at: BranchAt, as: BranchKind, 
+/**
+ * Sent in the new session at once. Required for an edit.
+ */
+content?: string, attachments?: Array<AttachmentRef>, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
 /**
  * Which session, for an agent with one process per session.
  */
@@ -1049,7 +1310,15 @@ id: string, value: OptionValue,
 /**
  * The user confirmed a choice that skips questions. Needed once per project.
  */
-confirmed?: boolean, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, 
+confirmed?: boolean, } | { "type": "session:task", sessionId: SessionId, 
+/**
+ * As in the facts.
+ */
+taskId: string, act: TaskAct, } | { "type": "session:mcp", sessionId: SessionId, 
+/**
+ * Its name in the facts.
+ */
+server: string, act: McpAct, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, 
 /**
  * As listed.
  */
@@ -1061,7 +1330,44 @@ context?: number,
 /**
  * Lines that differ only in whitespace count as the same.
  */
-ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
+ignoreWhitespace?: boolean, } | { "type": "changes:comment", sessionId: SessionId, comment: NewComment, } | { "type": "changes:uncomment", sessionId: SessionId, 
+/**
+ * Absent: every comment.
+ */
+commentId?: string, } | { "type": "changes:send-comments", sessionId: SessionId, } | { "type": "changes:storage", 
+/**
+ * In bytes: sets how much they may take.
+ */
+most?: number, } | { "type": "changes:act", sessionId: SessionId, act: ChangeAct, 
+/**
+ * Say what would happen, and do nothing.
+ */
+preview?: boolean, 
+/**
+ * Of the preview. The act is refused if anything has changed since. Needed unless this is a preview.
+ */
+expect?: string, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "compare:start", projectId: ProjectId, 
+/**
+ * A branch. Absent: the last commit.
+ */
+base?: string, 
+/**
+ * Copies what is not committed in the project, if it is made from the current branch.
+ */
+bring?: boolean, 
+/**
+ * Markdown.
+ */
+content: string, attachments?: Array<AttachmentRef>, agents: Array<CompareAgent>, 
+/**
+ * As in `session:create`.
+ */
+confirmed?: boolean, } | { "type": "compare:list", } | { "type": "compare:keep", compareId: string, sessionId: SessionId, discardOthers: boolean, 
+/**
+ * `WORK_WOULD_BE_LOST` said what is only in the others' worktrees. Then what is not committed is committed to
+ * their branches, and ignored files are deleted.
+ */
+confirmed?: boolean, } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
 /**
  * As listed.
  */
@@ -1106,7 +1412,16 @@ policy?: Policy,
 /**
  * Absent: the project's directory.
  */
-workspace?: WorkspaceChoice, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "session:open", sessionId: SessionId, 
+workspace?: WorkspaceChoice, 
+/**
+ * Values of the agent's own options, by their ids; the others are as last chosen in this project. If the
+ * agent doesn't take one, no session is created.
+ */
+options?: { [key in string]: OptionValue }, 
+/**
+ * The user confirmed a choice among the options that skips questions. Needed once per project.
+ */
+confirmed?: boolean, } | { "type": "session:offer", projectId: ProjectId, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "workspace:renew", sessionId: SessionId, } | { "type": "workspace:setup", sessionId: SessionId, act: SetupAct, } | { "type": "session:open", sessionId: SessionId, 
 /**
  * How far this browser has seen it.
  */
@@ -1142,7 +1457,15 @@ was: string, content: string, } | { "act": "move",
 /**
  * The message before which it goes. Absent: to the end.
  */
-before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
+before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:branch", sessionId: SessionId, itemId: ItemId, 
+/**
+ * Whether the item itself is part of the new session.
+ */
+at: BranchAt, as: BranchKind, 
+/**
+ * Sent in the new session at once. Required for an edit.
+ */
+content?: string, attachments?: Array<AttachmentRef>, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
 /**
  * Which session, for an agent with one process per session.
  */
@@ -1182,7 +1505,15 @@ id: string, value: OptionValue,
 /**
  * The user confirmed a choice that skips questions. Needed once per project.
  */
-confirmed?: boolean, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, 
+confirmed?: boolean, } | { "type": "session:task", sessionId: SessionId, 
+/**
+ * As in the facts.
+ */
+taskId: string, act: TaskAct, } | { "type": "session:mcp", sessionId: SessionId, 
+/**
+ * Its name in the facts.
+ */
+server: string, act: McpAct, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, 
 /**
  * As listed.
  */
@@ -1194,7 +1525,44 @@ context?: number,
 /**
  * Lines that differ only in whitespace count as the same.
  */
-ignoreWhitespace?: boolean, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
+ignoreWhitespace?: boolean, } | { "type": "changes:comment", sessionId: SessionId, comment: NewComment, } | { "type": "changes:uncomment", sessionId: SessionId, 
+/**
+ * Absent: every comment.
+ */
+commentId?: string, } | { "type": "changes:send-comments", sessionId: SessionId, } | { "type": "changes:storage", 
+/**
+ * In bytes: sets how much they may take.
+ */
+most?: number, } | { "type": "changes:act", sessionId: SessionId, act: ChangeAct, 
+/**
+ * Say what would happen, and do nothing.
+ */
+preview?: boolean, 
+/**
+ * Of the preview. The act is refused if anything has changed since. Needed unless this is a preview.
+ */
+expect?: string, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "compare:start", projectId: ProjectId, 
+/**
+ * A branch. Absent: the last commit.
+ */
+base?: string, 
+/**
+ * Copies what is not committed in the project, if it is made from the current branch.
+ */
+bring?: boolean, 
+/**
+ * Markdown.
+ */
+content: string, attachments?: Array<AttachmentRef>, agents: Array<CompareAgent>, 
+/**
+ * As in `session:create`.
+ */
+confirmed?: boolean, } | { "type": "compare:list", } | { "type": "compare:keep", compareId: string, sessionId: SessionId, discardOthers: boolean, 
+/**
+ * `WORK_WOULD_BE_LOST` said what is only in the others' worktrees. Then what is not committed is committed to
+ * their branches, and ignored files are deleted.
+ */
+confirmed?: boolean, } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
 /**
  * As listed.
  */
@@ -1359,7 +1727,15 @@ turnId: TurnId, } | { "type": "session:queued", sessionId: SessionId,
 /**
  * The server's id of the message.
  */
-message: string, } | { "type": "session:older", sessionId: SessionId, 
+message: string, } | { "type": "session:task-output", sessionId: SessionId, taskId: string, 
+/**
+ * Without control characters. Only the end of a long one.
+ */
+text: string, 
+/**
+ * There was more before it.
+ */
+cut: boolean, } | { "type": "session:older", sessionId: SessionId, 
 /**
  * In index order.
  */
@@ -1387,7 +1763,7 @@ sessions: Array<OutsideSession>,
 /**
  * Only without a project.
  */
-directories: Array<OutsideDirectory>, } | { "type": "outside:progress", projectId: ProjectId, done: number, total: number, } | { "type": "workspace:offer", projectId: ProjectId, 
+directories: Array<OutsideDirectory>, } | { "type": "outside:progress", projectId: ProjectId, done: number, total: number, } | { "type": "session:offer", projectId: ProjectId, agents: Array<AgentOffer>, } | { "type": "workspace:offer", projectId: ProjectId, 
 /**
  * The branch that is checked out in the project.
  */
@@ -1399,7 +1775,11 @@ branches: Array<string>,
 /**
  * Files in the project that are not committed.
  */
-uncommitted: number, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, 
+uncommitted: number, 
+/**
+ * The command that is run in each new worktree.
+ */
+setup?: string, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, 
 /**
  * Absent while no branch is checked out.
  */
@@ -1421,17 +1801,49 @@ state?: string,
  */
 notes: Array<string>, 
 /**
+ * Comments whose lines are elsewhere by now.
+ */
+moved?: Array<MovedComment>, 
+/**
+ * The titles of other sessions that work in this directory.
+ */
+others?: Array<string>, 
+/**
  * By path.
  */
 files: Array<ChangedFile>, 
 /**
  * How many files are not listed because there are too many.
  */
-more: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
+more: number, } | { "type": "changes:storage", bytes: number, most: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
 /**
  * The difference; empty if there is a `note` instead.
  */
-html: string, note?: string, pictures?: Pictures, } | { "type": "session:newer", sessionId: SessionId, 
+html: string, note?: string, pictures?: Pictures, } | { "type": "changes:preview", sessionId: SessionId, act: ChangeAct, summary: string, paths: Array<ActPath>, 
+/**
+ * What the act does besides, such as running hooks.
+ */
+notes: Array<string>, 
+/**
+ * What it can't do.
+ */
+cannot: Array<string>, 
+/**
+ * A proposed commit message.
+ */
+message?: string, 
+/**
+ * Whether one click undoes it.
+ */
+canUndo: boolean, 
+/**
+ * To be sent back with the act.
+ */
+expect: string, } | { "type": "changes:done", sessionId: SessionId, act: ChangeAct, summary: string, 
+/**
+ * For `undo-act`. Absent if it can't be undone.
+ */
+undo?: string, } | { "type": "session:newer", sessionId: SessionId, 
 /**
  * In index order.
  */
@@ -1455,11 +1867,11 @@ lastActiveAt: Timestamp,
 /**
  * A turn ended that the user has not looked at.
  */
-unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "type": "session:unarchived", sessionId: SessionId, session: SessionListItem, } | { "type": "session:deleted", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, } | { "type": "now:summary", sessions: Array<NowRow>, 
+unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "type": "session:unarchived", sessionId: SessionId, session: SessionListItem, } | { "type": "session:changed", sessionId: SessionId, session: SessionListItem, } | { "type": "session:deleted", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, } | { "type": "now:summary", sessions: Array<NowRow>, 
 /**
  * Sessions that need no attention any more.
  */
-gone: Array<SessionId>, } | { "type": "agents:list", agents: Array<Agent>, } | { "type": "path:completions", 
+gone: Array<SessionId>, } | { "type": "compare:list", compares: Array<Compare>, } | { "type": "compare:changed", compare: Compare, } | { "type": "agents:list", agents: Array<Agent>, } | { "type": "path:completions", 
 /**
  * As in the request.
  */
@@ -1594,7 +2006,15 @@ turnId: TurnId, } | { "type": "session:queued", sessionId: SessionId,
 /**
  * The server's id of the message.
  */
-message: string, } | { "type": "session:older", sessionId: SessionId, 
+message: string, } | { "type": "session:task-output", sessionId: SessionId, taskId: string, 
+/**
+ * Without control characters. Only the end of a long one.
+ */
+text: string, 
+/**
+ * There was more before it.
+ */
+cut: boolean, } | { "type": "session:older", sessionId: SessionId, 
 /**
  * In index order.
  */
@@ -1622,7 +2042,7 @@ sessions: Array<OutsideSession>,
 /**
  * Only without a project.
  */
-directories: Array<OutsideDirectory>, } | { "type": "outside:progress", projectId: ProjectId, done: number, total: number, } | { "type": "workspace:offer", projectId: ProjectId, 
+directories: Array<OutsideDirectory>, } | { "type": "outside:progress", projectId: ProjectId, done: number, total: number, } | { "type": "session:offer", projectId: ProjectId, agents: Array<AgentOffer>, } | { "type": "workspace:offer", projectId: ProjectId, 
 /**
  * The branch that is checked out in the project.
  */
@@ -1634,7 +2054,11 @@ branches: Array<string>,
 /**
  * Files in the project that are not committed.
  */
-uncommitted: number, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, 
+uncommitted: number, 
+/**
+ * The command that is run in each new worktree.
+ */
+setup?: string, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, 
 /**
  * Absent while no branch is checked out.
  */
@@ -1656,17 +2080,49 @@ state?: string,
  */
 notes: Array<string>, 
 /**
+ * Comments whose lines are elsewhere by now.
+ */
+moved?: Array<MovedComment>, 
+/**
+ * The titles of other sessions that work in this directory.
+ */
+others?: Array<string>, 
+/**
  * By path.
  */
 files: Array<ChangedFile>, 
 /**
  * How many files are not listed because there are too many.
  */
-more: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
+more: number, } | { "type": "changes:storage", bytes: number, most: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
 /**
  * The difference; empty if there is a `note` instead.
  */
-html: string, note?: string, pictures?: Pictures, } | { "type": "session:newer", sessionId: SessionId, 
+html: string, note?: string, pictures?: Pictures, } | { "type": "changes:preview", sessionId: SessionId, act: ChangeAct, summary: string, paths: Array<ActPath>, 
+/**
+ * What the act does besides, such as running hooks.
+ */
+notes: Array<string>, 
+/**
+ * What it can't do.
+ */
+cannot: Array<string>, 
+/**
+ * A proposed commit message.
+ */
+message?: string, 
+/**
+ * Whether one click undoes it.
+ */
+canUndo: boolean, 
+/**
+ * To be sent back with the act.
+ */
+expect: string, } | { "type": "changes:done", sessionId: SessionId, act: ChangeAct, summary: string, 
+/**
+ * For `undo-act`. Absent if it can't be undone.
+ */
+undo?: string, } | { "type": "session:newer", sessionId: SessionId, 
 /**
  * In index order.
  */
@@ -1690,11 +2146,11 @@ lastActiveAt: Timestamp,
 /**
  * A turn ended that the user has not looked at.
  */
-unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "type": "session:unarchived", sessionId: SessionId, session: SessionListItem, } | { "type": "session:deleted", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, } | { "type": "now:summary", sessions: Array<NowRow>, 
+unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "type": "session:unarchived", sessionId: SessionId, session: SessionListItem, } | { "type": "session:changed", sessionId: SessionId, session: SessionListItem, } | { "type": "session:deleted", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, } | { "type": "now:summary", sessions: Array<NowRow>, 
 /**
  * Sessions that need no attention any more.
  */
-gone: Array<SessionId>, } | { "type": "agents:list", agents: Array<Agent>, } | { "type": "path:completions", 
+gone: Array<SessionId>, } | { "type": "compare:list", compares: Array<Compare>, } | { "type": "compare:changed", compare: Compare, } | { "type": "agents:list", agents: Array<Agent>, } | { "type": "path:completions", 
 /**
  * As in the request.
  */

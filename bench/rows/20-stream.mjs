@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { turnEnd, withAgent } from "../conversation.mjs"
-import { megabytes, peak, resident, withLiminal } from "../liminal.mjs"
+import { megabytes, peak, resident, used, withLiminal } from "../liminal.mjs"
 import { connected } from "../socket.mjs"
 
 const SIZE = 100_000,
@@ -19,9 +19,6 @@ const TEXTS = {
   table: `| a | b |\n| --- | --- |\n${upTo((n) => `| cell ${n} | and what stands beside it |\n`)}`.slice(0, SIZE),
   fence: `\`\`\`rust\n${upTo((n) => `    let line_${n} = compute(${n}, "text"); // and so on\n`)}`.slice(0, SIZE),
 }
-
-/** Bytes a process has written to disk (Linux): here nearly all of it is the journal's log. */
-const written = (pid) => Number(readFileSync(`/proc/${pid}/io`, "utf8").match(/^write_bytes: (\d+)$/m)?.[1])
 
 const LARGE = 10_000_000,
   LARGE_PIECES = 500_000
@@ -50,8 +47,74 @@ async function largeAnswer(binary) {
   })
 }
 
+const MANY = 100,
+  WORDS = 500,
+  EVERY_MS = 20
+
+/** A hundred sessions that say a word every 20 ms, all followed by one browser. */
+function manySessions({ binary }) {
+  const steps = [{ say_chopped: { text: "word ".repeat(WORDS), size: 5, every_ms: EVERY_MS } }]
+  return withAgent(binary, [{ on: "any", steps }], async (socket, make, server) => {
+    const ids = []
+    for (let n = 0; n < MANY; n += 1) ids.push(await make())
+    const before = used(server.pid)
+    const bytes = socket.counts.bytes
+    await Promise.all(ids.map((sessionId) => socket.ask({ type: "session:send", sessionId, content: "go" })))
+    await Promise.all(ids.map((sessionId) => turnEnd(socket, sessionId)))
+    const after = used(server.pid)
+    // Of the time it takes if nothing else runs on the machine.
+    const cores = (after.cpuMs - before.cpuMs) / (WORDS * EVERY_MS)
+    const perByte = (what) => what / (MANY * WORDS * 5)
+    const [disk, sent] = [perByte(after.written - before.written), perByte(socket.counts.bytes - bytes)]
+    return {
+      figure:
+        `${cores.toFixed(2)} cores; per byte of text ${disk.toFixed(0)} to disk, ` +
+        `${sent.toFixed(0)} to the browser`,
+      pass: cores < 0.5,
+      values: { cores, disk, sent },
+    }
+  })
+}
+
+/** What one small update of a long answer costs on disk, in pages of the journal's log. */
+function steadyUpdate({ binary }) {
+  const text = "twenty bytes, nl \n\n.".repeat(1000)
+  const steps = [{ say_chopped: { text, size: 20, every_ms: 25 } }]
+  return withAgent(binary, [{ on: "any", steps }], async (socket, make, server) => {
+    const sessionId = await make()
+    await socket.ask({ type: "session:send", sessionId, content: "go" })
+    const [before, frames] = [used(server.pid).written, socket.counts.frames]
+    await turnEnd(socket, sessionId)
+    const updates = socket.counts.frames - frames
+    const bytes = (used(server.pid).written - before) / updates
+    return {
+      figure:
+        `${(bytes / PAGE).toFixed(2)} pages; ${((bytes * updates) / text.length).toFixed(0)} bytes on disk ` +
+        `per byte of text in ${updates} updates`,
+      // The end of the answer, which is written whole, is in it.
+      pass: bytes / PAGE <= 2.1,
+      values: { pages: bytes / PAGE, perByte: (bytes * updates) / text.length },
+    }
+  })
+}
+
+/** A page in the log, with its header. */
+const PAGE = 4096 + 24
+
 export default [
   {
+    name: "stream: 100 sessions that say a word every 20 ms, the server's CPU",
+    wanted: "under half a core",
+    measure: manySessions,
+  },
+  {
+    name: "stream: one steady update, written to disk",
+    wanted: "at most two pages",
+    measure: steadyUpdate,
+  },
+  {
+    slow: true,
+    more: ["whole"],
     name: "stream: 10 MB in 500,000 pieces, to a browser with and one without tails",
     wanted: "10 of 10 whole, under 120 MB, socket at most 30x",
     measure: async ({ binary }) => {
@@ -95,6 +158,7 @@ export default [
       ),
   },
   {
+    slow: true,
     name: "stream: 100 KB in 5,000 pieces over 60 s, bytes per byte",
     wanted: "socket at most 10x each; journal at most 5x",
     measure: async ({ binary }) => {
@@ -109,10 +173,10 @@ export default [
             [{ on: "any", steps: [{ say_chopped: { text, size: SIZE / PIECES, every_ms: 12 } }] }],
             async (socket, make, server) => {
               const sessionId = await make()
-              const [bytes, disk] = [socket.counts.bytes, written(server.pid)]
+              const [bytes, disk] = [socket.counts.bytes, used(server.pid).written]
               await socket.ask({ type: "session:send", sessionId, content: "go" })
               await turnEnd(socket, sessionId)
-              const [sent, logged] = [(socket.counts.bytes - bytes) / SIZE, (written(server.pid) - disk) / SIZE]
+              const [sent, logged] = [(socket.counts.bytes - bytes) / SIZE, (used(server.pid).written - disk) / SIZE]
               return server.stopped(() => ({ kind, sent, logged, kept: (journal(server) - empty) / SIZE }))
             },
           ),
@@ -131,6 +195,7 @@ export default [
     },
   },
   {
+    more: ["right"],
     name: "stream: ten sessions made and spoken to at the same instant",
     wanted: "10 of 10 answer, each its own",
     measure: ({ binary }) =>

@@ -23,15 +23,43 @@ function stopwatch() {
   }
 }
 
+const withStampingAgent = (pieces, every) => (data) =>
+  writeFileSync(
+    join(data, "agents.json"),
+    JSON.stringify({
+      agents: [{ id: "stamping", name: "Stamping", command: process.execPath, args: agentArgs(pieces, every) }],
+    }),
+  )
+
+/** The milliseconds from the end of each turn to the prompt of the next queued message, as the agent sees it. */
+function gaps(binary, turns) {
+  return withLiminal(
+    binary,
+    async (server) => {
+      const found = new Map()
+      let ends = 0
+      const arrived = (frame) => {
+        if (frame.type === "session:turn" && frame.payload.type !== "turn_started") ends += 1
+        const gap = /gap=(\d+) /.exec(frame.type === "session:upsert" ? (frame.payload.content ?? "") : "")
+        if (gap) found.set(frame.payload.itemId, Number(gap[1]) / 1e6)
+      }
+      const socket = await connected(server, arrived)
+      const { project } = await socket.ask({ type: "project:add", path: server.home })
+      const { sessionId } = await socket.ask({ type: "session:create", projectId: project.id, cliType: "stamping" })
+      await socket.ask({ type: "session:open", sessionId })
+      await socket.ask({ type: "session:send", sessionId, content: "go" })
+      for (let n = 1; n < turns; n += 1)
+        await socket.ask({ type: "session:send", sessionId, content: `message ${n}`, whenBusy: "queue" })
+      while (ends < turns) await turnEnd(socket, sessionId)
+      socket.close()
+      return [...found.values()]
+    },
+    withStampingAgent(4, 50),
+  )
+}
+
 /** The milliseconds each piece took through the server. */
 function latencies(binary, pieces, every) {
-  const prepare = (data) =>
-    writeFileSync(
-      join(data, "agents.json"),
-      JSON.stringify({
-        agents: [{ id: "stamping", name: "Stamping", command: process.execPath, args: agentArgs(pieces, every) }],
-      }),
-    )
   return withLiminal(
     binary,
     async (server) => {
@@ -54,7 +82,7 @@ function latencies(binary, pieces, every) {
       if (took.length !== pieces) throw new Error(`${took.length} of ${pieces} pieces arrived`)
       return took
     },
-    prepare,
+    withStampingAgent(pieces, every),
   )
 }
 
@@ -76,6 +104,19 @@ async function direct(pieces, every) {
 }
 
 export default [
+  {
+    name: "latency: end of a turn to the prompt of the next queued message",
+    wanted: "median under 5 ms",
+    measure: async ({ binary }) => {
+      const took = await gaps(binary, 20)
+      const [mid, longest] = [median(took), Math.max(...took)]
+      return {
+        figure: `median ${mid.toFixed(2)} ms, at most ${longest.toFixed(2)} ms, ${took.length} turns`,
+        pass: mid < 5,
+        values: { median: mid, longest, turns: took.length },
+      }
+    },
+  },
   {
     name: "latency: one piece per 50 ms, agent's write to browser's read",
     wanted: "median 0.3 ms more than directly, p99 2 ms",

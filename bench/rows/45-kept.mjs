@@ -2,18 +2,11 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { turnEnd, withAgent } from "../conversation.mjs"
-import { median } from "../liminal.mjs"
+import { median, used } from "../liminal.mjs"
 
 const FEW = 20,
   MANY = 20_000,
   TIMES = 40
-
-/** What a process has used so far: CPU time in ms, and bytes written to disk (Linux). */
-function used({ pid }) {
-  const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ").slice(11, 13)
-  const written = readFileSync(`/proc/${pid}/io`, "utf8").match(/^write_bytes: (\d+)$/m)?.[1]
-  return { cpuMs: (Number(user) + Number(system)) * 10, written: Number(written) }
-}
 
 function records(count) {
   const at = (n) => new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString()
@@ -68,15 +61,16 @@ async function timed(servers, step) {
 
 export default [
   {
+    slow: true,
     name: "kept: a turn and a new session with 20,000 sessions kept, against 20",
     wanted: "at most 1.2x each",
     measure: ({ binary }) =>
       withKept(binary, FEW, (few) =>
         withKept(binary, MANY, async (many) => {
           const servers = [few, many]
-          const before = servers.map(({ server }) => used(server))
+          const before = servers.map(({ server }) => used(server.pid))
           const turnMs = await timed(servers, "turn")
-          const after = servers.map(({ server }) => used(server))
+          const after = servers.map(({ server }) => used(server.pid))
           const createMs = await timed(servers, "make")
           const each = (what) => servers.map((_, at) => (after[at][what] - before[at][what]) / TIMES)
           const values = { turnMs, createMs, cpuMs: each("cpuMs"), written: each("written") }

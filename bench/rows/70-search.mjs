@@ -29,6 +29,7 @@ function generated(data) {
 
 export default [
   {
+    slow: true,
     name: `search: in ${ITEMS.toLocaleString("en")} items, p50 / p99`,
     wanted: "p50 under 50 ms each",
     measure: ({ binary }) => {

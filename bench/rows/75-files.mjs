@@ -25,6 +25,7 @@ async function timed(ask) {
 
 export default [
   {
+    slow: true,
     name: "files: @ in a workspace of 100,000, first key / p50 / p99",
     wanted: "first key and p50 under 20 ms, under 30 MB",
     measure: ({ binary }) => {

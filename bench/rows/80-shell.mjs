@@ -7,10 +7,9 @@ import { chromium } from "@playwright/test"
 import { median, withLiminal } from "../liminal.mjs"
 
 const FRAME = 1000 / 60
-const percentile = (figures, share) =>
-  figures.toSorted((a, b) => a - b)[Math.min(figures.length - 1, Math.ceil(figures.length * share) - 1)]
+const sorted = (figures) => figures.toSorted((a, b) => a - b)
+const percentile = (figures, share) => sorted(figures)[Math.max(0, Math.ceil(figures.length * share) - 1)]
 const round = (value) => Math.round(value * 10) / 10
-
 const prose =
   "Some words of an answer with `code` in them, long enough to fill a line or two of the column that it stands in."
 const code = `\`\`\`rust\n${'fn main() { println!("{}", 1 + 2); }\n'.repeat(8)}\`\`\``
@@ -194,7 +193,7 @@ function tabSwitch(binary) {
         `click to painted median ${values.median} ms, p95 ${values.p95} ms; ` +
         `main thread busy ${values.busy} ms a switch`,
       // A click waits for the frame to begin, then for that frame.
-      pass: values.frames === 1 && values.median <= 2 * FRAME,
+      pass: values.frames === 1 && values.median <= 2 * FRAME && values.busy <= 16,
       values,
     }
   })
@@ -402,12 +401,32 @@ function openLong(binary) {
   })
 }
 
-/** Twenty projects with fifty sessions each, thirty tabs: how the sidebar scrolls, and how many tabs are loaded. */
+/** Records when the first session of the sidebar is painted, from the start of the page. */
+function watchSidebar() {
+  if (window !== top) return
+  requestAnimationFrame(function look() {
+    if (!document.querySelector(".session")) return requestAnimationFrame(look)
+    const { port1, port2 } = new MessageChannel()
+    port1.onmessage = () => {
+      window.sidebarAt = performance.now()
+    }
+    port2.postMessage(null)
+  })
+}
+
+/** Forty projects with five hundred sessions each, thirty tabs: when the sidebar is first painted, how it scrolls with
+ * all older sessions of two projects shown, and how many tabs are loaded. */
 function manySessions(binary) {
-  return inPage(binary, { prepare: prepared(binary, { projects: 20, sessions: 50 }) }, async ({ page, enter }) => {
+  const prepare = prepared(binary, { projects: 40, sessions: 500 })
+  return inPage(binary, { prepare, watch: watchSidebar }, async ({ page, enter }) => {
     const ids = Array.from({ length: 30 }, (_, n) => `bench:s0-${n}`)
     await enter({ "liminal:tabs": { openTabs: ids, activeTab: ids[0], tabOrder: ids } })
-    await page.waitForFunction(() => document.querySelectorAll(".session").length === 1000)
+    await page.waitForFunction(() => document.querySelectorAll(".session").length >= 40 * 12)
+    await page.reload()
+    await page.waitForFunction(() => window.sidebarAt !== undefined)
+    const painted = await page.evaluate(() => window.sidebarAt)
+    for (const n of [0, 1]) await page.locator(".project-older").nth(n).click()
+    await page.waitForFunction(() => document.querySelectorAll(".session").length > 1000)
     await page.waitForTimeout(1000)
     let measured
     const busy = await busyWhile(page, async () => {
@@ -432,6 +451,7 @@ function manySessions(binary) {
     })
     const { frames, tasks, portlets } = measured
     const values = {
+      painted: Math.round(painted),
       busy: round(busy / frames.length),
       p95: round(percentile(frames, 0.95)),
       median: round(median(frames)),
@@ -440,10 +460,10 @@ function manySessions(binary) {
     }
     return {
       figure:
-        `scroll frame median ${values.median} ms, p95 ${values.p95} ms; ` +
+        `first painted after ${values.painted} ms; scroll frame median ${values.median} ms, p95 ${values.p95} ms; ` +
         `main thread busy ${values.busy} ms a frame, longest task ${values.longestTask} ms; ` +
         `${portlets} of 30 tabs loaded`,
-      pass: values.longestTask <= 50 && portlets === 1,
+      pass: values.painted < 300 && values.p95 < 20 && values.longestTask <= 50 && portlets === 1,
       values,
     }
   })
@@ -452,10 +472,11 @@ function manySessions(binary) {
 export default [
   {
     name: "shell: tab switch, click to next paint, 10 tabs of 200 messages",
-    wanted: "one frame",
+    wanted: "one frame; main thread busy at most 16 ms",
     measure: ({ binary }) => tabSwitch(binary),
   },
   {
+    slow: true,
     name: "shell: resync after the server was killed in an answer",
     wanted: "socket open to resynced under 300 ms, server back to resynced under 2 s",
     measure: ({ binary }) => resync(binary),
@@ -471,8 +492,9 @@ export default [
     measure: ({ binary }) => openLong(binary),
   },
   {
-    name: "shell: 1,000 sessions in the sidebar, 30 tabs",
-    wanted: "no task over 50 ms while scrolling, one tab loaded",
+    slow: true,
+    name: "shell: 40 projects with 500 sessions each, 30 tabs",
+    wanted: "first paint under 300 ms, scroll frame p95 under 20 ms, no task over 50 ms, one tab loaded",
     measure: ({ binary }) => manySessions(binary),
   },
 ]

@@ -328,11 +328,13 @@ async function codex({ binary }) {
 
 export default [
   {
+    slow: true,
     name: "real Claude Code: create to first word, against driving it by hand",
     wanted: `at most ${MOST}x`,
     measure: claude,
   },
   {
+    slow: true,
     name: "real Codex: taking a session up again to first word, against driving it by hand",
     wanted: `at most ${MOST}x`,
     measure: codex,

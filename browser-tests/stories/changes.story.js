@@ -100,17 +100,12 @@ test("a directory without git has no changes to show", async ({ chat }) => {
 })
 
 test("a session gets a worktree of its own, and its changes are not the project's", async ({ chat, liminal }) => {
-  const { page } = chat
   const directory = join(liminal.home, "work")
   git(directory, "init", "--quiet", "--initial-branch", "main")
   writeFileSync(join(directory, "notes.txt"), "one\n")
   git(directory, "add", ".")
   git(directory, "commit", "--quiet", "--message", "first")
-  await page.getByRole("button", { name: "Actions for work" }).click()
-  await page.getByRole("menuitem", { name: "New session in a worktree…" }).click()
-  const dialog = page.getByRole("dialog", { name: /worktree/i })
-  await dialog.getByLabel("Name").fill("fix login")
-  await dialog.getByRole("button", { name: "Create session" }).click()
+  await chat.shell.startInWorktree("work", { name: "fix login" })
   await expect(chat.frame.locator(".session-header")).toContainText("fix-login")
   await chat.say("hello")
   await expect(chat.ends).toHaveCount(1)

@@ -128,3 +128,17 @@ test("the demo's commands can be clicked", async ({ shell }) => {
   await shell.portlet.getByRole("button", { name: "think hard" }).click()
   await expect(shell.portlet.locator('.message[data-origin="user"] .rendered')).toHaveText(["help", "think hard"])
 })
+
+test("the demo has MCP servers and a background task", async ({ shell }) => {
+  await shell.hasProject("web")
+  await shell.newSession("web", "Demo")
+  await shell.say("background task")
+  const info = shell.portlet.getByRole("button", { name: /^Session info/ })
+  await expect(info).toHaveAccessibleName(/1 task running$/)
+  await info.click()
+  const panel = shell.portlet.getByRole("group", { name: "Session info" })
+  await expect(panel).toContainText("Connected · 3 tools")
+  await expect(panel).toContainText("never starts")
+  await panel.getByRole("button", { name: "Stop: Count the grains of sand" }).click()
+  await expect(panel).toContainText("Stopped · ")
+})

@@ -22,7 +22,7 @@ test("what is sent while a turn runs waits, is held by a stop, and goes on with 
   await chat.stopButton.click()
   await expect(chat.frame.getByText("Paused. The turn was stopped.")).toBeVisible()
   await expect(chat.own).toHaveCount(1)
-  await chat.frame.getByRole("button", { name: "Continue" }).click()
+  await chat.frame.getByRole("button", { name: "Continue", exact: true }).click()
   await expect(chat.ends).toHaveCount(3)
   await expect(chat.own).toHaveText([/hang/, /first/, /second/])
   await expect(rows(chat)).toHaveCount(0)

@@ -114,7 +114,7 @@ for (const { agent, running, options, reported, readsFirst } of agents) {
     await chat.say("FAKE:TEXT Two.")
     await expect(chat.frame.locator(".queued")).toHaveCount(2)
     await chat.stopButton.click()
-    await chat.frame.getByRole("button", { name: "Continue" }).click()
+    await chat.frame.getByRole("button", { name: "Continue", exact: true }).click()
     await expect(chat.ends).toHaveCount(3)
     await expect(chat.words).toHaveText(["half an answer", "One.", "Two."])
   })

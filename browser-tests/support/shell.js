@@ -97,6 +97,16 @@ export class Shell {
     await expect(this.starting).toHaveCount(0)
   }
 
+  /** Starts a session in a new worktree. @param {{ name: string, agent?: string, setup?: string }} how */
+  async startInWorktree(project, { name, agent, setup }) {
+    await this.projectMenu(project, "New session in a worktree…")
+    if (agent !== undefined) await this.agentChoice(agent).click()
+    await this.starting.getByLabel("Name of the worktree").fill(name)
+    if (setup !== undefined) await this.starting.getByLabel("Setup command").fill(setup)
+    await this.starting.getByRole("button", { name: /^Start/ }).click()
+    await expect(this.starting).toHaveCount(0)
+  }
+
   /** Creates an idle session with this title, without the page. */
   async hasSession(path, title, cliType = "helper") {
     const id = await this.liminal.session(path, title, cliType)

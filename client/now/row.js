@@ -30,8 +30,11 @@ function mountHead(deps) {
   const mark = el("span", { class: "agent-mark", "aria-hidden": "true" })
   const title = el("button", { class: "now-title", type: "button" })
   const project = el("span", { class: "now-project" })
+  const added = el("span", { class: "now-added" })
+  const removed = el("span", { class: "now-removed" })
+  const counts = el("span", { class: "now-counts", title: "Changed lines" }, added, removed)
   const time = el("time", { class: "now-time" })
-  const element = el("div", { class: "now-row-head" }, el("i", { class: "dot" }), mark, title, project, time)
+  const element = el("div", { class: "now-row-head" }, el("i", { class: "dot" }), mark, title, project, counts, time)
   /** @type {NowRow | null} */
   let shown = null
   title.addEventListener("click", () => shown && deps.open(shown.id))
@@ -53,6 +56,9 @@ function mountHead(deps) {
       updateAgentMark(mark, row.cliType, agentName(row.cliType, agents))
       setText(title, row.title)
       setText(project, name)
+      counts.hidden = (row.counts?.files ?? 0) === 0
+      setText(added, `+${row.counts?.added ?? 0}`)
+      setText(removed, `−${row.counts?.removed ?? 0}`)
       setAttribute(time, "datetime", row.since)
       setAttribute(time, "title", fullTime(row.since))
       tick()

@@ -5,7 +5,8 @@ import { setRenderedHtml } from "../shared/html.js"
 
 /** @import { ChangesFile } from "./changes-state.js" */
 
-/** @param {HTMLElement} root @param {{ more(): void }} deps `more` lines of context were asked for */
+/** @param {HTMLElement} root
+ * @param {{ more(): void, shown(root: HTMLElement): void }} deps `more` lines were asked for; a file is `shown` */
 export function mountDiff(root, deps) {
   /** What is in the DOM. @type {{ file: ChangesFile | null, split: boolean }} */
   let shown = { file: null, split: false }
@@ -48,10 +49,10 @@ export function mountDiff(root, deps) {
   }
 
   return {
-    /** @param {ChangesFile | null} file @param {boolean} split */
+    /** Whether it was drawn again. @param {ChangesFile | null} file @param {boolean} split */
     update(file, split) {
       root.hidden = file === null || (file.html === "" && !file.pictures)
-      if (shown.file === file && shown.split === split) return
+      if (shown.file === file && shown.split === split) return false
       const isOther = shown.file?.path !== file?.path
       const { scrollTop } = root
       shown = { file, split }
@@ -62,8 +63,10 @@ export function mountDiff(root, deps) {
         setAttribute(gap, "tabindex", "0")
         setAttribute(gap, "title", "Show more lines")
       }
+      deps.shown(root)
       if (split) for (const rows of root.querySelectorAll(".rows")) putSideBySide(rows)
       root.scrollTop = isOther ? 0 : scrollTop
+      return true
     },
   }
 }

@@ -1,6 +1,6 @@
-/** When the changes are read again: after a call or a turn that may have changed files, while somebody looks. */
+/** When the changes are read again: after anything that may have changed files, while somebody looks. */
 
-/** @import { Frame, ItemStatus } from "../contract.js" */
+/** @import { Frame, ToolKind } from "../contract.js" */
 
 /** @param {{ isOpen(): boolean, isSeen(): boolean, refresh(): void }} deps `isOpen`: the panel; `isSeen`: the session
  */
@@ -20,7 +20,8 @@ export function createChangesReading({ isOpen, isSeen, refresh }) {
   }
 }
 
-/** Whether files may differ after this: a call or a turn ended, or it is the first look.
+/** Whether files may differ after this: a call did something, a turn ended, the server counted anew, or it is the first
+ * look.
  * @param {Frame} frame @param {boolean} isOpen */
 function mayChangeFiles(frame, isOpen) {
   switch (frame.type) {
@@ -29,11 +30,13 @@ function mayChangeFiles(frame, isOpen) {
     case "session:turn":
       return frame.payload.type !== "turn_started"
     case "session:upsert":
-      return isOpen && frame.payload.type === "tool_call" && isEnded(frame.payload.status)
+      return isOpen && frame.payload.type === "tool_call" && !reads.has(frame.payload.toolKind)
+    case "changes:changed":
+      return true
     default:
       return false
   }
 }
 
-/** @param {ItemStatus} status */
-const isEnded = (status) => status === "complete" || status === "error"
+/** Calls that change nothing. @type {ReadonlySet<ToolKind>} */
+const reads = new Set(["read", "search", "fetch", "think"])

@@ -72,9 +72,20 @@ export function pathAt(now, step) {
   return files[at + step]?.path ?? null
 }
 
+/** The listed file that a path of the conversation means: that one, or the one it ends with.
+ * @param {ChangesState} now @param {string} named */
+export function fileNamed(now, named) {
+  const root = now.list?.root ?? ""
+  const path = named.startsWith(`${root}/`) ? named.slice(root.length + 1) : named.replace(/^\.\//, "")
+  const files = now.list?.files ?? []
+  const found = files.find((file) => file.path === path) ?? files.find((file) => file.path.endsWith(`/${path}`))
+  return found?.path ?? null
+}
+
 /** Whether to ask again by ourselves: without a repository only the user's look can tell that there is one by now.
  * @param {ChangesState} now @param {boolean} isOpen */
 export const isWorthAsking = (now, isOpen) => isOpen || now.failure?.code !== "NOT_A_REPOSITORY"
+
 /** The first file after the selected one, or before it, that was not viewed. @param {ChangesState} now */
 export function nextUnviewed(now) {
   const files = now.list?.files ?? []

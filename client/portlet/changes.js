@@ -5,10 +5,14 @@ import { mountEdge } from "../shared/edge.js"
 import { icon } from "../shared/icons.js"
 import { editorAddress, editors, readingFrom } from "../shared/reading.js"
 import { keys, loadRecord, save } from "../shared/storage.js"
+import { mountComments } from "./changes-comments.js"
+import { mountActs } from "./acts.js"
 import { mountDiff } from "./changes-diff.js"
+import { countsOf, mountFiles } from "./changes-files.js"
 import {
   isViewed,
   isWorthAsking,
+  fileNamed,
   nextUnviewed,
   noChanges,
   pathAt,
@@ -22,18 +26,24 @@ import {
   withSelected,
   withViewed,
 } from "./changes-state.js"
+import { mountCommentsBar } from "./comments-bar.js"
 import { keepViewed, viewedOf } from "./viewed.js"
 
-/** @import { ChangedFile, ClientMessage, ErrorBody } from "../contract.js" */
+/** @import { ClientMessage, Comment, ErrorBody, Workspace } from "../contract.js" */
+/** @import { ActsDeps } from "./acts.js" */
+/** @import { ActDone, ActPreview } from "./acts-state.js" */
 /** @import { ChangesFile, ChangesList, ScopeKind } from "./changes-state.js" */
 
-/** @typedef {Extract<ClientMessage, { type: "changes:list" | "changes:file" | "session:looked" }>} ChangesRequest */
+/** @typedef {"changes:comment" | "changes:uncomment" | "changes:send-comments"} CommentRequest */
+/** @typedef {"changes:list" | "changes:file" | "session:looked" | CommentRequest} Asking */
+/** @typedef {Extract<ClientMessage, { type: Asking }>} ChangesRequest */
 /** @typedef {ChangesRequest extends infer R ? R extends ChangesRequest ? Omit<R, "sessionId"> : never : never} Asked */
 
 /** @typedef {object} ChangesDeps
  * @property {string} sessionId
  * @property {Storage} storage
  * @property {(request: Asked) => void} request
+ * @property {ActsDeps} acts
  * @property {(open: boolean) => void} toggled
  * @property {() => void} focusComposer */
 
@@ -41,16 +51,6 @@ import { keepViewed, viewedOf } from "./viewed.js"
 const usualContext = 3
 /** after one request for more, and then all. */
 const contexts = [usualContext, 25, 1_000_000]
-
-/** One letter for each kind of change, as git writes them, and what screen readers say. */
-const kinds = {
-  added: ["A", "added"],
-  modified: ["M", "modified"],
-  deleted: ["D", "deleted"],
-  renamed: ["R", "renamed"],
-  submodule: ["S", "submodule changed"],
-  unmerged: ["U", "in conflict"],
-}
 
 /** @param {HTMLElement} root @param {HTMLElement} header the button is put at its end @param {ChangesDeps} deps */
 export function mountChanges(root, header, deps) {
@@ -72,9 +72,11 @@ export function mountChanges(root, header, deps) {
     "aria-label": "Width of the changes",
   })
   const tabs = el("div", { class: "panel-scopes", role: "radiogroup", "aria-label": "Which changes" })
-  const about = el("span", { class: "panel-about" })
+  const seen = el("span", { class: "panel-seen" })
   const refresh = el("button", { class: "icon-button", type: "button", "aria-label": "Refresh" }, icon("reload"))
   const close = el("button", { class: "icon-button", type: "button", "aria-label": "Close changes" }, icon("close"))
+  const where = el("span", { class: "panel-where" })
+  const place = el("div", { class: "panel-place" }, el("span", { class: "panel-branch" }, icon("branch"), where))
   const list = el("div", { class: "changed-files", role: "listbox", "aria-label": "Changed files", tabindex: "0" })
   const more = el("p", { class: "panel-note", hidden: true })
   const note = el("p", { class: "panel-note", role: "status", hidden: true })
@@ -82,21 +84,46 @@ export function mountChanges(root, header, deps) {
   const space = toggleButton("Ignore whitespace")
   const open = el("a", { class: "panel-tool", hidden: true })
   const viewed = toggleButton("Viewed", "Mark as viewed and go on (v)")
-  const tools = el("div", { class: "panel-tools" }, split, space, open, viewed)
+  const path = el("span", { class: "panel-path" })
+  const pathCounts = el("span", { class: "counts" })
+  const acts = mountActs({ ...deps.acts, refresh: () => askForList() })
+  const tools = el("div", { class: "panel-tools" }, path, pathCounts, split, space, open, acts.revert, viewed)
   const diff = el("div", { class: "part panel-diff", "data-kind": "diff", tabindex: "0" })
-  root.append(edge, el("div", { class: "panel-head" }, tabs, refresh, close), about, list, more, note, tools, diff)
+  const bar = el("div", { class: "comments-bar", hidden: true })
+  const head = el("div", { class: "panel-head" }, tabs, seen, refresh, close)
+  root.append(edge, head, acts.around(place), list, more, note, tools, diff, bar)
+  const files = mountFiles(list)
   const difference = mountDiff(diff, {
+    shown: (root) => !isPressed(space) && acts.decorate(root),
     more() {
       context = contexts[contexts.indexOf(context) + 1] ?? context
       askForFile()
     },
   })
 
+  const comments = mountComments(diff, {
+    keep: (comment) => deps.request({ type: "changes:comment", comment }),
+    remove: (commentId) => deps.request({ type: "changes:uncomment", commentId }),
+    left: () => diff.focus({ preventScroll: true }),
+  })
+  const sendComments = () => deps.request({ type: "changes:send-comments" })
+  const commentsBar = mountCommentsBar(bar, {
+    send: sendComments,
+    discard: () => deps.request({ type: "changes:uncomment" }),
+    restore(all) {
+      for (const { id: _gone, ...comment } of all) deps.request({ type: "changes:comment", comment })
+    },
+  })
+  /** What the session knows. @type {{ comments: readonly Comment[], workspace: Workspace | null }} */
+  let facts = { comments: [], workspace: null }
+
   const kept = () => loadRecord(deps.storage, keys.panel)
   /** @param {Record<string, unknown>} change */
   const keep = (change) => save(deps.storage, keys.panel, { ...kept(), ...change })
   let state = { ...noChanges, scope: scopeFrom(kept().scope), viewed: viewedOf(deps.storage, deps.sessionId) }
   let isOpen = false
+  /** A path to select once the list is here. */
+  let wanted = ""
   let context = usualContext
   setAttribute(split, "aria-pressed", kept().split === true ? "true" : "false")
   setAttribute(space, "aria-pressed", kept().space === true ? "true" : "false")
@@ -108,8 +135,10 @@ export function mountChanges(root, header, deps) {
     show: (width) => root.style.setProperty("--panel", `${width}px`),
     keep: (width) => keep({ width }),
   })
-  for (const [kind, name] of scopes)
-    tabs.append(el("button", { class: "panel-scope", type: "button", role: "radio", "data-scope": kind, text: name }))
+  for (const [kind, name] of scopes) {
+    const number = el("span", { class: "panel-scope-count" })
+    tabs.append(el("button", { class: "panel-scope", type: "button", role: "radio", "data-scope": kind }, name, number))
+  }
 
   const askForList = () => deps.request({ type: "changes:list", scope: scopeOf(state.scope) })
   function askForFile() {
@@ -172,30 +201,55 @@ export function mountChanges(root, header, deps) {
   }
 
   function show() {
-    const files = state.list?.files ?? []
-    const { added, removed } = totalOf(files)
+    const all = state.list?.files ?? []
+    const { added, removed } = totalOf(all)
     button.hidden = state.list === null && state.failure === null && !isOpen
-    setAttribute(button, "title", files.length === 1 ? "1 changed file" : `${files.length} changed files`)
-    counts.replaceChildren(...(files.length === 0 ? [] : countsOf(added, removed)))
+    setAttribute(button, "title", all.length === 1 ? "1 changed file" : `${all.length} changed files`)
+    counts.replaceChildren(...(all.length === 0 ? [] : countsOf(added, removed)))
     if (!isOpen) return
-    for (const tab of tabs.children)
-      setAttribute(tab, "aria-checked", String(tab.getAttribute("data-scope") === state.scope))
-    setText(about, aboutOf(state.list, files.filter((file) => isViewed(state, file)).length))
-    showFiles(files)
+    for (const tab of tabs.children) {
+      const isChosen = tab.getAttribute("data-scope") === state.scope
+      setAttribute(tab, "aria-checked", String(isChosen))
+      const number = tab.querySelector(".panel-scope-count")
+      if (number) setText(number, isChosen && state.list !== null ? String(all.length) : "")
+    }
+    const viewedFiles = all.filter((file) => isViewed(state, file)).length
+    setText(seen, viewedFiles === 0 ? "" : `${viewedFiles} of ${all.length} viewed`)
+    setText(where, placeWords(state.list, facts.workspace))
+    setAttribute(where, "title", facts.workspace?.path ?? state.list?.root ?? "")
+    files.update(state, facts.comments)
     const hidden = state.list?.more ?? 0
-    const notes = [...(hidden === 0 ? [] : [`${hidden} more files are not listed.`]), ...(state.list?.notes ?? [])]
+    const others = state.list?.others ?? []
+    const notes = [
+      ...(hidden === 0 ? [] : [`${hidden} more files are not listed.`]),
+      ...(others.length === 0
+        ? []
+        : [`Also at work in this directory: ${others.map((each) => `“${each}”`).join(", ")}.`]),
+      ...(state.list?.notes ?? []),
+    ]
     more.hidden = notes.length === 0
     setText(more, notes.join(" "))
-    showNote(files.length)
+    showNote(all.length)
+    acts.update(scopeOf(state.scope), selectedFile(state), all.length > 0)
     showTools()
-    difference.update(state.file, isPressed(split))
+    if (difference.update(state.file, isPressed(split)) || shownFacts !== facts || shownList !== state.list)
+      comments.update(state.selected ?? "", facts.comments, state.list?.moved ?? [])
+    shownFacts = facts
+    shownList = state.list
+    commentsBar.update(facts.comments)
   }
+  /** What the comments were drawn with. */
+  let shownFacts = facts
+  let shownList = state.list
 
   function showTools() {
     const file = selectedFile(state)
     tools.hidden = file === null
     if (file === null) return
     setAttribute(viewed, "aria-pressed", String(isViewed(state, file)))
+    setText(path, file.path.slice(file.path.lastIndexOf("/") + 1))
+    setAttribute(path, "title", file.from === undefined ? file.path : `${file.from} → ${file.path}`)
+    pathCounts.replaceChildren(...countsOf(file.added, file.removed))
     const { editor } = readingFrom(deps.storage)
     const address = editorAddress(editor, `${state.list?.root ?? ""}/${file.path}`, 1)
     open.hidden = address === null || file.status === "deleted"
@@ -220,25 +274,12 @@ export function mountChanges(root, header, deps) {
     setText(note, text)
   }
 
-  /** @param {ChangedFile[]} files */
-  function showFiles(files) {
-    list.hidden = files.length === 0
-    const own = files.filter((file) => !file.meanwhile)
-    const others = files.filter((file) => file.meanwhile)
-    list.replaceChildren(
-      ...own.map((file) => rowOf(file, file.path === state.selected, isViewed(state, file))),
-      ...(others.length === 0
-        ? []
-        : [el("div", { class: "changed-heading", text: "Changed meanwhile, perhaps not by this agent" })]),
-      ...others.map((file) => rowOf(file, file.path === state.selected, isViewed(state, file))),
-    )
-  }
-
   button.addEventListener("click", () => toggle(!isOpen))
   close.addEventListener("click", () => toggle(false))
   refresh.addEventListener("click", askForList)
   tabs.addEventListener("click", ({ target }) => {
-    if (target instanceof HTMLElement && target.dataset["scope"]) choose(scopeFrom(target.dataset["scope"]))
+    const scope = target instanceof Element && target.closest("[data-scope]")
+    if (scope) choose(scopeFrom(scope.getAttribute("data-scope")))
   })
   split.addEventListener("click", () => {
     keep({ split: press(split) })
@@ -254,11 +295,17 @@ export function mountChanges(root, header, deps) {
     if (row instanceof HTMLElement) select(row.dataset["path"] ?? null)
   })
   root.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.shiftKey && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault()
+      if (facts.comments.length > 0) sendComments()
+      return
+    }
     if (event.ctrlKey || event.altKey || event.metaKey) return
     const inList = event.target === list
     if (event.key === "n" || (inList && event.key === "ArrowDown")) select(pathAt(state, 1))
     else if (event.key === "p" || (inList && event.key === "ArrowUp")) select(pathAt(state, -1))
     else if (event.key === "v") markViewed()
+    else if (event.key === "c") comments.write()
     else if (event.key === "Escape") toggle(false)
     else return
     event.preventDefault()
@@ -267,18 +314,31 @@ export function mountChanges(root, header, deps) {
   })
   root.hidden = true
 
+  /** @param {ChangesList} frame */
+  function listed(frame) {
+    const before = selectedFile(state)?.version
+    state = withList(state, frame)
+    const found = wanted === "" ? null : fileNamed(state, wanted)
+    wanted = ""
+    if (found !== null) return select(found)
+    if (isOpen && (state.file === null || selectedFile(state)?.version !== before)) askForFile()
+    show()
+  }
+
   return {
-    /** @param {ChangesList} frame */
-    listed(frame) {
-      const before = selectedFile(state)?.version
-      state = withList(state, frame)
-      if (isOpen && (state.file === null || selectedFile(state)?.version !== before)) askForFile()
-      show()
-    },
-    /** @param {ChangesFile} frame */
-    filed(frame) {
-      state = withFile(state, frame)
-      show()
+    /** @param {ChangesList | ChangesFile | ActPreview | ActDone} frame */
+    receive(frame) {
+      switch (frame.type) {
+        case "changes:list":
+          return listed(frame)
+        case "changes:file":
+          state = withFile(state, frame)
+          return show()
+        case "changes:preview":
+          return acts.previewed(frame)
+        case "changes:done":
+          return acts.done(frame)
+      }
     },
     /** @param {ErrorBody} failure */
     failed(failure) {
@@ -288,6 +348,21 @@ export function mountChanges(root, header, deps) {
       show()
     },
     toggle: () => toggle(!isOpen),
+    /** @param {{ comments: readonly Comment[], workspace: Workspace | null }} next */
+    update(next) {
+      if (next.comments === facts.comments && next.workspace === facts.workspace) return
+      facts = next
+      show()
+    },
+    /** Whether a path of the conversation is that of a changed file. @param {string} named */
+    knows: (named) => fileNamed(state, named) !== null,
+    /** Shows a file that the conversation named. @param {string} named */
+    reveal(named) {
+      wanted = named
+      if (isOpen) askForList()
+      else toggle(true)
+    },
+    undoAct: acts.undoAct,
     /** Asks again, if that can tell anything new. Without a panel only the counts in the header follow. */
     refresh: () => isWorthAsking(state, isOpen) && askForList(),
     isOpen: () => isOpen,
@@ -305,14 +380,19 @@ const nothing = {
 /** @param {ScopeKind} kind @returns {import("../contract.js").ChangeScope} */
 const scopeOf = (kind) => ({ kind })
 
-/** @param {ChangesList | null} list @param {number} viewed */
-function aboutOf(list, viewed) {
+/** Where the changes are: the branch, what it came from, and how far both went since.
+ * @param {ChangesList | null} list @param {Workspace | null} workspace */
+function placeWords(list, workspace) {
   if (list === null) return ""
-  const files = list.files.length
-  const branch = list.base === undefined ? list.branch : `${list.branch ?? "detached"}, from ${list.base}`
-  return [branch, files === 0 ? "" : viewed === 0 ? fileCount(files) : `${viewed} of ${files} viewed`]
-    .filter(Boolean)
-    .join(" · ")
+  const { ahead = 0, behind = 0, doing } = workspace ?? {}
+  const base = list.base ?? workspace?.base
+  return [
+    list.branch ?? "No branch",
+    ...(base === undefined ? [] : [`from ${base}`]),
+    ...(ahead === 0 ? [] : [`${ahead} ahead`]),
+    ...(behind === 0 ? [] : [`${behind} behind`]),
+    ...(doing === undefined ? [] : [`in the middle of a ${doing}`]),
+  ].join(" · ")
 }
 
 /** @param {string} text @param {string} [title] */
@@ -327,40 +407,4 @@ function press(button) {
   const next = !isPressed(button)
   setAttribute(button, "aria-pressed", String(next))
   return next
-}
-
-/** @param {ChangedFile} file @param {boolean} isSelected @param {boolean} wasViewed */
-function rowOf(file, isSelected, wasViewed) {
-  const [letter, word] = kinds[file.status]
-  const slash = file.path.lastIndexOf("/") + 1
-  const row = el(
-    "div",
-    { class: "changed-file", role: "option", "aria-selected": String(isSelected), "data-viewed": wasViewed },
-    el("span", { class: "changed-kind", "data-kind": file.status, text: letter, "aria-hidden": "true" }),
-    el("span", { class: "visually-hidden", text: `${word} ` }),
-    el(
-      "span",
-      { class: "changed-path" },
-      el("span", { class: "changed-directory", text: file.path.slice(0, slash) }),
-      el("span", { text: file.path.slice(slash) }),
-    ),
-    wasViewed &&
-      el("span", { class: "changed-viewed" }, icon("check"), el("span", { class: "visually-hidden", text: "viewed" })),
-    el("span", { class: "counts" }, ...countsOf(file.added, file.removed)),
-  )
-  setAttribute(row, "title", file.from === undefined ? file.path : `${file.from} → ${file.path}`)
-  row.dataset["path"] = file.path
-  return row
-}
-
-/** @param {number} count */
-const fileCount = (count) => (count === 1 ? "1 file" : `${count} files`)
-
-/** @param {number | undefined} added @param {number | undefined} removed */
-function countsOf(added, removed) {
-  const parts = []
-  if (added !== undefined && (added > 0 || removed === 0))
-    parts.push(el("span", { class: "count-added", text: `+${added}` }))
-  if (removed !== undefined && removed > 0) parts.push(el("span", { class: "count-removed", text: `−${removed}` }))
-  return parts
 }

@@ -5,10 +5,9 @@
 
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
-import { mountAttach } from "./attach.js"
-import { attachmentOf, isLong, refsOf } from "./attachments.js"
-import { mountPopup } from "./popup.js"
+import { attachmentOf, refsOf } from "./attachments.js"
 import { clock } from "./words.js"
+import { mountWriting } from "./writing.js"
 
 /** @import { Attachment, AttachmentRef, SlashCommand } from "../contract.js" */
 /** @import { ChipDeps } from "./chips.js" */
@@ -75,21 +74,28 @@ export function mountComposer(root, deps) {
   const tray = el("div", { class: "tray", hidden: true }, status, queue)
   const controls = el("div", { class: "composer-controls" })
   const meter = el("div", { class: "composer-meter" })
-  const attach = mountAttach(
+  const box = el("div", { class: "composer" })
+  const { attach, popup, grow, put, isEmpty } = mountWriting(
+    box,
+    input,
     {
-      upload: deps.upload,
-      show: deps,
+      ...deps,
       agent: () => state.agent,
       takesPictures: () => state.takesPictures,
-      changed: () => put(input.value),
-      insert: (text) => replace(input.selectionStart, input.selectionEnd, text),
+      changed() {
+        deps.keepDraft({ text: input.value, attachments: attach.list() })
+        show()
+      },
+      send: submit,
     },
     signal,
   )
-  const bar = el("div", { class: "composer-bar" }, attach.button, controls, hint, meter, stop, send)
-  const box = el("div", { class: "composer" }, attach.element, input, bar)
+  box.append(
+    attach.element,
+    input,
+    el("div", { class: "composer-bar" }, attach.button, controls, hint, meter, stop, send),
+  )
   root.append(tray, box)
-  const popup = mountPopup(box, input, { findFiles: deps.findFiles, replace, send: submit }, signal)
 
   /** @type {ComposerState} */
   let state = {
@@ -111,7 +117,6 @@ export function mountComposer(root, deps) {
   /** When an Escape last answered a permission. */
   let answeredAt = -Infinity
 
-  const isEmpty = () => input.value.trim() === "" && attach.isEmpty()
   const canSend = () => state.work !== "sending" && !isEmpty() && !attach.isUploading()
 
   function show() {
@@ -160,26 +165,6 @@ export function mountComposer(root, deps) {
     )
   }
 
-  /** @param {string} text */
-  function put(text) {
-    input.value = text
-    grow()
-    deps.keepDraft({ text, attachments: attach.list() })
-    show()
-  }
-
-  /** Typed for the user, so that undo takes it back. @param {number} start @param {number} end @param {string} text */
-  function replace(start, end, text) {
-    input.focus()
-    input.setSelectionRange(start, end)
-    document.execCommand("insertText", false, text)
-  }
-
-  function grow() {
-    input.style.setProperty("block-size", "auto")
-    input.style.setProperty("block-size", `${input.scrollHeight}px`)
-  }
-
   function submit() {
     if (!canSend()) return
     const [text, attachments] = [input.value, refsOf(attach.list())]
@@ -203,30 +188,6 @@ export function mountComposer(root, deps) {
     input.setSelectionRange(input.value.length, input.value.length)
   }
 
-  input.addEventListener(
-    "input",
-    () => {
-      put(input.value)
-      popup.look()
-    },
-    { signal },
-  )
-  input.addEventListener(
-    "paste",
-    async (event) => {
-      const files = [...(event.clipboardData?.files ?? [])]
-      const text = event.clipboardData?.getData("text/plain") ?? ""
-      // A table or a page on the clipboard comes with a picture of itself: its words are wanted.
-      if (files.length > 0 && text === "") {
-        event.preventDefault()
-        files.forEach(attach.addFile)
-      } else if (isLong(text)) {
-        event.preventDefault()
-        if ((await attach.addText(text)) !== true) replace(input.selectionStart, input.selectionEnd, text)
-      }
-    },
-    { signal },
-  )
   input.addEventListener(
     "keydown",
     (event) => {
@@ -308,6 +269,13 @@ export function mountComposer(root, deps) {
       if (attach.isEmpty() && attachments.length > 0) attach.put(attachments)
       grow()
       show()
+    },
+    /** Puts a draft here. Returns the one that was here. @param {Draft} draft @returns {Draft} */
+    swap(draft) {
+      const before = { text: input.value, attachments: attach.list() }
+      attach.put(draft.attachments)
+      put(draft.text)
+      return before
     },
     /** Puts a message back, before the current one. @param {string} text @param {AttachmentRef[]} [attachments] */
     restore(text, attachments = []) {

@@ -6,6 +6,7 @@ import { el, keyed, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { openMenu } from "../shared/menu.js"
 import { neverAsks, otherOptions, permissions, toggled, valueName } from "./options.js"
+import { noFacts } from "./transcript.js"
 
 /** @import { ErrorBody, OptionValue, Policy, SessionFacts, SessionOption } from "../contract.js" */
 /** @import { MenuItem } from "../shared/menu.js" */
@@ -26,7 +27,7 @@ const INLINE = 4
 /** @param {HTMLElement} root @param {ControlsDeps} deps */
 export function mountControls(root, deps) {
   /** @type {SessionFacts} */
-  let facts = { asks: "always", options: [], commands: [], queue: { messages: [] }, steers: "stop" }
+  let facts = noFacts
   /** @type {Policy} */
   let policy = "ask"
   const permission = mountControl("lock", () => {

@@ -11,26 +11,33 @@ import { followReading } from "../shared/reading.js"
 import { sealed } from "../shared/storage.js"
 import { resolveTheme, showTheme, themeChoice } from "../shared/theme.js"
 import { createAnnouncer } from "./announcer.js"
+import { createAsked } from "./asked.js"
 import { refsOf } from "./attachments.js"
 import { createChangesReading } from "./changes-reading.js"
 import { mountChanges } from "./changes.js"
+import { openPathsOnClick } from "./changed-paths.js"
 import { copyOnClick } from "./code-block.js"
 import { mountComposer } from "./composer.js"
 import { mountControls } from "./controls.js"
 import { mountConversation } from "./conversation.js"
 import { mountCommands } from "./demo.js"
 import { draftOf, keepDraft } from "./drafts.js"
+import { createFigures } from "./figures.js"
 import { mountFindBar } from "./find-bar.js"
+import { mountGoingBack } from "./going-back.js"
 import { mountHeader } from "./header.js"
+import { mountInfo } from "./info.js"
 import { mountMeter } from "./meter.js"
 import { whetherItAsks } from "./options.js"
 import { createOwnJumps } from "./own-jumps.js"
 import { createPictures } from "./pictures.js"
 import { mountQueue } from "./queue.js"
+import { createRequests } from "./requests.js"
 import { workingSince } from "./rows.js"
 import { isSending, isWaiting, stillUnderWay, withoutSend, withRefusal, withSend } from "./sends.js"
 import { mountSessionCommands } from "./session-commands.js"
 import { isLate, mountStanding } from "./standing.js"
+import { setupToShow } from "./workspace-cards.js"
 import { launchWords, statusOf, troubleOf } from "./status.js"
 import {
   applyFrame,
@@ -46,7 +53,7 @@ import {
 } from "./transcript.js"
 import { exactTime, timeOfDay } from "./words.js"
 
-/** @import { AttachmentRef, ErrorBody, Frame } from "../contract.js" */
+/** @import { AttachmentRef, Comment, ErrorBody, Frame } from "../contract.js" */
 /** @import { ShellState, ToPortlet } from "../shared/bridge.js" */
 /** @import { Entry } from "../shared/door.js" */
 /** @import { Send } from "./sends.js" */
@@ -58,6 +65,8 @@ const { signal } = ending
 let transcript = nothingYet
 /** @type {Send[]} */
 let sends = []
+/** One value, so that nothing is drawn again. @type {readonly Comment[]} */
+const noComments = []
 /** @type {ShellState | null} */
 let shell = null
 /** Why the session could not be opened, and why the last request failed.
@@ -67,14 +76,11 @@ let failures = { open: null, last: null }
 let isOpening = false
 /** The turn the user asked to stop. */
 let stopping = ""
-/** Requests without a reply, by `requestId`; `undo` runs if one fails, and may return that it took care of the error.
- * @type {Map<string, { what: "quiet" | "other", undo(error: ErrorBody): boolean | void }>} */
-const pending = new Map()
-
 /** Resolved when the shell sends a ticket. @type {((entry: Entry) => void)[]} */
 let entering = []
 
 const bridge = connectShell(sessionId, receive, signal)
+const { ask, quietly, answered, failed } = createRequests(bridge.post, sessionId)
 const api = createApi(
   () =>
     new Promise((resolve) => {
@@ -85,14 +91,6 @@ const api = createApi(
 const pictures = createPictures(api, signal)
 const agent = () => shell?.agent?.name ?? agentName(agentOf(sessionId))
 const isBusy = () => isSending(sends) || runningTurn(transcript) !== null
-
-/** @param {"quiet" | "other"} what
- * @param {(error: ErrorBody) => boolean | void} [undo] so that the user can try again */
-function newRequest(what, undo = () => {}) {
-  const requestId = uuid()
-  pending.set(requestId, { what, undo })
-  return requestId
-}
 
 /** @param {string} content @param {AttachmentRef[]} [attachments] */
 function send(content, attachments = []) {
@@ -109,60 +107,56 @@ function stop() {
   const turn = runningTurn(transcript)
   if (!turn || stopping === turn.turnId) return
   stopping = turn.turnId
-  bridge.post({
-    type: "session:cancel",
-    sessionId,
-    requestId: newRequest("other", () => {
-      stopping = ""
-    }),
+  ask({ type: "session:cancel" }, () => {
+    stopping = ""
   })
   show()
 }
 
 /** @param {string | null} at */
-function continueAt(at) {
-  bridge.post({
-    type: "session:continue-at",
-    sessionId,
-    ...(at === null ? {} : { at }),
-    requestId: newRequest("other"),
-  })
-}
+const continueAt = (at) => ask({ type: "session:continue-at", ...(at === null ? {} : { at }) })
 
 function reconnect() {
   const cliType = shell?.session?.cliType
-  if (cliType === undefined) return
-  bridge.post({ type: "session:reconnect", sessionId, cliType, requestId: newRequest("other") })
+  if (cliType !== undefined) ask({ type: "session:reconnect", cliType })
 }
 
 const header = mountHeader(need(document, "#header", HTMLElement))
+const info = mountInfo(header.info, { request: ask })
 const changes = mountChanges(need(document, "#changes", HTMLElement), need(document, "#header", HTMLElement), {
   sessionId,
   storage: localStorage,
-  request(message) {
-    const requestId = newRequest("quiet", (error) => changes.failed(error))
-    bridge.post({ ...message, sessionId, requestId })
+  request: (message) => quietly(message, (error) => changes.failed(error)),
+  acts: {
+    ask,
+    worktree: () => shell?.session?.worktree,
+    askAgent: (content) => asked.ask(content),
+    tellAgent: (content) => send(content),
   },
   toggled: (open) => document.body.toggleAttribute("data-panel", open),
   focusComposer: () => composer.focus(),
 })
+const asked = createAsked(send)
 const changesReading = createChangesReading({ ...changes, isSeen: () => shell?.visible !== false })
 const composer = mountComposer(need(document, "#composer", HTMLElement), {
   keepDraft(draft) {
-    if (shell) keepDraft(sealed(localStorage, shell.storageKey), sessionId, draft)
+    // The draft from before an edit stays as it was.
+    if (shell && !goingBack.isEditing()) keepDraft(sealed(localStorage, shell.storageKey), sessionId, draft)
     if (draft.text !== "" || draft.attachments.length > 0) bridge.post({ type: "portlet:kept" })
   },
-  send,
+  send: (content, attachments) => (goingBack.isEditing() ? goingBack.submit : send)(content, attachments),
   stop,
   ...pictures,
-  findFiles: (query) =>
-    bridge.post({ type: "files:find", sessionId, query, limit: 50, requestId: newRequest("quiet") }),
+  findFiles: (query) => quietly({ type: "files:find", query, limit: 50 }),
   toQuestion: () => /** @type {HTMLElement | null} */ (document.querySelector(".ask:not([aria-busy])"))?.focus(),
   scroll: (pages) => conversation.page(pages),
 })
-const controls = mountControls(composer.controls, {
-  request: (message, onFailure) => bridge.post({ ...message, sessionId, requestId: newRequest("other", onFailure) }),
+const goingBack = mountGoingBack(need(document, "#composer", HTMLElement), {
+  ...composer,
+  open: (target) => bridge.post({ type: "portlet:open", target }),
+  branch: (message, onDone, onFailure) => ask({ type: "session:branch", ...message }, onFailure, onDone),
 })
+const controls = mountControls(composer.controls, { request: ask })
 const meter = mountMeter(composer.meter, {
   compact() {
     if (!isBusy()) send("/compact")
@@ -172,14 +166,8 @@ const queue = mountQueue(composer.queue, {
   ...pictures,
   // Words that come too late for their row go into the composer.
   act: (message, act) =>
-    bridge.post({
-      type: "session:queue",
-      sessionId,
-      message,
-      ...act,
-      requestId: newRequest("other", () => act.act === "edit" && composer.restore(act.content)),
-    }),
-  resume: () => bridge.post({ type: "session:queue-resume", sessionId, requestId: newRequest("other") }),
+    ask({ type: "session:queue", message, ...act }, () => act.act === "edit" && composer.restore(act.content)),
+  resume: () => ask({ type: "session:queue-resume" }),
   restore: composer.restore,
   leave: composer.focus,
 })
@@ -194,16 +182,9 @@ const conversation = mountConversation(need(document, "#conversation", HTMLEleme
       ...(command === undefined ? {} : { command }),
     }
   },
-  answer(itemId, answer, onFailure) {
-    bridge.post({
-      type: "session:permission",
-      sessionId,
-      itemId,
-      ...answer,
-      requestId: newRequest("other", onFailure),
-    })
-  },
+  answer: (itemId, answer, onFailure) => ask({ type: "session:permission", itemId, ...answer }, onFailure),
   continueAt,
+  undo: changes.undoAct,
   act(action) {
     if (action === "cancel") stop()
     else if (action === "restart") reconnect()
@@ -233,22 +214,12 @@ const conversation = mountConversation(need(document, "#conversation", HTMLEleme
     ).text(),
   ...pictures,
   copyLink: (itemId) => copied(linkTo(location.origin, sessionId, itemId)),
+  edit: goingBack.edit,
+  branch: goingBack.branch,
   focusComposer: composer.focus,
   composerIsIdle: composer.isIdle,
-  loadOlder: (before) =>
-    bridge.post({
-      type: "session:older",
-      sessionId,
-      before,
-      requestId: newRequest("quiet", () => conversation.olderFailed()),
-    }),
-  loadNewer: (after) =>
-    bridge.post({
-      type: "session:newer",
-      sessionId,
-      after,
-      requestId: newRequest("quiet", () => conversation.olderFailed()),
-    }),
+  loadOlder: (before) => quietly({ type: "session:older", before }, () => conversation.olderFailed()),
+  loadNewer: (after) => quietly({ type: "session:newer", after }, () => conversation.olderFailed()),
   reopen: () => bridge.post({ type: "portlet:retry-open" }),
 })
 const findBar = mountFindBar(need(document, "#conversation", HTMLElement), {
@@ -264,6 +235,7 @@ const sessionCommands = mountSessionCommands(
       "own-below": () => ownJumps.jump(1),
       changes: changes.toggle,
       "focus-composer": composer.focus,
+      stop,
     },
     toShell: (name) => bridge.post({ type: "portlet:shortcut", name }),
     isFinding: findBar.hasFocus,
@@ -273,6 +245,8 @@ const sessionCommands = mountSessionCommands(
 )
 const standing = mountStanding(conversation.below, {
   reconnect,
+  renew: () => ask({ type: "workspace:renew" }),
+  setup: (act) => ask({ type: "workspace:setup", act }),
   continueNow(content) {
     if (!isBusy()) send(content)
   },
@@ -292,6 +266,7 @@ const commands =
     ? mountCommands(need(document, "#conversation", HTMLElement), (text) => isBusy() || send(text), signal)
     : null
 const announcer = createAnnouncer(need(document, "#announcer", HTMLElement))
+const figures = createFigures((now) => bridge.post({ type: "portlet:figures", figures: now }))
 
 /** @param {ToPortlet} message */
 function receive(message) {
@@ -304,7 +279,7 @@ function receive(message) {
     case "session:turn":
     case "session:policy":
     case "session:facts": {
-      if (message.requestId !== undefined) pending.delete(message.requestId)
+      answered(message.requestId)
       const next = applyFrame(transcript, message)
       if (!next) return bridge.post({ type: "portlet:retry-open" })
       transcript = next
@@ -313,12 +288,14 @@ function receive(message) {
       changesReading.follow(message)
       return showSoon()
     }
+    case "changes:changed":
+      return changesReading.follow(message)
     case "changes:list":
     case "changes:file":
-      if (message.requestId !== undefined) pending.delete(message.requestId)
-      if (message.type === "changes:list") changes.listed(message)
-      else changes.filed(message)
-      return
+    case "changes:preview":
+    case "changes:done":
+      answered(message.requestId)
+      return changes.receive(message)
     case "shell:state":
       if (!shell) composer.continue(draftOf(sealed(localStorage, message.storageKey), sessionId))
       shell = message
@@ -345,11 +322,13 @@ function receive(message) {
     case "error":
       return fail(message)
     case "ok":
-      if (message.requestId !== undefined) pending.delete(message.requestId)
-      return
+      return answered(message.requestId)
     case "files:found":
-      if (message.requestId !== undefined) pending.delete(message.requestId)
+      answered(message.requestId)
       return composer.found(message)
+    case "session:task-output":
+      answered(message.requestId)
+      return info.output(message)
     case "session:accepted":
       return
     case "session:queued":
@@ -374,8 +353,7 @@ function focusOpened() {
 /** Shows each failure next to what failed. @param {Extract<Frame, {type: "error"}>} error */
 function fail(error) {
   const { requestId = "" } = error
-  const request = pending.get(requestId)
-  pending.delete(requestId)
+  const request = failed(requestId)
   if (request?.undo(error) === true) return
   if (sends.some((each) => each.requestId === requestId)) sends = withRefusal(sends, requestId, error)
   else if (request?.what === "quiet") return
@@ -429,7 +407,10 @@ function show() {
     agent: agent(),
     project: shell?.project?.name ?? "",
     asks: whetherItAsks(transcript.facts, transcript.policy),
+    workspace: transcript.facts.workspace ?? null,
+    setup: setupToShow(transcript.facts.setup ?? null, running !== null || transcript.runs.length === 0),
   })
+  changes.update({ comments: transcript.facts.comments ?? noComments, workspace: transcript.facts.workspace ?? null })
   controls.update({ facts: transcript.facts, policy: transcript.known ? transcript.policy : null })
   composer.update({
     agent: agent(),
@@ -445,9 +426,15 @@ function show() {
   const canCompact = running === null && transcript.facts.commands.some(({ name }) => name === "compact")
   meter.update({ usage: transcript.facts.usage, turn: lastUsage(transcript), canCompact })
   announcer.update(transcript, agent())
+  figures.update(transcript)
+  asked.update(transcript, isBusy())
   findBar.update(transcript)
   ownJumps.update()
+  const last = transcript.runs.at(-1)?.items.at(-1)?.itemId ?? null
+  const session = shell?.session ?? null
+  goingBack.update({ session, agent: agent(), last, own: lastOwnMessage(transcript), works: running !== null })
   sessionCommands.update([
+    ...goingBack.commands(),
     ...(running ? [{ label: "Stop", run: stop }] : []),
     ...(canCompact ? [{ label: "Compact", run: () => send("/compact") }] : []),
     ...controls.commands(),
@@ -455,25 +442,29 @@ function show() {
 }
 
 function showStatus() {
+  const path = shell?.session?.worktree?.path ?? shell?.project?.path ?? ""
+  info.update({ agent: agent(), facts: transcript.facts, model: lastModel(transcript), path })
   header.update({
-    agent: agent(),
     status: statusOf(shell, Date.now()),
     // The control below shows it already.
     model: transcript.facts.options.some(({ category }) => category === "model") ? "" : lastModel(transcript),
     project: shell?.project?.name ?? "",
-    path: shell?.session?.worktree?.path ?? shell?.project?.path ?? "",
+    path,
     branch: shell?.session?.worktree?.branch ?? "",
+    workspace: transcript.facts.workspace ?? null,
   })
 }
 
 showTheme(document, resolveTheme(themeChoice(localStorage), matchMedia("(prefers-color-scheme: light)").matches))
 followReading(document, localStorage)
 copyOnClick(need(document, "#conversation", HTMLElement), signal)
+openPathsOnClick(need(document, "#conversation", HTMLElement), changes, signal)
 window.addEventListener("focus", () => bridge.post({ type: "portlet:focus" }), { signal })
 document.addEventListener("pointerdown", () => bridge.post({ type: "portlet:focus" }), { signal })
 // Updates the clock of the running turn and the countdown to a reconnect. Nothing else on the page depends on time.
 const clock = setInterval(() => {
   composer.tick()
+  info.tick()
   if (shell?.agentState?.status === "reconnecting") showStatus()
 }, 1000)
 signal.addEventListener("abort", () => clearInterval(clock))

@@ -23,6 +23,8 @@ export function mountMessage(first, deps) {
   const copy = copyButton("Copy message", "copy", () => copied(item.content))
   const link = copyButton("Copy link", "link", () => deps.copyLink(item.itemId))
   const aside = el("div", { class: "message-aside" }, time, copy, link)
+  if (item.origin === "user") aside.append(actButton("Edit and continue from here", "edit", () => deps.edit(item)))
+  if (item.origin !== "system") aside.append(actButton("Branch from here", "branch", () => deps.branch(item.itemId)))
   const problem = el("p", { class: "message-problem", hidden: true })
   const element = el(
     "article",
@@ -52,6 +54,13 @@ export function mountMessage(first, deps) {
   }
   update(first)
   return { element, update }
+}
+
+/** @param {string} label @param {"edit" | "branch"} sign @param {() => void} act */
+function actButton(label, sign, act) {
+  const button = el("button", { class: "icon-button", type: "button", "aria-label": label, title: label }, icon(sign))
+  button.addEventListener("click", act)
+  return button
 }
 
 /** A button that says whether it copied. @param {string} label @param {"copy" | "link"} sign

@@ -35,6 +35,12 @@ export function mountNotice(first, deps) {
     // Only a retry still makes sense once the notice is over.
     const actions = isOpen || item.actions.includes("retry") ? item.actions : []
     text.replaceChildren(...failureParts({ message: item.text, ...(item.details ? { details: item.details } : {}) }))
+    const { undo } = item.details ?? {}
+    if (undo !== undefined) {
+      const button = el("button", { class: "button", type: "button", text: "Undo" })
+      button.addEventListener("click", () => deps.undo(undo))
+      text.append(el("div", { class: "actions" }, button))
+    }
     if (actions.length === 0) return
     text.append(
       el(

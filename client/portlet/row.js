@@ -10,7 +10,7 @@ import { mountSend } from "./send.js"
 import { mountTurnEnd } from "./turn-end.js"
 import { mountWork } from "./work.js"
 
-/** @import { AnswerValue, AttachmentRef, Details, NoticeAction } from "../contract.js" */
+/** @import { AnswerValue, AttachmentRef, Details, NoticeAction, UpsertObject } from "../contract.js" */
 /** @import { Row } from "./rows.js" */
 
 /** @typedef {{ optionId?: string, answers?: Record<string, AnswerValue>, message?: string }} PermissionAnswer */
@@ -31,11 +31,14 @@ import { mountWork } from "./work.js"
  * @property {(requestId: string) => void} forget  Drops a message that was refused.
  * @property {() => boolean} canSend
  * @property {(at: string) => void} continueAt  Sends "Continue." then.
+ * @property {(id: string) => void} undo  Undoes an act on changes.
  * @property {() => boolean} isVisible  Whether the user can be looking at this portlet.
  * @property {(itemId: string, bytes: number) => Promise<string>} wholeOutput
  * @property {(url: string) => Promise<string>} picture  A `blob:` address for a picture of the session.
  * @property {(url: string) => Promise<string>} text  Of an attachment.
  * @property {(itemId: string) => Promise<boolean>} copyLink  False if the browser refuses.
+ * @property {(item: Extract<UpsertObject, { type: "message" }>) => void} edit  An own message, to continue from there.
+ * @property {(itemId: string) => void} branch  Another session with everything up to this item.
  * @property {() => void} focusComposer
  * @property {() => boolean} composerIsIdle  The user is not typing. */
 

@@ -3,8 +3,9 @@
 import { el } from "../shared/dom.js"
 import { failureParts } from "../shared/failure.js"
 import { until } from "./words.js"
+import { missingCard, setupCard } from "./workspace-cards.js"
 
-/** @import { Continuation, ErrorBody } from "../contract.js" */
+/** @import { Continuation, ErrorBody, Setup, SetupAct, Workspace } from "../contract.js" */
 /** @import { Trouble } from "./status.js" */
 
 /** @typedef {object} Standing
@@ -16,14 +17,18 @@ import { until } from "./words.js"
  * @property {"loading" | "empty" | "some"} transcript
  * @property {string} agent
  * @property {string} project
- * @property {string} asks  How it asks for permission, as the end of a sentence. */
+ * @property {string} asks  How it asks for permission, as the end of a sentence.
+ * @property {Workspace | null} workspace
+ * @property {Setup | null} setup  If it is worth showing. */
 
 /** @typedef {object} StandingDeps
  * @property {() => void} reconnect
  * @property {() => void} reopen
  * @property {() => void} dismiss
  * @property {(content: string) => void} continueNow
- * @property {() => void} dontContinue */
+ * @property {() => void} dontContinue
+ * @property {() => void} renew  Makes a vanished worktree again.
+ * @property {(act: SetupAct) => void} setup */
 
 /** After this the server no longer sends a planned message (milliseconds). */
 const TOO_LATE = 60 * 60 * 1000
@@ -91,7 +96,7 @@ export function mountStanding(root, deps) {
       const key = JSON.stringify(state)
       if (key === shown) return
       shown = key
-      const { launching, trouble, failure, planned, late, transcript, agent, project, asks } = state
+      const { launching, trouble, failure, planned, late, transcript, agent, project, asks, workspace, setup } = state
       root.replaceChildren(
         ...[
           transcript === "empty" && !trouble && !launching
@@ -118,6 +123,8 @@ export function mountStanding(root, deps) {
           launching
             ? el("div", { class: "launching", role: "status" }, el("span", { class: "spinner" }), launching)
             : null,
+          setup ? setupCard(setup, deps.setup) : null,
+          workspace?.state === "missing" ? missingCard(workspace, deps.renew) : null,
           trouble ? troubleCard(trouble) : null,
           failure ? failureCard(failure) : null,
           planned ? plannedCard(planned, late) : null,

@@ -34,6 +34,17 @@ import { applyTail } from "./tails.js"
  *     | "session:policy" | "session:facts"
  * }>} TranscriptFrame */
 
+/** @type {SessionFacts} */
+export const noFacts = {
+  asks: "always",
+  options: [],
+  commands: [],
+  queue: { messages: [] },
+  steers: "stop",
+  tasks: [],
+  agent: { mcp: [], controlsMcp: false },
+}
+
 /** @type {Transcript} */
 export const nothingYet = {
   known: false,
@@ -43,7 +54,7 @@ export const nothingYet = {
   newer: false,
   unseen: -1,
   policy: "ask",
-  facts: { asks: "always", options: [], commands: [], queue: { messages: [] }, steers: "stop" },
+  facts: noFacts,
   runs: [],
   growing: new Map(),
   turns: new Map(),

@@ -9,6 +9,7 @@ const known = {
   gemini: ["Gemini", "GM"],
   opencode: ["OpenCode", "OC"],
   demo: ["Demo", "DM"],
+  compare: ["Comparison", "VS"],
 }
 
 /** @param {string} cliType @param {{ cliType: string, name: string }[]} [agents] as the server listed them */

@@ -36,6 +36,9 @@
 /** @typedef {"dark" | "light"} Theme */
 /** @typedef {Extract<Frame, {type: "agent:status"}>} AgentState */
 
+/** What the last turn took: its time, and what the session has cost so far.
+ * @typedef {{ startedAt?: string, endedAt?: string, costUsd?: number }} Figures */
+
 /** An unanswered send: shown as sending; the shell resends it automatically.
  * @typedef {{ requestId: string, content: string, attachments: AttachmentRef[] }} PendingSend */
 
@@ -61,17 +64,26 @@ const requests = /** @type {const} */ ([
   "session:send",
   "session:queue",
   "session:queue-resume",
+  "session:branch",
   "session:cancel",
   "session:permission",
   "session:older",
   "session:newer",
   "session:policy",
   "session:option",
+  "session:task",
+  "session:mcp",
   "session:continue-at",
   "session:reconnect",
   "session:looked",
   "changes:list",
   "changes:file",
+  "changes:comment",
+  "changes:uncomment",
+  "changes:send-comments",
+  "workspace:renew",
+  "workspace:setup",
+  "changes:act",
   "files:find",
 ])
 
@@ -87,8 +99,12 @@ const frames = /** @type {const} */ ([
   "session:accepted",
   "session:queued",
   "session:policy",
+  "session:task-output",
   "changes:list",
   "changes:file",
+  "changes:changed",
+  "changes:preview",
+  "changes:done",
   "files:found",
   "agent:status",
   "error",
@@ -107,12 +123,15 @@ const frames = /** @type {const} */ ([
  *   | { type: "portlet:shortcut", name: string }
  *   | { type: "portlet:commands", commands: string[] }
  *   | { type: "portlet:lacks", itemId: string }
+ *   | { type: "portlet:figures", figures: Figures }
+ *   | { type: "portlet:open", target: string }
  *   | { type: "portlet:retry-open" }
  * )} ToShell
  *
  * `portlet:enter`: asks for a ticket for requests over HTTP. `portlet:focus`: the user is in this portlet (menus of
  * the shell close). `portlet:kept`: the user writes here. `portlet:shortcut`: a shortcut from `keys.js` was pressed;
  * the portlet has prevented its default. `portlet:commands`: the labels of what the palette can do here.
+ * `portlet:figures`: for a comparison. `portlet:open`: opens another session.
  * `portlet:retry-open`: opens the session again, after an error, to read its end, or because a tail did not fit. The
  * `requestId` of a send is a UUID.
  */
@@ -127,6 +146,8 @@ const toShell = new Set([
   "portlet:shortcut",
   "portlet:commands",
   "portlet:lacks",
+  "portlet:figures",
+  "portlet:open",
   "portlet:retry-open",
 ])
 /** @type {ReadonlySet<unknown>} */

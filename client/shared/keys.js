@@ -43,6 +43,11 @@ export const shortcuts = [
   { name: "own-above", label: "Your previous message", code: "ArrowUp", with: "alt", key: "↑" },
   { name: "own-below", label: "Your next message", code: "ArrowDown", with: "alt", key: "↓" },
   { name: "changes", label: "Show or hide the changes", code: "KeyC", with: "app", key: "C" },
+  { name: "stop", label: "Stop the answer", code: "KeyX", with: "app", key: "X" },
+  { name: "rename", label: "Rename this session", code: "KeyR", with: "app", key: "R" },
+  { name: "pin", label: "Pin or unpin this session", code: "KeyI", with: "app", key: "I" },
+  { name: "archive", label: "Archive this session", code: "KeyA", with: "app", key: "A" },
+  { name: "copy-link", label: "Copy a link to this session", code: "KeyU", with: "app", key: "U" },
   { name: "focus-composer", label: "Write a message", code: "KeyM", with: "app", key: "M" },
   { name: "toggle-sidebar", label: "Show or hide the sidebar", code: "KeyP", with: "app", key: "P" },
 ]

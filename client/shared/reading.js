@@ -10,17 +10,17 @@ import { keys, loadRecord, save } from "./storage.js"
 
 /** @typedef {"" | "vscode" | "cursor" | "zed" | "idea"} Editor */
 
-/** @type {Record<Exclude<Editor, "">, { name: string, address(path: string, line: number): string }>} */
+/** @type {Record<Exclude<Editor, "">, { name: string, address(path: string, line: number | ""): string }>} */
 export const editors = {
-  vscode: { name: "VS Code", address: (path, line) => `vscode://file${path}:${line}` },
-  cursor: { name: "Cursor", address: (path, line) => `cursor://file${path}:${line}` },
-  zed: { name: "Zed", address: (path, line) => `zed://file${path}:${line}` },
-  idea: { name: "JetBrains", address: (path, line) => `idea://open?file=${path}&line=${line}` },
+  vscode: { name: "VS Code", address: (path, line) => `vscode://file${path}${line && `:${line}`}` },
+  cursor: { name: "Cursor", address: (path, line) => `cursor://file${path}${line && `:${line}`}` },
+  zed: { name: "Zed", address: (path, line) => `zed://file${path}${line && `:${line}`}` },
+  idea: { name: "JetBrains", address: (path, line) => `idea://open?file=${path}${line && `&line=${line}`}` },
 }
 
-/** The address that opens a file in the user's editor; null without one.
- * @param {Editor} editor @param {string} path absolute @param {number} line */
-export function editorAddress(editor, path, line) {
+/** The address that opens a file in the user's editor, or without a line a directory; null without an editor.
+ * @param {Editor} editor @param {string} path absolute @param {number | ""} [line] */
+export function editorAddress(editor, path, line = "") {
   if (editor === "" || !path.startsWith("/")) return null
   return editors[editor].address(path.split("/").map(encodeURIComponent).join("/"), line)
 }

@@ -245,12 +245,17 @@ export const isPrivateReply = (frame) =>
   frame.type === "ok" ||
   frame.type === "session:accepted" ||
   frame.type === "session:queued" ||
+  frame.type === "session:task-output" ||
   frame.type === "session:older" ||
   frame.type === "session:newer" ||
   frame.type === "outside:list" ||
+  frame.type === "session:offer" ||
   frame.type === "workspace:offer" ||
   frame.type === "changes:list" ||
   frame.type === "changes:file" ||
+  frame.type === "changes:storage" ||
+  frame.type === "changes:preview" ||
+  frame.type === "changes:done" ||
   frame.type === "path:completions" ||
   frame.type === "files:found" ||
   frame.type === "search:results"

@@ -14,6 +14,7 @@ export const keys = /** @type {const} */ ({
   credential: "liminal:credential",
   tabs: "liminal:tabs",
   collapsed: "liminal:collapsed",
+  arrangement: "liminal:arrangement",
   theme: "liminal:theme",
   reading: "liminal:reading",
   sidebar: "liminal:sidebar",

@@ -8,7 +8,10 @@ import { agentChoices } from "./agent-choice.js"
 import { createAgentsMenu } from "./agents-menu.js"
 import { allowNotifications, notificationPermission } from "./attention.js"
 import { columnItems } from "./columns.js"
+import { filterItems, inOrder, movedBefore, nudged, storeArrangement } from "./arrangement.js"
 import { commandsOf } from "./commands.js"
+import { createCompareActions } from "./compare-actions.js"
+import { isCompareTab, sessionInFront } from "./compare-state.js"
 import { saveDefaults } from "./defaults.js"
 import { openHelp } from "./help.js"
 import { keysFor } from "../shared/keys.js"
@@ -41,8 +44,10 @@ import {
 /** @import { Shell } from "./app.js" */
 /** @import { Look } from "./look.js" */
 /** @import { MenuItem } from "../shared/menu.js" */
+/** @import { Arrangement } from "./arrangement.js" */
 /** @import { Mood } from "./model.js" */
 /** @import { Portlets } from "./portlets.js" */
+/** @import { Moved } from "./sidebar-moving.js" */
 /** @import { Tab } from "./tab-bar.js" */
 /** @import { Toast } from "./toasts.js" */
 
@@ -89,24 +94,25 @@ export function createActions(deps) {
   /** @type {Failed} */
   const failed = (what) => (reason) =>
     toasts.show({ kind: "error", text: `${what}: ${/** @type {ErrorBody} */ (reason).message}` })
-  const { newSession, inWorktree, retryCreate, forget, creatingPane, updateStart } = createNewSession({
-    ...deps,
-    failed,
-  })
-  const sessions = createSessionActions({ ...deps, failed })
+  const compares = createCompareActions({ ...deps, failed })
+  const sessions = createSessionActions({ ...deps, failed, compareItems: compares.items })
   const agentsMenu = createAgentsMenu({ ...deps, failed })
-  const { projectMenu, archivedOf, outsideOf, addProjects, recent, places } = createProjectActions({
-    ...deps,
-    failed,
-    sessions,
-    openSession,
-    inWorktree,
-  })
+  const { projectMenu, archivedOf, archiveSeveral, outsideOf, continueOutside, addProjects, recent, places } =
+    createProjectActions({
+      ...deps,
+      failed,
+      sessions,
+      openSession,
+      newSession: (id, where) => starting.newSession(id, where),
+      settings,
+    })
+  const starting = createNewSession({ ...deps, failed, outsideOf, continueOutside })
+  const { newSession, retryCreate, forget, creatingPane, updateStart } = starting
 
   /** @param {string} id @param {"keep" | "preview"} [as] */
   function openSession(id, as = "keep") {
     set({ tabs: as === "preview" ? previewTab(shell().tabs, id) : openTab(shell().tabs, id) })
-    if (matchMedia("(hover: hover)").matches) portlets.focus(id)
+    if (!isCompareTab(id) && matchMedia("(hover: hover)").matches) portlets.focus(id)
   }
 
   function reopenTab() {
@@ -126,6 +132,7 @@ export function createActions(deps) {
         run: () => set({ tabs: closeTab(shell().tabs, id) }),
       },
     ]
+    if (isCompareTab(id)) return void openMenu(anchor, "Tab", items, { at })
     if (tabs.order.length > 1)
       items.push({ label: "Close others", icon: "close", run: () => set({ tabs: closeOthers(shell().tabs, id) }) })
     if (closed.length > 0)
@@ -147,6 +154,10 @@ export function createActions(deps) {
         setReading: view.setReading,
         setDefaults: (change) => set({ defaults: saveDefaults(preferences, change) }),
         allowNotifications,
+        async storage(most) {
+          const frame = await socket.request({ type: "changes:storage", ...(most === undefined ? {} : { most }) })
+          return frame.type === "changes:storage" ? frame : Promise.reject(new Error("No answer."))
+        },
         about: async () => (await door.api("/api/about")).json(),
         browsers: async () => (await (await door.api("/api/browsers")).json()).browsers,
         async logOut({ id, isCurrent }) {
@@ -226,6 +237,8 @@ export function createActions(deps) {
             settings,
             help,
             archivedOf,
+            archiveSeveral,
+            comparisons: compares.commands,
             newSessionIn: newSession,
             shortcut,
             setTheme: view.setTheme,
@@ -277,6 +290,7 @@ export function createActions(deps) {
   /** @param {string} name as in `keys.js` */
   function shortcut(name) {
     const { tabs } = shell()
+    const session = sessionInFront(shell())
     const nth = /^tab-(\d)$/.exec(name)?.[1]
     if (nth !== undefined) {
       const id = tabs.order[Number(nth) - 1]
@@ -306,14 +320,21 @@ export function createActions(deps) {
       case "move-tab-right":
         return tabs.active === null ? undefined : set({ tabs: nudgeTab(tabs, tabs.active, 1) })
       case "focus-composer":
-        return tabs.active === null ? undefined : portlets.focus(tabs.active, "composer")
+        return session === null ? undefined : portlets.focus(session, "composer")
       case "find":
       case "own-above":
       case "own-below":
       case "changes":
-        if (tabs.active === null) return
-        deps.focusPane(tabs.active)
-        return portlets.run(tabs.active, name)
+        if (session === null) return
+        deps.focusPane(session)
+        return portlets.run(session, name)
+      case "stop":
+        return session === null ? undefined : portlets.run(session, name)
+      case "rename":
+      case "pin":
+      case "archive":
+      case "copy-link":
+        return session === null || !shell().model.sessions.has(session) ? undefined : onSession(name, session)
       case "show-beside": {
         const next = nextBeside(tabs)
         if (next === undefined || shell().room < 2) return toasts.show({ text: whyNotBeside(next) })
@@ -331,6 +352,52 @@ export function createActions(deps) {
     }
   }
 
+  /** @param {"rename" | "pin" | "archive" | "copy-link"} name @param {string} id */
+  function onSession(name, id) {
+    if (name === "rename") sessions.rename(id)
+    else if (name === "pin") sessions.pin(id)
+    else if (name === "archive") sessions.archive(id)
+    else sessions.copyLink(id)
+  }
+
+  /** @param {Partial<Arrangement>} change */
+  function arrange(change) {
+    const arrangement = { ...shell().arrangement, ...change }
+    storeArrangement(arrangement)
+    set({ arrangement })
+  }
+
+  /** Every project in the order shown. */
+  const projectOrder = () =>
+    inOrder(shell().model.projects ?? [], shell().arrangement.projects, ({ id }) => id).map(({ id }) => id)
+
+  /** @param {Moved} moved @param {string | null} before */
+  function moveInSidebar({ kind, id }, before) {
+    if (kind === "project") arrange({ projects: movedBefore(projectOrder(), id, before) })
+    else arrange({ pinned: movedBefore(shell().arrangement.pinned, id, before) })
+  }
+
+  /** @param {Moved} moved @param {1 | -1} by */
+  function nudgeInSidebar({ kind, id }, by) {
+    if (kind === "project") return arrange({ projects: nudged(projectOrder(), id, by) })
+    const { model, arrangement } = shell()
+    const project = model.sessions.get(id)?.projectId
+    const neighbours = arrangement.pinned.filter((other) => model.sessions.get(other)?.projectId === project)
+    arrange({ pinned: nudged(arrangement.pinned, id, by, neighbours) })
+  }
+
+  /** @param {HTMLElement} anchor */
+  function filterMenu(anchor) {
+    const { model, filter } = shell()
+    const used = new Set([...model.sessions.values()].map(({ cliType }) => cliType))
+    const agents = model.agents.filter(({ cliType }) => used.has(cliType))
+    openMenu(
+      anchor,
+      "Filter sessions",
+      filterItems(filter, agents, (next) => set({ filter: next })),
+    )
+  }
+
   /** @param {string | undefined} next */
   const whyNotBeside = (next) =>
     next === undefined
@@ -343,6 +410,13 @@ export function createActions(deps) {
     retryCreate,
     forget,
     creatingPane,
+    typed: starting.typed,
+    alsoSay: starting.alsoSay,
+    pictures: starting.pictures,
+    keepCompared: compares.keep,
+    moveInSidebar,
+    nudgeInSidebar,
+    filterMenu,
     archive: sessions.archive,
     visitOf: sessions.visitOf,
     /** @param {string} id */

@@ -8,10 +8,12 @@ import { need } from "../shared/dom.js"
 import { shortcutOf } from "../shared/keys.js"
 import { createSocket } from "../shared/socket.js"
 import { keys, load, loadRecord, save, sealed } from "../shared/storage.js"
-import { agentName, agentOf } from "../shared/agents.js"
+import { agentName } from "../shared/agents.js"
 import { createActions } from "./actions.js"
+import { arrangementFromStore, filterWords, noFilter } from "./arrangement.js"
 import { mountAttention, newsOf, offerNotifications, requestOf } from "./attention.js"
 import { mountColumns } from "./columns.js"
+import { compareOf, isCompareTab, panesInView, panesOf } from "./compare-state.js"
 import { mountConnectionBar } from "./connection-bar.js"
 import { loadDefaults, saveDefaults } from "./defaults.js"
 import { createLook } from "./look.js"
@@ -20,32 +22,32 @@ import {
   emptyModel,
   moodOf,
   sessionOf,
-  sessionsByProject,
   visitsFrom,
   withArchived,
   withLook,
   withStatus,
   withVisitsOf,
 } from "./model.js"
-import { NOW, createNow } from "./now.js"
+import { NOW, createNow, nowPane } from "./now.js"
 import { mountPanes } from "./panes.js"
 import { createPortlets } from "./portlets.js"
 import { mountSidebar } from "./sidebar.js"
 import { collapsedFromStore, sendsFromStore } from "./stored.js"
 import { mountTabBar } from "./tab-bar.js"
 import { closeTab, keepTab, keepTabs, moveTab, nudgeTab, openTab } from "./tabs-state.js"
-import { tabsFromStore, tabsInView, tabsToStore } from "./tabs-state.js"
+import { tabsFromStore, tabsToStore } from "./tabs-state.js"
 import { mountToasts } from "./toasts.js"
+import { aboutTab, moodsOf, panesOfShell, projectName, sectionsOf, tabsOf } from "./views.js"
 import { mountWelcome } from "./welcome.js"
 
 /** @import { ErrorBody, Frame, OutsideDirectory, SessionListItem } from "../contract.js" */
 /** @import { Admission, Door } from "../shared/door.js" */
-/** @import { Mood } from "./model.js" */
 /** @import { Tabs } from "./tabs-state.js" */
 
-/** A session being created, without an id from the server yet.
- * @typedef {import("./start.js").Start & { workspace: import("../contract.js").WorkspaceChoice | undefined,
- *   error: ErrorBody | null }} Creation */
+/** A session being created, without an id from the server yet. `more`: what is to be said after the prompt. `typed`:
+ * what is being written.
+ * @typedef {import("./start.js").Start & import("./start-state.js").Member & {
+ *   more: readonly string[], typed: string, error: ErrorBody | null }} Creation */
 
 /** The shell's state. Everything in it is replaced, never changed in place.
  * @typedef {object} Shell
@@ -55,6 +57,9 @@ import { mountWelcome } from "./welcome.js"
  * @property {readonly string[]} shown  Tabs that have been in view, in that order: they have a pane.
  * @property {ReadonlyMap<string, Creation>} creating
  * @property {ReadonlySet<string>} collapsed
+ * @property {import("./arrangement.js").Arrangement} arrangement
+ * @property {import("./arrangement.js").Filter} filter
+ * @property {string | null} member  The session of a comparison that had the focus last.
  * @property {import("./defaults.js").Defaults} defaults
  * @property {readonly string[]} closed  Tabs that the user closed, the last one at the end.
  * @property {readonly OutsideDirectory[]} outside  Where sessions were made outside.
@@ -86,6 +91,9 @@ export function startApp(document, door, admission) {
     // A new window on a phone shows Now first.
     tabs: { ...tabsFromStore(stored), ...(isNarrow && !isReload && { active: null }) },
     collapsed: collapsedFromStore(),
+    arrangement: arrangementFromStore(),
+    filter: noFilter,
+    member: null,
     defaults: loadDefaults(preferences),
   }
   /** @type {Admission | null} */
@@ -102,6 +110,7 @@ export function startApp(document, door, admission) {
       shell.tabs !== before.tabs ||
       shell.room !== before.room ||
       shell.model.sessions !== before.model.sessions ||
+      shell.model.compares !== before.model.compares ||
       shell.model.visited !== before.model.visited
     )
       settleTabs(before)
@@ -117,11 +126,18 @@ export function startApp(document, door, admission) {
   function settleTabs(before) {
     const { creating } = shell
     const known = shell.model.projects?.every(({ id }) => shell.model.listed.has(id)) === true
-    const tabs = keepTabs(shell.tabs, (id) => creating.has(id) || sessionOf(shell.model, id) !== undefined || !known)
+    const isKnown = (/** @type {string} */ id) =>
+      isCompareTab(id)
+        ? shell.model.compares === null || compareOf(shell.model, id) !== undefined
+        : creating.has(id) || sessionOf(shell.model, id) !== undefined || !known
+    const tabs = keepTabs(shell.tabs, isKnown)
     const model = withVisitsOf(shell.model, (id) => tabs.order.includes(id))
-    const shown = shell.shown.filter((id) => tabs.order.includes(id))
-    for (const id of shell.shown) if (!tabs.order.includes(id)) portlets.closed(id)
-    shown.push(...tabsInView(tabs, shell.room).filter((id) => !shown.includes(id)))
+    const compared = tabs.order.flatMap((id) => panesOf(compareOf(model, id)).map((pane) => pane.id))
+    const isOpen = (/** @type {string} */ id) => tabs.order.includes(id) || compared.includes(id)
+    const shown = shell.shown.filter(isOpen)
+    for (const id of shell.shown) if (!isOpen(id)) portlets.closed(id)
+    const visible = panesInView({ ...shell, model, tabs }).filter((id) => !isCompareTab(id))
+    shown.push(...visible.filter((id) => !shown.includes(id)))
     const gone = before.tabs.order.filter(
       (id) => !tabs.order.includes(id) && id !== before.tabs.preview && sessionOf(model, id),
     )
@@ -143,7 +159,7 @@ export function startApp(document, door, admission) {
 
   /** Now is what is shown without a session. */
   const isNowInFront = () => shell.tabs.active === null && (shell.model.projects?.length ?? 0) > 0
-  const inView = () => tabsInView(shell.tabs, shell.room)
+  const inView = () => panesInView(shell)
 
   /** Tells the server that the user looks at the sessions in view. */
   function lookAtView() {
@@ -175,6 +191,7 @@ export function startApp(document, door, admission) {
       ask({ type: "project:list" })
       for (const project of shell.model.projects ?? []) ask({ type: "session:list", projectId: project.id })
       ask({ type: "agents:list" })
+      ask({ type: "compare:list" })
       lookOutside()
       for (const projectId of new Set(
         [...shell.model.visited.values()].filter(({ archived }) => archived).map((session) => session.projectId),
@@ -194,8 +211,8 @@ export function startApp(document, door, admission) {
   function onFrame(frame) {
     const before = shell.model
     const model = applyFrame(before, frame)
-    // A session's state comes with its output, which must not wait for the sidebar.
-    const canWait = frame.type === "session:state" && !document.hidden
+    // A session's state comes with its output, which must not wait for the sidebar. Lists come many at once.
+    const canWait = (frame.type === "session:state" || frame.type === "session:list") && !document.hidden
     if (model !== before) set({ model }, canWait ? requestAnimationFrame : queueMicrotask)
     portlets.onFrame(frame)
     now.onFrame(frame)
@@ -219,7 +236,7 @@ export function startApp(document, door, admission) {
     const inFront = (inView().includes(after.id) || isNowInFront()) && isLookedAt()
     const news = newsOf(before, after)
     const isAway = !isLookedAt() && shell.defaults.notifications
-    if (news !== null && isAway) attention.notify(after, projectName(after.projectId), news)
+    if (news !== null && isAway) attention.notify(after, projectName(shell.model, after.projectId), news)
     if (after.state !== "waiting" || before.state === "waiting") return
     if (isAway) now.expect(after.id)
     if (!inFront)
@@ -229,9 +246,6 @@ export function startApp(document, door, admission) {
         toasts,
       })
   }
-
-  /** @param {string | undefined} id */
-  const projectName = (id) => shell.model.projects?.find((project) => project.id === id)?.name ?? ""
 
   const portlets = createPortlets({
     shell: () => shell,
@@ -245,9 +259,11 @@ export function startApp(document, door, admission) {
     onShortcut: (name) => actions.shortcut(name),
     onFocus: (id) => {
       view.closeDrawer()
-      if (id !== shell.tabs.active && inView().includes(id)) set({ tabs: openTab(shell.tabs, id) })
+      if (compareOf(shell.model, shell.tabs.active)) set({ member: id })
+      else if (id !== shell.tabs.active && inView().includes(id)) set({ tabs: openTab(shell.tabs, id) })
     },
-    onKept: (id) => set({ tabs: keepTab(shell.tabs, id) }),
+    setTabs: (change) => set({ tabs: change(shell.tabs) }),
+    onFigures: (id, figures) => panes.figure(id, figures),
     confirmRestart: (agent, titles) =>
       confirmed({
         title: `Restart ${agent}?`,
@@ -269,7 +285,7 @@ export function startApp(document, door, admission) {
     newSession: () => actions.shortcut("new-session"),
     onShortcut: (name) => actions.shortcut(name),
     onFocus: () => view.closeDrawer(),
-    onWaiting: (row) => attention.notify(row, projectName(row.projectId), requestOf(row)),
+    onWaiting: (row) => attention.notify(row, projectName(shell.model, row.projectId), requestOf(row)),
     failed: (text) => toasts.show({ kind: "error", text }),
   })
 
@@ -302,6 +318,11 @@ export function startApp(document, door, admission) {
     restore: (id) => actions.restore(id),
     columns,
     close: closeOne,
+    typed: (id, text) => actions.typed(id, text),
+    say: (id, text) => actions.alsoSay(id, text),
+    open: (id) => actions.openSession(id),
+    keep: (id) => actions.keepCompared(id),
+    pictures: () => actions.pictures,
   })
   function lookOutside() {
     socket.request({ type: "outside:list" }, { quietly: true }).then(
@@ -352,6 +373,10 @@ export function startApp(document, door, admission) {
     renamed: actions.renamed,
     rename: (id) => set({ editing: id }),
     archive: actions.archive,
+    move: actions.moveInSidebar,
+    nudge: actions.nudgeInSidebar,
+    filter: actions.filterMenu,
+    unfilter: () => set({ filter: noFilter }),
     collapse(projectId, collapsed) {
       const next = collapsedFromStore()
       if (collapsed) next.add(projectId)
@@ -388,74 +413,20 @@ export function startApp(document, door, admission) {
 
   function render() {
     lookAtView()
-    const visible = inView()
-    const { model, tabs, shown, creating, collapsed, editing } = shell
-    /** @type {Map<string, Mood>} */
-    const moods = new Map(
-      [...model.sessions.values(), ...model.visited.values()].map((session) => [session.id, moodOf(session)]),
-    )
+    const { model, tabs } = shell
+    const moods = moodsOf(shell)
     const waiting = [...moods.values()].filter((mood) => mood === "waiting").length
-    const groups = sessionsByProject(model)
-    const outside = new Map(shell.outside.map(({ path, count }) => [path, count]))
     sidebar.update({
       status: model.status,
-      sections:
-        model.projects?.map((project) => ({
-          project,
-          collapsed: collapsed.has(project.id),
-          listed: model.listed.has(project.id),
-          outside: outside.get(project.path) ?? 0,
-          rows: (groups.get(project.id) ?? []).map((session) => ({
-            session,
-            mood: moods.get(session.id) ?? "idle",
-            current: session.id === tabs.active,
-            editing: session.id === editing,
-          })),
-        })) ?? null,
+      sections: sectionsOf(shell, moods),
+      filter: filterWords(shell.filter, (cliType) => agentName(cliType, model.agents)),
     })
-    const about = (/** @type {string} */ id) => {
-      const session = sessionOf(model, id)
-      const cliType = session?.cliType ?? creating.get(id)?.cliType ?? agentOf(id)
-      return {
-        title: session?.title ?? (creating.has(id) ? "New Session" : "…"),
-        cliType,
-        agent: agentName(cliType, model.agents),
-        project: projectName(session?.projectId),
-      }
-    }
-    tabBar.update(
-      tabs.order.map((id) => ({
-        id,
-        ...about(id),
-        active: id === tabs.active,
-        beside: id !== tabs.active && visible.includes(id),
-        preview: id === tabs.preview,
-        mood: creating.has(id) ? (creating.get(id)?.error ? "failed" : "running") : (moods.get(id) ?? "idle"),
-      })),
-      { active: isNowInFront(), waiting },
-    )
+    tabBar.update(tabsOf(shell, moods), { active: isNowInFront(), waiting })
     isNowLoaded ||= isNowInFront()
+    const column = isNowInFront() ? { at: 0, of: 1 } : null
     panes.update([
-      ...(isNowLoaded
-        ? [
-            {
-              id: NOW,
-              title: "Now",
-              active: isNowInFront(),
-              column: isNowInFront() ? { at: 0, of: 1 } : null,
-              creating: null,
-              visit: null,
-            },
-          ]
-        : []),
-      ...shown.map((id) => ({
-        id,
-        title: about(id).title,
-        active: id === tabs.active,
-        column: visible.includes(id) ? { at: visible.indexOf(id), of: visible.length } : null,
-        creating: actions.creatingPane(id),
-        visit: actions.visitOf(id),
-      })),
+      ...(isNowLoaded ? [{ ...nowPane, active: isNowInFront(), column }] : []),
+      ...panesOfShell(shell, { creating: actions.creatingPane, visit: actions.visitOf }),
     ])
     welcome.update({
       shown: tabs.active === null && model.projects?.length === 0,
@@ -463,7 +434,7 @@ export function startApp(document, door, admission) {
       directories: shell.outside,
     })
     bar.update(model.status)
-    attention.update({ title: tabs.active === null ? null : about(tabs.active).title, waiting })
+    attention.update({ title: tabs.active === null ? null : aboutTab(shell, tabs.active).title, waiting })
     portlets.update()
     now.update()
     actions.update()
@@ -486,6 +457,7 @@ export function startApp(document, door, admission) {
   window.addEventListener("online", () => socket.wake())
   window.addEventListener("storage", (event) => {
     if (event.key === keys.collapsed) set({ collapsed: collapsedFromStore() })
+    if (event.key === keys.arrangement) set({ arrangement: arrangementFromStore() })
     if (event.key === keys.defaults) set({ defaults: loadDefaults(preferences) })
     if (event.key === keys.theme || event.key === keys.sidebar) view.follow()
   })

@@ -1,6 +1,7 @@
 /** The commands in the palette. */
 
 import { keysFor, shortcuts } from "../shared/keys.js"
+import { isCompareTab } from "./compare-state.js"
 
 /** @import { ThemeChoice } from "../shared/theme.js" */
 /** @import { Shell } from "./app.js" */
@@ -12,6 +13,8 @@ import { keysFor, shortcuts } from "../shared/keys.js"
  * @property {() => void} settings
  * @property {() => void} help
  * @property {(projectId: string) => void} archivedOf
+ * @property {(projectId: string) => void} archiveSeveral
+ * @property {() => Command[]} comparisons
  * @property {(projectId: string) => void} newSessionIn
  * @property {(projectId: string) => void} showProject
  * @property {(name: string) => void} shortcut
@@ -23,7 +26,7 @@ import { keysFor, shortcuts } from "../shared/keys.js"
 
 /** @param {Shell} shell @param {CommandDeps} deps @returns {Command[]} */
 export function commandsOf({ model, tabs, closed, room }, deps) {
-  const { active } = tabs
+  const active = tabs.active === null || isCompareTab(tabs.active) ? null : tabs.active
   const projects = model.projects ?? []
   /** @param {string} name @param {Command["icon"]} icon @returns {Command} */
   const byKey = (name, icon) => ({
@@ -97,10 +100,12 @@ export function commandsOf({ model, tabs, closed, room }, deps) {
         }),
     ),
     ...always,
+    ...deps.comparisons(),
     ...projects.flatMap(
       (project) =>
         /** @type {Command[]} */ ([
           { label: `New session in ${project.name}`, icon: "add", run: () => deps.newSessionIn(project.id) },
+          { label: `Archive sessions in ${project.name}`, icon: "archive", run: () => deps.archiveSeveral(project.id) },
           { label: `Archived sessions in ${project.name}`, icon: "archive", run: () => deps.archivedOf(project.id) },
         ]),
     ),

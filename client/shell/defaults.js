@@ -11,11 +11,12 @@ import { keys, loadRecord, save } from "../shared/storage.js"
  * @property {boolean} offered  Notifications were offered once.
  * @property {string | null} agent  Null: the last used.
  * @property {readonly string[]} lastUsed  Agents, the newest first.
- * @property {Readonly<Record<string, string>>} agents  The agent used last in each project. */
+ * @property {Readonly<Record<string, string>>} agents  The agent used last in each project.
+ * @property {Readonly<Record<string, boolean>>} worktrees  Whether its last session got a worktree. */
 
 /** @param {Store} storage @returns {Defaults} */
 export function loadDefaults(storage) {
-  const { policy, notifications, offered, agent, lastUsed, agents } = loadRecord(storage, keys.defaults)
+  const { policy, notifications, offered, agent, lastUsed, agents, worktrees } = loadRecord(storage, keys.defaults)
   return {
     policy: policy === "ask" || policy === "auto" ? policy : null,
     notifications: notifications === true,
@@ -23,6 +24,7 @@ export function loadDefaults(storage) {
     agent: typeof agent === "string" ? agent : null,
     lastUsed: Array.isArray(lastUsed) ? lastUsed.filter((each) => typeof each === "string") : [],
     agents: Object.fromEntries(Object.entries(agents ?? {}).filter(([, each]) => typeof each === "string")),
+    worktrees: Object.fromEntries(Object.entries(worktrees ?? {}).filter(([, each]) => typeof each === "boolean")),
   }
 }
 

@@ -46,6 +46,7 @@ export function openHelp() {
             line(["Enter"], "Open"),
             line(["F2"], "Rename"),
             line(["Delete"], "Archive"),
+            line(["Shift", "↑", "↓"], "Move a project or a pinned session"),
           ),
           el("h3", { text: "On a tab" }),
           el(

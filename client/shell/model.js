@@ -3,7 +3,7 @@
  * Tabs are in `tabs-state.js`; transcripts belong to the portlets and never pass through here.
  */
 
-/** @import { Agent, ErrorBody, Frame, Project, SessionListItem } from "../contract.js" */
+/** @import { Agent, Compare, ErrorBody, Frame, Project, SessionListItem } from "../contract.js" */
 /** @import { AgentState } from "../shared/bridge.js" */
 /** @import { Status } from "../shared/socket.js" */
 
@@ -13,6 +13,7 @@
  * @property {ReadonlyMap<string, SessionListItem>} visited  Sessions with a tab that are in no list: archived, or of
  *   a removed project.
  * @property {ReadonlySet<string>} listed  Projects whose sessions were received.
+ * @property {ReadonlyMap<string, Compare> | null} compares  Null until received.
  * @property {Agent[]} agents
  * @property {ReadonlyMap<string, AgentState>} agentStates  The newest status by agent, or by session if each has
  *   its own process.
@@ -25,6 +26,7 @@ export const emptyModel = {
   sessions: new Map(),
   visited: new Map(),
   listed: new Set(),
+  compares: null,
   agents: [],
   agentStates: new Map(),
   logins: new Map(),
@@ -52,6 +54,8 @@ export function applyFrame(now, frame) {
         sessions: new Map(now.sessions).set(frame.sessionId, frame.session),
         visited: without(now.visited, frame.sessionId),
       }
+    case "session:changed":
+      return withRow(now, frame.session)
     case "session:archived":
       return { ...now, sessions: without(now.sessions, frame.sessionId) }
     case "session:deleted":
@@ -72,6 +76,10 @@ export function applyFrame(now, frame) {
       return withLook(now, frame.sessionId)
     case "changes:changed":
       return withSession(now, frame.sessionId, { counts: frame.counts })
+    case "compare:list":
+      return { ...now, compares: new Map(frame.compares.map((compare) => [compare.id, compare])) }
+    case "compare:changed":
+      return { ...now, compares: new Map(now.compares ?? []).set(frame.compare.id, frame.compare) }
     case "agents:list":
       return { ...now, agents: frame.agents }
     case "agent:status":
@@ -87,10 +95,15 @@ export function applyFrame(now, frame) {
     case "files:found":
     case "search:results":
     case "session:accepted":
+    case "session:offer":
     case "workspace:offer":
     case "changes:list":
     case "changes:file":
+    case "changes:storage":
+    case "changes:preview":
+    case "changes:done":
     case "session:queued":
+    case "session:task-output":
     case "session:older":
     case "session:newer":
     case "session:history":
@@ -169,7 +182,10 @@ function withProjects(now, projects) {
 
 /** @param {Model} now @param {string} projectId @param {SessionListItem[]} list @returns {Model} */
 function withList(now, projectId, list) {
-  const sessions = new Map([...now.sessions].filter(([, session]) => session.projectId !== projectId))
+  const others = now.listed.has(projectId)
+    ? [...now.sessions].filter(([, session]) => session.projectId !== projectId)
+    : now.sessions
+  const sessions = new Map(others)
   for (const session of list) if (!session.archived) sessions.set(session.id, session)
   return { ...now, sessions, listed: new Set(now.listed).add(projectId) }
 }
@@ -180,6 +196,12 @@ function withSession(now, id, change) {
   if (visit) return { ...now, visited: new Map(now.visited).set(id, { ...visit, ...change }) }
   const session = now.sessions.get(id)
   return session ? { ...now, sessions: new Map(now.sessions).set(id, { ...session, ...change }) } : now
+}
+
+/** @param {Model} now @param {SessionListItem} session @returns {Model} */
+function withRow(now, session) {
+  if (now.visited.has(session.id)) return { ...now, visited: new Map(now.visited).set(session.id, session) }
+  return now.sessions.has(session.id) ? { ...now, sessions: new Map(now.sessions).set(session.id, session) } : now
 }
 
 /** A new connection clears the agents' states, because the server sends all of them again.
@@ -211,13 +233,19 @@ function without(map, key) {
   return rest
 }
 
-/** The sessions of each project, newest first. @param {Model} model @returns {Map<string, SessionListItem[]>} */
+/** The later of two times first. All have the same form, so that the letters decide: comparing them as words of a
+ * language would take a hundred times as long. @param {string} a @param {string} b */
+const later = (a, b) => (a < b ? 1 : a > b ? -1 : 0)
+
+/** The sessions of each project, newest first, without earlier versions.
+ * @param {Model} model @returns {Map<string, SessionListItem[]>} */
 export function sessionsByProject(model) {
   /** @type {Map<string, SessionListItem[]>} */
   const groups = new Map((model.projects ?? []).map(({ id }) => [id, []]))
-  for (const session of model.sessions.values()) groups.get(session.projectId)?.push(session)
+  for (const session of model.sessions.values())
+    if (session.newer === undefined) groups.get(session.projectId)?.push(session)
   for (const group of groups.values())
-    group.sort((a, b) => b.lastActiveAt.localeCompare(a.lastActiveAt) || b.createdAt.localeCompare(a.createdAt))
+    group.sort((a, b) => later(a.lastActiveAt, b.lastActiveAt) || later(a.createdAt, b.createdAt))
   return groups
 }
 

@@ -2,22 +2,32 @@
 
 import { agentName } from "../shared/agents.js"
 import { uuid } from "../shared/ids.js"
-import { agentChoices, offeredFirst, withUsed } from "./agent-choice.js"
+import { refsOf } from "../portlet/attachments.js"
+import { draftOf, keepDraft } from "../portlet/drafts.js"
+import { createPictures } from "../portlet/pictures.js"
+import { agentChoices, withUsed } from "./agent-choice.js"
+import { compareTab, panesOf } from "./compare-state.js"
 import { saveDefaults } from "./defaults.js"
 import { sessionOf, withLogin } from "./model.js"
 import { openStart } from "./start.js"
 import { openTab, replaceTab } from "./tabs-state.js"
-import { openWorktreeDialog } from "./worktree-dialog.js"
 
-/** @import { ErrorBody, SessionListItem, WorkspaceChoice } from "../contract.js" */
+/** @import { AttachmentRef, ErrorBody, OutsideSession, SessionListItem } from "../contract.js" */
+/** @import { Draft } from "../portlet/drafts.js" */
 /** @import { ActionsDeps, Failed } from "./actions.js" */
+/** @import { Creation } from "./app.js" */
 /** @import { Creating } from "./panes.js" */
 /** @import { Start } from "./start.js" */
 
-/** @param {Omit<ActionsDeps, "door"> & { failed: Failed }} deps */
+/** The draft of a message to a session that doesn't exist yet. */
+const NEW = "new"
+
+/** @param {ActionsDeps & { failed: Failed, outsideOf(projectId: string): void,
+ *   continueOutside(projectId: string, session: OutsideSession): Promise<void> }} deps */
 export function createNewSession({
   shell,
   set,
+  door,
   preferences,
   socket,
   toasts,
@@ -26,11 +36,14 @@ export function createNewSession({
   focusPane,
   addProject: openAddProject,
   failed,
+  outsideOf,
+  continueOutside,
 }) {
   /** @type {ReturnType<typeof openStart> | null} */
   let dialog = null
-  /** Words that were written but not sent. */
-  let unsent = ""
+  /** The sessions that were made, by the pane in which they began. @type {Map<string, string>} */
+  const made = new Map()
+  const pictures = createPictures(door.api, new AbortController().signal)
 
   /** The project for a new session when none is given: the active tab's, else the last used, else the first. */
   function likelyProject() {
@@ -52,8 +65,14 @@ export function createNewSession({
     return agentChoices(model.agents, model.logins, { preferred: agent ?? agents[projectId] ?? null, lastUsed })
   }
 
-  /** Opens the dialog. @param {string | undefined} [projectId] */
-  function newSession(projectId = likelyProject()) {
+  /** Words that were not sent are offered again, unless others were written since. @param {Draft} draft */
+  function keepWords({ text, attachments }) {
+    const kept = draftOf(preferences, NEW)
+    if (kept.text === "" && kept.attachments.length === 0) keepDraft(preferences, NEW, { text, attachments })
+  }
+
+  /** Opens the dialog. @param {string | undefined} [projectId] @param {"worktree"} [where] instead of as last time */
+  function newSession(projectId = likelyProject(), where) {
     if (projectId === undefined) return openAddProject()
     if (shell().model.agents.length === 0)
       return toasts.show({
@@ -62,117 +81,190 @@ export function createNewSession({
       })
     if (document.querySelector("dialog.start")) return
     dialog = openStart(
-      { prompt: unsent, projectId },
+      { ...draftOf(preferences, NEW), projectId },
       {
+        ...pictures,
         projects: shell().model.projects ?? [],
         choices: choicesFor,
-        start(start) {
-          dialog = null
-          unsent = ""
-          create(start)
+        where: (id) => where ?? (shell().defaults.worktrees[id] === true ? "worktree" : "project"),
+        policy: shell().defaults.policy ?? "ask",
+        offers: async (id) => {
+          const frame = await socket.request({ type: "session:offer", projectId: id })
+          return frame.type === "session:offer" ? frame.agents : []
         },
-        closed(prompt) {
+        workspaces: (id) =>
+          socket.request({ type: "workspace:offer", projectId: id }).then(
+            (frame) => (frame.type === "workspace:offer" ? frame : ""),
+            (/** @type {ErrorBody} */ { message }) => message,
+          ),
+        outside: async (id) => {
+          const frame = await socket.request({ type: "outside:list", projectId: id }, { quietly: true })
+          return frame.type === "outside:list" ? frame.sessions : []
+        },
+        continueOutside: (id, session) =>
+          session === null
+            ? outsideOf(id)
+            : void continueOutside(id, session).catch(failed("Could not continue the session")),
+        findFiles: async (id, query) => {
+          const frame = await socket.request({ type: "files:find", projectId: id, query, limit: 50 })
+          if (frame.type !== "files:found") throw frame
+          return frame
+        },
+        keep: (draft) => keepDraft(preferences, NEW, draft),
+        async start(start) {
+          remember(start)
+          const pane = start.members.length > 1 ? await compare(start) : create(start)
+          keepDraft(preferences, NEW, { text: "", attachments: [] })
           dialog = null
-          unsent = prompt
+          return () => focusStarted(pane)
         },
       },
     )
     socket.request({ type: "agents:list" }).catch(() => {}) // another agent may have been installed since
   }
 
-  /** @param {string} projectId */
-  async function inWorktree(projectId) {
-    try {
-      const offer = await socket.request({ type: "workspace:offer", projectId })
-      if (offer.type !== "workspace:offer") return
-      const { model, defaults } = shell()
-      const { agent: preferred, lastUsed } = defaults
-      const { offered } = offeredFirst(agentChoices(model.agents, model.logins, { preferred, lastUsed }))
-      const agents = offered.filter(({ state }) => state !== "missing").map(({ agent }) => agent)
-      const project = model.projects?.find(({ id }) => id === projectId)?.name ?? "this project"
-      openWorktreeDialog(project, agents, offer, (cliType, workspace) =>
-        create({ prompt: "", projectId, cliType, workspace }),
-      )
-    } catch (reason) {
-      failed("Could not make a worktree")(reason)
-    }
+  /** It may be a session already. @param {string} pane */
+  function focusStarted(pane) {
+    const session = made.get(pane)
+    if (session === undefined) focusPane(pane)
+    else if (shell().tabs.active === session) portlets.focus(session)
   }
 
-  /** @param {Start & { workspace?: WorkspaceChoice }} start */
-  function create({ prompt, projectId, cliType, workspace }) {
-    const id = `creating:${uuid()}`
-    const { lastUsed, agents } = shell().defaults
+  /** The next session in this project starts in the same way. @param {Start} start */
+  function remember({ projectId, members, workspace }) {
+    const { lastUsed, agents, worktrees } = shell().defaults
+    const [{ cliType } = { cliType: "" }] = members
     set({
-      creating: new Map(shell().creating).set(id, { prompt, projectId, cliType, workspace, error: null }),
-      tabs: openTab(shell().tabs, id),
       defaults: saveDefaults(preferences, {
-        lastUsed: withUsed(lastUsed, cliType),
+        lastUsed: members.map((member) => member.cliType).reduceRight(withUsed, lastUsed),
         agents: { ...agents, [projectId]: cliType },
+        ...(members.length > 1 ? {} : { worktrees: { ...worktrees, [projectId]: workspace.kind === "worktree" } }),
       }),
     })
+  }
+
+  /** Returns the first pane. @param {Start} start */
+  async function compare({ prompt, attachments, projectId, members, workspace }) {
+    const { policy } = shell().defaults
+    const { base, bring } = workspace.kind === "worktree" ? workspace : { base: undefined, bring: undefined }
+    const frame = await socket.request({
+      type: "compare:start",
+      projectId,
+      content: prompt,
+      attachments: refsOf(attachments),
+      ...(base === undefined ? {} : { base }),
+      ...(bring === undefined ? {} : { bring }),
+      ...(members.some(({ confirmed }) => confirmed) ? { confirmed: true } : {}),
+      agents: members.map((member) => ({
+        cliType: member.cliType,
+        options: member.options,
+        ...(member.policy === null && policy === null ? {} : { policy: member.policy ?? policy ?? "ask" }),
+      })),
+    })
+    if (frame.type !== "compare:changed") throw frame
     view.closeDrawer()
-    focusPane(id)
+    set({ tabs: openTab(shell().tabs, compareTab(frame.compare.id)) })
+    return panesOf(frame.compare)[0]?.id ?? ""
+  }
+
+  /** Returns its pane. @param {Start} start */
+  function create(start) {
+    const id = `creating:${uuid()}`
+    const [member] = start.members
+    if (!member) return id
+    /** @type {Creation} */
+    const creation = { ...start, ...member, more: [], typed: "", error: null }
+    set({ creating: new Map(shell().creating).set(id, creation), tabs: openTab(shell().tabs, id) })
+    view.closeDrawer()
     requestCreate(id)
+    return id
+  }
+
+  /** @param {string} id @param {Partial<Creation>} change */
+  function change(id, change) {
+    const creation = shell().creating.get(id)
+    if (creation) set({ creating: new Map(shell().creating).set(id, { ...creation, ...change }) })
   }
 
   /** @param {string} id */
   async function requestCreate(id) {
-    const creation = shell().creating.get(id)
-    if (!creation) return
-    const { prompt, projectId, cliType, workspace } = creation
-    const { policy } = shell().defaults
+    const asked = shell().creating.get(id)
+    if (!asked) return
+    const { projectId, cliType, workspace, options, confirmed } = asked
+    const policy = asked.policy ?? shell().defaults.policy
     try {
       const frame = await socket.request({
         type: "session:create",
         projectId,
         cliType,
+        workspace,
         ...(policy === null ? {} : { policy }),
-        ...(workspace === undefined ? {} : { workspace }),
+        ...(Object.keys(options).length === 0 ? {} : { options }),
+        ...(confirmed ? { confirmed } : {}),
       })
       if (frame.type !== "session:created") return
-      if (prompt !== "") say(frame.sessionId, prompt)
-      const wasOpen = shell().tabs.order.includes(id)
-      const wasActive = shell().tabs.active === id
-      set({ tabs: replaceTab(shell().tabs, id, frame.sessionId), creating: withoutKey(shell().creating, id) })
-      if (wasOpen && wasActive) portlets.focus(frame.sessionId)
+      created(id, frame.sessionId)
     } catch (reason) {
       const error = /** @type {ErrorBody} */ (reason)
       if (error.code === "AUTH_REQUIRED") set({ model: withLogin(shell().model, cliType, error) })
-      if (shell().tabs.order.includes(id)) set({ creating: new Map(shell().creating).set(id, { ...creation, error }) })
-      else {
-        set({ creating: withoutKey(shell().creating, id) })
-        unsent ||= prompt
-        failed(`Could not start a session with ${agentName(cliType, shell().model.agents)}`)(error)
-      }
+      if (shell().tabs.order.includes(id)) return change(id, { error })
+      drop(id)
+      failed(`Could not start a session with ${agentName(cliType, shell().model.agents)}`)(error)
     }
   }
 
-  /** The first message. Its portlet shows it as sending, and why it was refused.
-   * @param {string} sessionId @param {string} content */
-  function say(sessionId, content) {
-    socket.send({ sessionId, content, requestId: uuid() }, (frame) => {
+  /** The session exists: it gets the first message, then what was written meanwhile. What is still being written goes
+   * into its composer. @param {string} id @param {string} sessionId */
+  function created(id, sessionId) {
+    const creation = shell().creating.get(id)
+    if (!creation) return
+    const attachments = refsOf(creation.attachments)
+    if (creation.prompt !== "" || attachments.length > 0) say(sessionId, creation.prompt, attachments)
+    for (const words of creation.more) say(sessionId, words, [])
+    if (creation.typed !== "") keepDraft(preferences, sessionId, { text: creation.typed, attachments: [] })
+    made.set(id, sessionId)
+    const wasOpen = shell().tabs.order.includes(id)
+    const wasActive = shell().tabs.active === id
+    set({ tabs: replaceTab(shell().tabs, id, sessionId), creating: withoutKey(shell().creating, id) })
+    if (wasOpen && wasActive) portlets.focus(sessionId)
+  }
+
+  /** A message. Its portlet shows it as sending, and why it was refused.
+   * @param {string} sessionId @param {string} content @param {AttachmentRef[]} attachments */
+  function say(sessionId, content, attachments) {
+    socket.send({ sessionId, content, attachments, requestId: uuid() }, (frame) => {
       if (frame.type !== "error") return
-      unsent ||= content
+      keepWords({ text: content, attachments: [] })
       failed("Could not send the message")(frame)
     })
   }
 
+  /** Ends a start that failed; its words are offered again. @param {string} id */
+  function drop(id) {
+    const creation = shell().creating.get(id)
+    if (!creation) return
+    const words = [creation.prompt, ...creation.more, creation.typed].filter(Boolean).join("\n\n")
+    keepWords({ text: words, attachments: creation.attachments })
+    set({ creating: withoutKey(shell().creating, id) })
+  }
+
   return {
     newSession,
-    inWorktree,
     /** A tab was closed: the words of a session that never started are offered again. @param {string} id */
     forget(id) {
-      const creation = shell().creating.get(id)
-      if (!creation?.error) return
-      unsent ||= creation.prompt
-      set({ creating: withoutKey(shell().creating, id) })
+      if (shell().creating.get(id)?.error) drop(id)
     },
     /** @param {string} id */
     retryCreate(id) {
-      const creation = shell().creating.get(id)
-      if (!creation) return
-      set({ creating: new Map(shell().creating).set(id, { ...creation, error: null }) })
+      change(id, { error: null })
       requestCreate(id)
+    },
+    /** What the user types while the agent starts. @param {string} id @param {string} typed */
+    typed: (id, typed) => change(id, { typed }),
+    /** Sends it after the first message. @param {string} id @param {string} words */
+    alsoSay(id, words) {
+      const creation = shell().creating.get(id)
+      if (creation) change(id, { more: [...creation.more, words], typed: "" })
     },
     /** @param {string} id @returns {Creating | null} */
     creatingPane(id) {
@@ -183,8 +275,10 @@ export function createNewSession({
       const status = model.agentStates.get(creation.cliType)?.status
       return {
         agent,
-        prompt: creation.prompt,
+        messages: [creation.prompt, ...creation.more].filter(Boolean),
+        attachments: creation.attachments,
         error: creation.error,
+        canRetry: true,
         words:
           status === "connected"
             ? `${agent} is ready. Creating the session…`
@@ -193,6 +287,8 @@ export function createNewSession({
               : `Starting ${agent}…`,
       }
     },
+    /** For the chips of a message that waits for its session. */
+    pictures,
     /** Shows the agents' new states in an open dialog. */
     updateStart: () => dialog?.update(),
   }

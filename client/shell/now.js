@@ -12,6 +12,17 @@
 /** The pane of Now; no session has this id. */
 export const NOW = "now"
 
+/** Its pane, hidden. @type {import("./panes.js").Pane} */
+export const nowPane = {
+  id: NOW,
+  title: "Now",
+  active: false,
+  column: null,
+  compared: null,
+  creating: null,
+  visit: null,
+}
+
 /** @typedef {object} NowDeps
  * @property {() => Shell} shell
  * @property {() => Promise<Entry>} enter

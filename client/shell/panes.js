@@ -9,13 +9,30 @@ import { el, keyed, setAttribute, setText } from "../shared/dom.js"
 import { failureParts } from "../shared/failure.js"
 import { icon } from "../shared/icons.js"
 import { keysFor } from "../shared/keys.js"
+import { mountChips } from "../portlet/chips.js"
+import { mountCompareHead } from "./compare-head.js"
 import { NOW } from "./now.js"
 import { paneId, tabId } from "./tab-bar.js"
 
-/** @import { ErrorBody } from "../contract.js" */
-/** @import { FromNow, ToNow, ToPortlet, ToShell } from "../shared/bridge.js" */
+/** @import { Attachment, ChangeCounts, ErrorBody } from "../contract.js" */
+/** @import { Figures, FromNow, ToNow, ToPortlet, ToShell } from "../shared/bridge.js" */
+/** @import { ChipDeps } from "../portlet/chips.js" */
+/** @import { Mood } from "./model.js" */
 
-/** @typedef {{ agent: string, prompt: string, words: string, error: ErrorBody | null }} Creating */
+/** `messages`: the first, and those that follow it.
+ * @typedef {{ agent: string, messages: string[], attachments: Attachment[], words: string, error: ErrorBody | null,
+ *   canRetry: boolean }} Creating */
+
+/** A pane in a comparison.
+ * @typedef {object} ComparedPane
+ * @property {string} cliType
+ * @property {string} agent
+ * @property {string} choices  What tells it from another of the same agent.
+ * @property {string} place
+ * @property {Mood} mood
+ * @property {ChangeCounts | null} counts
+ * @property {boolean} canKeep
+ * @property {boolean} isKept */
 
 /** Why a session is in no list. @typedef {"archived" | "removed"} Visit */
 
@@ -25,6 +42,7 @@ import { paneId, tabId } from "./tab-bar.js"
  * @property {boolean} active
  * @property {{ at: number, of: number } | null} column  Where it is shown, if it is.
  * @property {Visit | null} visit
+ * @property {ComparedPane | null} compared
  * @property {Creating | null} creating */
 
 /** @typedef {object} PanesDeps
@@ -33,7 +51,12 @@ import { paneId, tabId } from "./tab-bar.js"
  * @property {(id: string) => void} retry
  * @property {(id: string) => void} restore
  * @property {{ activate(id: string): void, showAlone(id: string): void, closeColumn(id: string): void }} columns
- * @property {(id: string) => void} close */
+ * @property {(id: string) => void} close
+ * @property {(id: string, text: string) => void} typed  Written while the agent starts.
+ * @property {(id: string, text: string) => void} say
+ * @property {(id: string) => void} open  In a tab of its own.
+ * @property {(id: string) => void} keep  Of those that are compared.
+ * @property {() => ChipDeps} pictures */
 
 /** @param {HTMLElement} root @param {PanesDeps} deps */
 export function mountPanes(root, deps) {
@@ -45,6 +68,11 @@ export function mountPanes(root, deps) {
   return {
     /** @param {Pane[]} panes of the tabs that have been active */
     update(panes) {
+      setAttribute(
+        holder,
+        "data-comparing",
+        panes.some(({ compared }) => compared !== null),
+      )
       // A session and its creation are different views. Their ids differ, so their keys do too.
       keyed(
         holder,
@@ -64,6 +92,11 @@ export function mountPanes(root, deps) {
     postNow(message) {
       const view = views.get(NOW)
       if (view && "postNow" in view) view.postNow(message)
+    },
+    /** @param {string} sessionId @param {Figures} figures */
+    figure(sessionId, figures) {
+      const view = views.get(sessionId)
+      if (view && "figure" in view) view.figure(figures)
     },
     /** Moves the focus into a pane. @param {string} id */
     focus(id) {
@@ -87,8 +120,10 @@ function place(element, { active, column }) {
   element.style.setProperty("--of", String(column?.of ?? 1))
 }
 
-/** The title above a pane that is not alone. @param {Pane} pane @param {PanesDeps} deps */
+/** The title above a pane that is not alone, or the head of one that is compared.
+ * @param {Pane} pane @param {PanesDeps} deps */
 function mountHead({ id }, deps) {
+  const compared = mountCompareHead({ open: () => deps.open(id), keep: () => deps.keep(id), now: Date.now })
   const title = el("span", { class: "pane-title" })
   const alone = headButton(`Show alone (${keysFor("show-alone")})`, "Show alone", "column")
   const close = headButton("Remove from view", "Remove from view", "close")
@@ -97,13 +132,16 @@ function mountHead({ id }, deps) {
   alone.addEventListener("click", () => deps.columns.showAlone(id))
   close.addEventListener("click", () => deps.columns.closeColumn(id))
   return {
-    element,
+    elements: [element, compared.element],
     /** @param {Pane} next */
     update(next) {
-      element.hidden = next.column === null || next.column.of < 2
+      element.hidden = next.column === null || next.column.of < 2 || next.compared !== null
       setText(title, next.title)
       setAttribute(title, "title", next.title)
+      compared.update(next.compared)
     },
+    figure: compared.figure,
+    destroy: compared.destroy,
   }
 }
 
@@ -122,7 +160,7 @@ function mountPortlet(pane, deps) {
   const element = el(
     "div",
     { class: "pane", role: "tabpanel", id: paneId(pane.id), "aria-labelledby": tabId(pane.id) },
-    head.element,
+    ...head.elements,
     visit,
     frame,
   )
@@ -147,10 +185,14 @@ function mountPortlet(pane, deps) {
       )
     },
     post: bridge.post,
+    figure: head.figure,
     // Inserting a frame again reloads it, even one that shows the browser's own error page.
     reload: () => element.append(frame),
     focus: () => frame.focus(),
-    destroy: () => ending.abort(),
+    destroy() {
+      ending.abort()
+      head.destroy()
+    },
   }
   view.update(pane)
   return view
@@ -175,26 +217,40 @@ function mountNow(pane, deps) {
   return view
 }
 
-/** @param {Pane} pane @param {PanesDeps} deps */
+/** A session that doesn't exist yet: its first message, and a field to write on while the agent starts.
+ * @param {Pane} pane @param {PanesDeps} deps */
 function mountCreating(pane, deps) {
   const head = mountHead(pane, deps)
   const words = el("p", { class: "creating-words", role: "status" })
-  const prompt = el("p", { class: "creating-prompt" })
+  const messages = el("div", { class: "creating-messages" })
   const progress = el("div", { class: "creating-progress" }, el("span", { class: "spinner" }), words)
   const failure = el("div", { class: "creating-failure", role: "alert", hidden: true })
   const retry = el("button", { class: "button", "data-kind": "main", type: "button", text: "Retry" })
   const close = el("button", { class: "button", type: "button", text: "Close" })
   const actions = el("div", { class: "creating-actions", hidden: true }, close, retry)
+  const input = el("textarea", { class: "creating-input", rows: 1, "aria-label": "Message", autocomplete: "off" })
   const element = el(
     "div",
     { class: "pane creating", role: "tabpanel", id: paneId(pane.id), "aria-labelledby": tabId(pane.id), tabindex: -1 },
-    head.element,
-    el("div", { class: "creating-box" }, prompt, progress, failure, actions),
+    ...head.elements,
+    el("div", { class: "creating-box" }, messages, progress, failure, actions),
+    el("div", { class: "creating-writing" }, input),
   )
   retry.addEventListener("click", () => deps.retry(pane.id))
   close.addEventListener("click", () => deps.close(pane.id))
+  input.addEventListener("input", () => deps.typed(pane.id, input.value))
+  input.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.altKey || event.isComposing || event.keyCode === 229) return
+    event.preventDefault()
+    const text = input.value.trim()
+    if (text === "") return
+    input.value = ""
+    deps.say(pane.id, text)
+  })
   /** @type {ErrorBody | null} */
   let shown = null
+  /** @type {string} */
+  let drawn = ""
   const view = {
     element,
     /** @param {Pane} next */
@@ -204,10 +260,19 @@ function mountCreating(pane, deps) {
       const creating = next.creating
       if (!creating) return
       setText(words, creating.words)
-      setText(prompt, creating.prompt)
-      const { error } = creating
+      const { error, canRetry, attachments } = creating
+      const key = JSON.stringify(creating.messages)
+      if (key !== drawn)
+        messages.replaceChildren(
+          ...(attachments.length > 0 ? [mountChips(attachments, deps.pictures())] : []),
+          ...creating.messages.map((text) => el("p", { class: "creating-prompt", text })),
+        )
+      drawn = key
+      setAttribute(input, "placeholder", `Message ${creating.agent}…`)
+      setAttribute(element.querySelector(".creating-writing") ?? input, "hidden", !canRetry || error !== null)
       progress.hidden = error !== null
-      failure.hidden = actions.hidden = error === null
+      failure.hidden = error === null
+      actions.hidden = error === null || !canRetry
       if (error && error !== shown)
         failure.replaceChildren(
           el("h2", { text: `Could not start a session with ${creating.agent}` }),
@@ -216,7 +281,8 @@ function mountCreating(pane, deps) {
       if (!error) failure.replaceChildren()
       shown = error
     },
-    focus: () => element.focus(),
+    focus: () => (input.checkVisibility() ? input : element).focus(),
+    destroy: head.destroy,
   }
   view.update(pane)
   return view

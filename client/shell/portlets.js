@@ -4,15 +4,18 @@
  */
 
 import { isToPortlet } from "../shared/bridge.js"
+import { linkTo } from "../shared/link.js"
 import { isPrivateReply } from "../shared/socket.js"
+import { panesInView, sessionInFront } from "./compare-state.js"
 import { interruptedByRestart, sessionOf } from "./model.js"
-import { tabsInView } from "./tabs-state.js"
+import { closeTab, keepTab, moveTab, openTab } from "./tabs-state.js"
 
 /** @import { ErrorBody, Frame } from "../contract.js" */
-/** @import { PortletRequest, ShellState, Theme, ToPortlet, ToShell } from "../shared/bridge.js" */
+/** @import { Figures, PortletRequest, ShellState, Theme, ToPortlet, ToShell } from "../shared/bridge.js" */
 /** @import { Entry } from "../shared/door.js" */
 /** @import { Socket } from "../shared/socket.js" */
 /** @import { Shell } from "./app.js" */
+/** @import { Tabs } from "./tabs-state.js" */
 
 /** @typedef {object} PortletsDeps
  * @property {() => Shell} shell
@@ -25,7 +28,8 @@ import { tabsInView } from "./tabs-state.js"
  * @property {() => Element | null} focused  The focused element.
  * @property {(name: string) => void} onShortcut
  * @property {(sessionId: string) => void} onFocus
- * @property {(sessionId: string) => void} onKept  The user writes in it: its tab is no preview any more.
+ * @property {(change: (tabs: Tabs) => Tabs) => void} setTabs
+ * @property {(sessionId: string, figures: Figures) => void} onFigures
  * @property {(agent: string, titles: string[]) => Promise<boolean>} confirmRestart
  *   `titles`: the sessions it interrupts.
  * @property {(text: string) => void} lost  Something the user asked for can't be shown. */
@@ -35,7 +39,7 @@ import { tabsInView } from "./tabs-state.js"
 /** @param {PortletsDeps} deps */
 export function createPortlets(deps) {
   const { shell, enter, storageKey, socket, post, theme, isLookedAt, focused } = deps
-  const { onShortcut, onFocus, onKept, confirmRestart, lost } = deps
+  const { onShortcut, onFocus, setTabs, onFigures, confirmRestart, lost } = deps
   /** The listening portlets and the state each was last sent. @type {Map<string, ShellState>} */
   const sentStates = new Map()
   /** Items to scroll to when the next history arrives. @type {Map<string, string>} */
@@ -50,7 +54,7 @@ export function createPortlets(deps) {
 
   /** @param {string} sessionId @returns {ShellState} */
   function stateOf(sessionId) {
-    const { model, tabs, room } = shell()
+    const { model } = shell()
     const session = sessionOf(model, sessionId) ?? null
     return {
       type: "shell:state",
@@ -61,7 +65,7 @@ export function createPortlets(deps) {
         model.agentStates.get(sessionId) ?? (session ? model.agentStates.get(session.cliType) : undefined) ?? null,
       connection: model.status.connection,
       theme: theme(),
-      visible: tabsInView(tabs, room).includes(sessionId) && isLookedAt(),
+      visible: panesInView(shell()).includes(sessionId) && isLookedAt(),
       storageKey,
     }
   }
@@ -76,7 +80,7 @@ export function createPortlets(deps) {
     const reveal = reveals.get(sessionId)
     if (reveal !== undefined) requested.set(sessionId, reveal)
     socket.follow(sessionId, reveal)
-    const isActive = shell().tabs.active === sessionId
+    const isActive = sessionInFront(shell()) === sessionId
     if (isActive && focusing.has(sessionId) && isFocusFree(focusing.get(sessionId) ?? null))
       post(sessionId, { type: "shell:focus" })
     focusing.delete(sessionId)
@@ -108,6 +112,27 @@ export function createPortlets(deps) {
     )
   }
 
+  /** The user writes in it: its tab is no preview any more. @param {string} sessionId */
+  const kept = (sessionId) => setTabs((tabs) => keepTab(tabs, sessionId))
+
+  /** Opens the session that was made from this one. An edited version takes the place of the earlier one.
+   * @param {string} sessionId @param {Extract<PortletRequest, { type: "session:branch" }>} message */
+  async function branch(sessionId, message) {
+    const { requestId } = message
+    try {
+      const frame = await socket.request(message, { requestId })
+      post(sessionId, { type: "ok", requestId })
+      if (frame.type !== "session:created") return
+      setTabs((tabs) => {
+        const opened = moveTab(openTab(tabs, frame.sessionId), frame.sessionId, tabs.order.indexOf(sessionId) + 1)
+        return message.as === "edit" ? closeTab(opened, sessionId) : opened
+      })
+      focusing.set(frame.sessionId, focused())
+    } catch (reason) {
+      post(sessionId, { .../** @type {ErrorBody} */ (reason), type: "error", sessionId, requestId })
+    }
+  }
+
   /** Restarts the session's agent, which may be at work for other sessions too.
    * @param {string} sessionId @param {Extract<PortletRequest, { type: "session:reconnect" }>} message */
   async function restart(sessionId, message) {
@@ -130,13 +155,17 @@ export function createPortlets(deps) {
         case "portlet:focus":
           return onFocus(sessionId)
         case "portlet:kept":
-          return onKept(sessionId)
+          return kept(sessionId)
+        case "portlet:open":
+          return void (location.hash = new URL(linkTo(location.origin, message.target)).hash)
         case "portlet:shortcut":
           return onShortcut(message.name)
         case "portlet:commands": {
           commands.set(sessionId, message.commands)
           return
         }
+        case "portlet:figures":
+          return onFigures(sessionId, message.figures)
         case "portlet:enter": {
           enter().then((entry) => post(sessionId, { type: "shell:entry", entry }))
           return
@@ -150,8 +179,12 @@ export function createPortlets(deps) {
           return socket.follow(sessionId, message.itemId)
         }
         case "session:send":
-          onKept(sessionId)
+          kept(sessionId)
           return socket.send(message, (frame) => answer(sessionId, frame))
+        case "session:branch": {
+          branch(sessionId, message)
+          return
+        }
         case "session:reconnect": {
           restart(sessionId, message)
           return

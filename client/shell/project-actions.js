@@ -2,21 +2,25 @@
 
 import { confirmed } from "../shared/dialog.js"
 import { copied } from "../shared/failure.js"
+import { editorAddress, editors, readingFrom } from "../shared/reading.js"
 import { keys, load, save } from "../shared/storage.js"
 import { openArchived } from "./archived.js"
+import { openBulkArchive } from "./bulk-archive.js"
 import { openMenu } from "../shared/menu.js"
-import { isAtWork } from "./model.js"
+import { isAtWork, sessionsByProject } from "./model.js"
 import { openOutside } from "./outside.js"
 
 /** @import { ActionsDeps, Failed } from "./actions.js" */
 /** @import { SessionActions } from "./session-actions.js" */
 /** @import { OutsideSession } from "../contract.js" */
+/** @import { MenuItem } from "../shared/menu.js" */
 
 /** How many removed projects are suggested when one adds a project. */
 const MOST_RECENT = 5
 
 /** @param {Pick<ActionsDeps, "shell" | "socket" | "toasts" | "lookOutside"> & {
- *   failed: Failed, sessions: SessionActions, openSession(id: string): void, inWorktree(projectId: string): void,
+ *   failed: Failed, sessions: SessionActions, openSession(id: string): void,
+ *   newSession(projectId: string, where: "worktree"): void, settings(): void,
  * }} deps */
 export function createProjectActions({
   shell,
@@ -26,14 +30,17 @@ export function createProjectActions({
   failed,
   sessions,
   openSession,
-  inWorktree,
+  newSession,
+  settings,
 }) {
   /** @param {string} id */
   async function removeProject(id) {
     const { model } = shell()
     const project = model.projects?.find((each) => each.id === id)
     if (!project) return
-    const isWorking = [...model.sessions.values()].some((session) => session.projectId === id && isAtWork(session))
+    const own = [...model.sessions.values()].filter((session) => session.projectId === id)
+    const isWorking = own.some(isAtWork)
+    const worktrees = own.flatMap(({ worktree }) => worktree?.path ?? [])
     const yes = await confirmed({
       title: `Remove ${project.name}?`,
       action: "Remove",
@@ -41,6 +48,7 @@ export function createProjectActions({
         "This removes it from the list and closes its tabs.",
         `Nothing is deleted: add ${project.path} again to get its sessions back.`,
         ...(isWorking ? ["Running turns are stopped."] : []),
+        ...(worktrees.length === 0 ? [] : [`Worktrees stay where they are: ${worktrees.join(", ")}.`]),
       ].join(" "),
     })
     if (!yes) return
@@ -100,12 +108,38 @@ export function createProjectActions({
         const frame = await socket.request({ type: "outside:list", projectId: id }, { quietly: true })
         return frame.type === "outside:list" ? frame.sessions : []
       },
-      async adopt(chosen) {
-        for (const [cliType, refs] of refsByAgent(chosen))
-          await socket.request({ type: "outside:adopt", projectId: id, cliType, refs })
-        lookOutside()
-      },
+      adopt: (chosen) => adopt(id, chosen),
     })
+  }
+
+  /** @param {string} projectId @param {OutsideSession[]} chosen */
+  async function adopt(projectId, chosen) {
+    for (const [cliType, refs] of refsByAgent(chosen))
+      await socket.request({ type: "outside:adopt", projectId, cliType, refs })
+    lookOutside()
+  }
+
+  /** @param {string} projectId @param {OutsideSession} session */
+  async function continueOutside(projectId, session) {
+    await adopt(projectId, [session])
+    openSession(`${session.cliType}:${session.ref}`)
+  }
+
+  /** @param {string} id */
+  function archiveSeveral(id) {
+    const project = shell().model.projects?.find((each) => each.id === id)
+    if (!project) return
+    const listed = sessionsByProject(shell().model).get(id) ?? []
+    openBulkArchive(project, listed, { now: Date.now(), archive: sessions.archiveAll })
+  }
+
+  /** @param {string} path @returns {MenuItem} */
+  function editorItem(path) {
+    const { editor } = readingFrom(localStorage)
+    const address = editorAddress(editor, path)
+    if (editor === "" || address === null)
+      return { label: "Open in editor…", icon: "edit", note: "Choose your editor in the settings", run: settings }
+    return { label: `Open in ${editors[editor].name}`, icon: "edit", run: () => void window.open(address, "_self") }
   }
 
   /** @param {string} id @param {HTMLElement} anchor @param {{ x: number, y: number }} [at] */
@@ -116,7 +150,9 @@ export function createProjectActions({
       anchor,
       project.name,
       [
-        { label: "New session in a worktree…", icon: "branch", run: () => inWorktree(id) },
+        { label: "New session in a worktree…", icon: "branch", run: () => newSession(id, "worktree") },
+        editorItem(project.path),
+        { label: "Archive sessions…", icon: "archive", run: () => archiveSeveral(id) },
         { label: "Archived sessions…", icon: "archive", run: () => archivedOf(id) },
         { label: "From the terminal…", icon: "terminal", run: () => outsideOf(id) },
         {
@@ -145,7 +181,7 @@ export function createProjectActions({
     for (const path of paths) await socket.request({ type: "project:add", path }).catch(failed(`Could not add ${path}`))
   }
 
-  return { projectMenu, archivedOf, outsideOf, addProjects, recent, places }
+  return { projectMenu, archivedOf, archiveSeveral, outsideOf, continueOutside, addProjects, recent, places }
 }
 
 /** @param {OutsideSession[]} sessions @returns {Map<string, string[]>} */

@@ -14,10 +14,14 @@ const RECENT = 12
 /** A project has "Older" only if it hides more than this. */
 const FEW = 2
 
+/** From this many rows on, each is drawn only near the view. */
+const LONG = 60
+
 /** @typedef {object} ProjectSection
  * @property {Project} project
  * @property {boolean} collapsed
  * @property {boolean} listed  Its sessions were received.
+ * @property {boolean} filtered  Only the rows that match are here, all of them.
  * @property {number} outside  How many more were made in its directory, in a terminal.
  * @property {SessionRow[]} rows */
 
@@ -63,7 +67,13 @@ export function mountProjectSection(section, deps) {
   })
   const older = el("button", { class: "project-older", type: "button", tabindex: -1, "aria-controls": listId })
   const outside = el("button", { class: "project-empty", type: "button", tabindex: -1, "aria-haspopup": "dialog" })
-  const head = el("div", { class: "project-head" }, el("h2", { class: "project-title" }, fold), more, add)
+  const head = el(
+    "div",
+    { class: "project-head", draggable: "true" },
+    el("h2", { class: "project-title" }, fold),
+    more,
+    add,
+  )
   const element = el("section", { class: "project" }, head, list, older, empty, outside)
   let showsOlder = false
   /** @type {Map<string, ReturnType<typeof mountSessionRow>>} */
@@ -99,7 +109,7 @@ export function mountProjectSection(section, deps) {
       states.replaceChildren(...(collapsed ? statesOf(rows) : []))
       setText(count, collapsed && rows.length > 0 ? String(rows.length) : "")
       setAttribute(list, "hidden", collapsed)
-      const recent = recentOf(rows)
+      const recent = next.filtered ? rows : recentOf(rows)
       const hides = recent.length < rows.length
       const shown = showsOlder ? rows : recent
       setAttribute(older, "hidden", collapsed || !hides)
@@ -108,6 +118,7 @@ export function mountProjectSection(section, deps) {
       const height = String(collapsed ? 0 : Math.max(1, shown.length) + (hides ? 1 : 0))
       if (element.style.getPropertyValue("--rows") !== height) element.style.setProperty("--rows", height)
       setAttribute(element, "data-listed", listed)
+      setAttribute(element, "data-long", shown.length > LONG)
       setAttribute(empty, "hidden", collapsed || !listed || rows.length > 0)
       setAttribute(outside, "hidden", collapsed || !listed || next.outside === 0)
       setText(outside, `${next.outside}${rows.length > 0 ? " more" : ""} from the terminal`)
@@ -129,7 +140,9 @@ export function mountProjectSection(section, deps) {
 
 /** The rows to show first: the newest, and those that work, wait or are new. @param {SessionRow[]} rows */
 function recentOf(rows) {
-  const recent = rows.filter(({ mood, current, editing }, at) => at < RECENT || mood !== "idle" || current || editing)
+  const recent = rows.filter(
+    ({ mood, current, editing, pinned }, at) => at < RECENT || mood !== "idle" || current || editing || pinned,
+  )
   return rows.length - recent.length <= FEW ? rows : recent
 }
 

@@ -2,9 +2,12 @@
 
 import { confirmed } from "../shared/dialog.js"
 import { copied } from "../shared/failure.js"
+import { keysFor } from "../shared/keys.js"
 import { linkTo } from "../shared/link.js"
 import { openMenu } from "../shared/menu.js"
+import { storeArrangement, togglePin } from "./arrangement.js"
 import { columnItems } from "./columns.js"
+import { sessionInFront } from "./compare-state.js"
 import { isAtWork, sessionOf, withVisit } from "./model.js"
 import { moveTab, openTab } from "./tabs-state.js"
 
@@ -16,8 +19,9 @@ import { moveTab, openTab } from "./tabs-state.js"
 
 /** @typedef {ReturnType<typeof createSessionActions>} SessionActions */
 
-/** @param {Pick<ActionsDeps, "shell" | "set" | "door" | "socket" | "toasts" | "view"> & { failed: Failed }} deps */
-export function createSessionActions({ shell, set, door, socket, toasts, view, failed }) {
+/** @param {Pick<ActionsDeps, "shell" | "set" | "door" | "socket" | "toasts" | "view"> & { failed: Failed,
+ *   compareItems(sessionId: string): MenuItem[] }} deps */
+export function createSessionActions({ shell, set, door, socket, toasts, view, failed, compareItems }) {
   /** @param {string} id */
   const titleOf = (id) => sessionOf(shell().model, id)?.title ?? "this session"
 
@@ -44,6 +48,35 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
         }),
       failed("Could not archive the session"),
     )
+  }
+
+  /** @param {string[]} ids */
+  async function archiveAll(ids) {
+    /** @type {string[]} */
+    const done = []
+    for (const sessionId of ids)
+      await socket.request({ type: "session:archive", sessionId }).then(
+        () => {
+          done.push(sessionId)
+        },
+        failed(`Could not archive “${titleOf(sessionId)}”`),
+      )
+    if (done.length === 0) return
+    toasts.show({
+      text: done.length === 1 ? "Archived 1 session." : `Archived ${done.length} sessions.`,
+      action: {
+        label: "Undo",
+        run: () => done.forEach((id) => restore(id).catch(failed("Could not restore a session"))),
+      },
+    })
+  }
+
+  /** @param {string} id */
+  function pin(id) {
+    const { arrangement } = shell()
+    const next = { ...arrangement, pinned: togglePin(arrangement.pinned, id) }
+    storeArrangement(next)
+    set({ arrangement: next })
   }
 
   /** @param {string} id */
@@ -126,12 +159,21 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
     const session = shell().model.sessions.get(id)
     if (!session) return []
     const { worktree } = session
+    const isFront = sessionInFront(shell()) === id
     return [
-      { label: "Rename", icon: "edit", aside: "F2", run: () => rename(id) },
-      { label: "Archive", icon: "archive", aside: "Del", run: () => archive(id) },
+      ...compareItems(id),
+      { label: "Rename", icon: "edit", aside: isFront ? keysFor("rename") : "F2", run: () => rename(id) },
+      {
+        label: shell().arrangement.pinned.includes(id) ? "Unpin" : "Pin",
+        icon: "pin",
+        ...(isFront && { aside: keysFor("pin") }),
+        run: () => pin(id),
+      },
+      { label: "Archive", icon: "archive", aside: isFront ? keysFor("archive") : "Del", run: () => archive(id) },
       {
         label: "Copy link",
         icon: "link",
+        ...(isFront && { aside: keysFor("copy-link") }),
         run: () => {
           copyLink(id)
         },
@@ -171,5 +213,18 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
       socket.request({ type: "session:rename", sessionId: id, title }).catch(failed("Could not rename the session"))
   }
 
-  return { archive, restore, visit, visitOf, remove, sessionItems, sessionMenu, renamed }
+  return {
+    archive,
+    archiveAll,
+    restore,
+    visit,
+    visitOf,
+    remove,
+    rename,
+    pin,
+    copyLink,
+    sessionItems,
+    sessionMenu,
+    renamed,
+  }
 }

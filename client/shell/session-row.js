@@ -13,7 +13,8 @@ import { moodWords, stateWords } from "./model.js"
  * @property {SessionListItem} session
  * @property {Mood} mood
  * @property {boolean} current  Its tab is active.
- * @property {boolean} editing  Its title is being changed. */
+ * @property {boolean} editing  Its title is being changed.
+ * @property {boolean} pinned */
 
 /** @typedef {object} SessionRowDeps
  * @property {(sessionId: string) => void} open  In a tab that the next one replaces, until it is kept.
@@ -115,10 +116,13 @@ export function mountSessionRow(row, deps) {
       setAttribute(open, "title", files === 0 ? session.title : `${session.title}\n+${added} −${removed}`)
       setText(counts, files === 0 ? "" : `+${added} −${removed}`)
       setAttribute(element, "data-mood", mood)
+      setAttribute(element, "data-pinned", next.pinned)
+      setAttribute(element, "draggable", next.pinned ? "true" : null)
       setAttribute(dot, "title", stateWords(mood))
       setAttribute(open, "aria-current", current ? "true" : null)
       setText(mark, markOf(session.cliType))
-      setText(words, `, ${agentName(session.cliType)}${moodWords[mood] ? `, ${moodWords[mood]}` : ""}`)
+      const states = [agentName(session.cliType), moodWords[mood], next.pinned ? "pinned" : ""]
+      setText(words, `, ${states.filter(Boolean).join(", ")}`)
       setAttribute(more, "aria-label", `Actions for ${session.title}`)
       setAttribute(archive, "aria-label", `Archive ${session.title}`)
       setAttribute(time, "datetime", session.lastActiveAt)
@@ -134,4 +138,8 @@ export function mountSessionRow(row, deps) {
 
 /** @param {SessionRow} a @param {SessionRow} b */
 const same = (a, b) =>
-  a.session === b.session && a.mood === b.mood && a.current === b.current && a.editing === b.editing
+  a.session === b.session &&
+  a.mood === b.mood &&
+  a.current === b.current &&
+  a.editing === b.editing &&
+  a.pinned === b.pinned

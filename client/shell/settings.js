@@ -7,6 +7,7 @@ import { openDialog } from "../shared/dialog.js"
 import { commandLine } from "../shared/failure.js"
 import { fullTime } from "../shared/time.js"
 import { editors } from "../shared/reading.js"
+import { mountCheckpointsField } from "./checkpoints-field.js"
 
 /** @import { Policy } from "../contract.js" */
 /** @import { Reading } from "../shared/reading.js" */
@@ -30,6 +31,7 @@ import { editors } from "../shared/reading.js"
  * @property {(change: Partial<Reading>) => void} setReading
  * @property {(change: Partial<Defaults>) => void} setDefaults
  * @property {() => Promise<boolean>} allowNotifications
+ * @property {(most?: number) => Promise<{ bytes: number, most: number }>} storage
  * @property {() => Promise<About>} about
  * @property {() => Promise<LoggedInBrowser[]>} browsers
  * @property {(browser: LoggedInBrowser) => Promise<unknown>} logOut */
@@ -62,6 +64,8 @@ export function openSettings(deps, onClose) {
   const wrap = el("input", { type: "checkbox", id: "set-wrap", role: "switch", class: "switch" })
   wrap.checked = reading.wrap
   wrap.addEventListener("change", () => deps.setReading({ wrap: wrap.checked }))
+
+  const checkpoints = mountCheckpointsField(deps.storage)
 
   openDialog(
     "Settings",
@@ -159,7 +163,7 @@ export function openSettings(deps, onClose) {
       ),
       el("section", { class: "settings-group" }, el("h3", { text: "Agents" }), agentList, moreAgents),
       el("section", { class: "settings-group" }, el("h3", { text: "Logged-in browsers" }), browserList, browserNote),
-      el("section", { class: "settings-group" }, el("h3", { text: "Data" }), about),
+      el("section", { class: "settings-group" }, el("h3", { text: "Data" }), checkpoints.element, about),
     ],
     { className: "settings", onClose },
   )

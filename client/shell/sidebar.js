@@ -8,16 +8,20 @@ import { icon } from "../shared/icons.js"
 import { keysOf, shortcuts } from "../shared/keys.js"
 import { mountAddProject } from "./add-project.js"
 import { mountProjectSection } from "./project-section.js"
+import { mountMoving } from "./sidebar-moving.js"
 
 /** @import { Status } from "../shared/socket.js" */
 /** @import { AddProjectDeps } from "./add-project.js" */
 /** @import { ProjectDeps, ProjectSection } from "./project-section.js" */
+/** @import { MovingDeps } from "./sidebar-moving.js" */
 
 /** @typedef {object} SidebarState
  * @property {ProjectSection[] | null} sections  Null until received from the server.
+ * @property {string} filter  In words; empty for none.
  * @property {Status} status */
 
-/** @typedef {ProjectDeps & Pick<AddProjectDeps, "complete" | "places" | "recent" | "add"> & {
+/** @typedef {ProjectDeps & MovingDeps & Pick<AddProjectDeps, "complete" | "places" | "recent" | "add"> & {
+ *   filter(anchor: HTMLElement): void, unfilter(): void,
  *   search(): void, settings(): void, agents(anchor: HTMLElement): void, hide(): void, rename(sessionId: string): void,
  *   archive(sessionId: string): void,
  * }} SidebarDeps */
@@ -37,6 +41,25 @@ export function mountSidebar(root, deps) {
     el("span", { text: "Search everything" }),
     el("kbd", { text: searchKeys }),
   )
+  const filter = el(
+    "button",
+    {
+      class: "icon-button sidebar-filter",
+      type: "button",
+      "aria-label": "Filter sessions",
+      title: "Filter sessions",
+      "aria-haspopup": "menu",
+    },
+    icon("filter"),
+  )
+  const filterWords = el("span")
+  const unfilter = el(
+    "button",
+    { class: "icon-button", type: "button", "aria-label": "Show all sessions", title: "Show all sessions" },
+    icon("close"),
+  )
+  const filtered = el("div", { class: "sidebar-filtered", role: "status", hidden: true }, filterWords, unfilter)
+  const none = el("p", { class: "sidebar-note", text: "No session matches.", hidden: true })
   const hide = el(
     "button",
     { class: "icon-button sidebar-hide", type: "button", "aria-label": "Hide the sidebar", title: "Hide the sidebar" },
@@ -67,8 +90,9 @@ export function mountSidebar(root, deps) {
   )
   root.append(
     el("header", { class: "brand" }, el("i", { class: "brand-mark" }), el("h1", { text: "Liminal Builder" }), hide),
-    search,
-    el("div", { class: "sidebar-scroll" }, loading, invite, list),
+    el("div", { class: "sidebar-search" }, search, filter),
+    filtered,
+    el("div", { class: "sidebar-scroll" }, loading, invite, none, list),
     adding,
     el("footer", { class: "sidebar-foot" }, add, connection, agents, settings),
   )
@@ -97,6 +121,12 @@ export function mountSidebar(root, deps) {
 
   search.addEventListener("click", () => deps.search())
   hide.addEventListener("click", () => deps.hide())
+  filter.addEventListener("click", () => deps.filter(filter))
+  unfilter.addEventListener("click", () => {
+    deps.unfilter()
+    filter.focus()
+  })
+  mountMoving(list, deps)
   add.addEventListener("click", openForm)
   settings.addEventListener("click", () => deps.settings())
   agents.addEventListener("click", () => deps.agents(agents))
@@ -186,9 +216,13 @@ export function mountSidebar(root, deps) {
 
   return {
     /** @param {SidebarState} next */
-    update({ sections, status }) {
+    update({ sections, status, filter: filteredBy }) {
       loading.hidden = sections !== null
-      invite.hidden = sections === null || sections.length > 0
+      invite.hidden = sections === null || sections.length > 0 || filteredBy !== ""
+      none.hidden = filteredBy === "" || sections === null || sections.length > 0
+      filtered.hidden = filteredBy === ""
+      setText(filterWords, filteredBy)
+      setAttribute(filter, "data-active", filteredBy !== "")
       keyed(
         list,
         views,

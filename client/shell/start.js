@@ -1,35 +1,63 @@
-/** The dialog that starts a session: the prompt first, then the agent and the project. Enter starts. */
+/**
+ * The dialog that starts a session, or several to compare: the prompt first, then agents with their options, project
+ * and workspace. Enter starts. Below it are the sessions of the terminal, which can be continued instead.
+ */
 
 import { agentMark } from "../shared/agents.js"
 import { show } from "../shared/dialog.js"
-import { el, pathText, setAttribute } from "../shared/dom.js"
-import { copied } from "../shared/failure.js"
-import { offeredFirst } from "./agent-choice.js"
+import { el, pathText, setText } from "../shared/dom.js"
+import { icon } from "../shared/icons.js"
+import { age } from "../shared/time.js"
+import { mountWriting } from "../portlet/writing.js"
+import { mountStartAgents } from "./start-agents.js"
+import { mountStartWhere } from "./start-where.js"
+import { hasTwins } from "./start-state.js"
 
-/** @import { Project } from "../contract.js" */
+/** @import { AgentOffer, Attachment, ErrorBody, Frame, OutsideSession, Policy, Project } from "../contract.js" */
+/** @import { ChipDeps } from "../portlet/chips.js" */
 /** @import { AgentChoice } from "./agent-choice.js" */
+/** @import { Draft } from "../portlet/drafts.js" */
+/** @import { Member } from "./start-state.js" */
+/** @import { Offer } from "./start-where.js" */
 
-/** @typedef {{ prompt: string, projectId: string, cliType: string }} Start */
+/** @typedef {object} Start
+ * @property {string} prompt
+ * @property {Attachment[]} attachments
+ * @property {string} projectId
+ * @property {readonly Member[]} members  Several are compared.
+ * @property {import("../contract.js").WorkspaceChoice} workspace */
 
 /** @typedef {object} StartDeps
  * @property {Project[]} projects
  * @property {(projectId: string) => AgentChoice[]} choices  The most likely first.
- * @property {(start: Start) => void} start
- * @property {(prompt: string) => void} closed  Without a start; the words are kept. */
+ * @property {(projectId: string) => "project" | "worktree"} where  As last time.
+ * @property {Policy} policy  The default.
+ * @property {(projectId: string) => Promise<AgentOffer[]>} offers
+ * @property {(projectId: string) => Promise<Offer | string>} workspaces
+ * @property {(projectId: string) => Promise<OutsideSession[]>} outside
+ * @property {(projectId: string, session: OutsideSession | null) => void} continueOutside  Null: shows all of them.
+ * @property {(projectId: string, query: string) => Promise<Extract<Frame, { type: "files:found" }>>} findFiles
+ * @property {(bytes: Blob, name: string) => Promise<Attachment>} upload
+ * @property {(start: Start) => Promise<() => void>} start  Rejects if it can't start, and the dialog stays. Resolves
+ *   with what moves the focus there, once the dialog is closed.
+ * @property {(draft: Draft) => void} keep  The words, until they are sent. */
 
-/** @param {{ prompt: string, projectId: string }} first @param {StartDeps} deps */
+/** How many sessions of the terminal are shown. */
+const OUTSIDE = 5
+
+/** @param {Draft & { projectId: string }} first @param {StartDeps & ChipDeps} deps */
 export function openStart(first, deps) {
+  const ending = new AbortController()
+  const { signal } = ending
   const prompt = el("textarea", {
     class: "start-prompt",
-    rows: 3,
+    rows: 2,
     "aria-label": "What should be done?",
     placeholder: "What should be done?",
     autofocus: true,
+    autocomplete: "off",
   })
-  prompt.value = first.prompt
-  const agents = el("div", { class: "start-agents", role: "radiogroup", "aria-label": "Agent" })
-  const more = el("button", { class: "start-more", type: "button", text: "More agents" })
-  const todo = el("p", { class: "start-todo", role: "status" })
+  prompt.value = first.text
   const project = el(
     "select",
     { class: "field start-project", "aria-label": "Project" },
@@ -37,105 +65,212 @@ export function openStart(first, deps) {
   )
   project.value = first.projectId
   const path = el("span", { class: "start-path" })
-  const cancel = el("button", { class: "button", type: "button", text: "Cancel" })
+  /** What each agent offers in the chosen project. @type {Map<string, AgentOffer>} */
+  let offers = new Map()
+  const agents = mountStartAgents({
+    choices: () => deps.choices(project.value),
+    offer: (cliType) => offers.get(cliType),
+    policy: deps.policy,
+    changed: update,
+  })
+  const where = mountStartWhere({ offer: deps.workspaces, changed: update })
+  const writingBox = el("div", { class: "start-writing" })
+  const writing = mountWriting(
+    writingBox,
+    prompt,
+    {
+      ...deps,
+      agent: () => deps.choices(project.value).find(({ agent }) => agent.cliType === only()?.cliType)?.agent.name ?? "",
+      takesPictures: () => agents.members().every(({ cliType }) => offers.get(cliType)?.takesPictures !== false),
+      findFiles: (query) => deps.findFiles(project.value, query).then(writing.popup.found, () => {}),
+      changed() {
+        deps.keep({ text: prompt.value, attachments: writing.attach.list() })
+        update()
+      },
+      send: submit,
+    },
+    signal,
+  )
+  const who = el("span")
+  const words = el("p", { class: "start-words", role: "status" })
+  const cancel = el("button", { class: "button", type: "button" }, "Cancel", el("kbd", { text: "Esc" }))
+  const beginWords = el("span")
   const begin = el(
     "button",
     { class: "button", "data-kind": "main", type: "submit" },
-    "Start",
+    beginWords,
     el("kbd", { text: "Enter" }),
+  )
+  const outside = el("section", { class: "start-outside", "aria-label": "Sessions of the terminal", hidden: true })
+  writingBox.append(
+    writing.attach.element,
+    prompt,
+    el(
+      "div",
+      { class: "start-tools" },
+      writing.attach.button,
+      tool("@", "File", () => writing.insert("@")),
+      tool("/", "Command", () => {
+        if (prompt.value === "") writing.insert("/")
+      }),
+    ),
   )
   const form = el(
     "form",
     { method: "dialog" },
-    prompt,
-    el("div", { class: "start-row" }, el("span", { text: "Agent" }), el("div", {}, agents, more, todo)),
-    el("label", { class: "start-row" }, el("span", { text: "Project" }), el("div", {}, project, path)),
-    el("footer", { class: "start-foot" }, cancel, begin),
+    writingBox,
+    el("div", { class: "start-row" }, who, agents.element),
+    el("div", { class: "start-row" }, el("span", { text: "Project" }), el("div", {}, project, path)),
+    el("div", { class: "start-row" }, el("span", { text: "Where" }), where.element),
+    el("footer", { class: "start-foot" }, words, cancel, begin),
+    outside,
   )
   const dialog = el("dialog", { class: "dialog start", "aria-label": "New session" }, form)
-  /** The user's choice; until there is one, the most likely agent. @type {string | null} */
-  let chosen = null
-  let showsMore = false
-  let isStarted = false
+  let isStarting = false
+  let focusStarted = () => {}
 
-  /** @returns {AgentChoice | undefined} */
-  function current() {
-    const choices = deps.choices(project.value)
-    return choices.find(({ agent }) => agent.cliType === chosen) ?? choices.find(({ state }) => state !== "missing")
+  const only = () => (agents.members().length === 1 ? agents.members()[0] : undefined)
+
+  /** Why it can't start; empty if it can. */
+  function trouble() {
+    const count = agents.members().length
+    if (agents.isComparing() && count < 2) return "Choose two or more agents, or one with two models."
+    if (agents.isComparing() && prompt.value.trim() === "" && writing.attach.isEmpty())
+      return "Write the task that they get."
+    if (agents.isComparing() && hasTwins(agents.members())) return "Choose another model or mode for one of the twins."
+    if (writing.attach.isUploading()) return "Uploading…"
+    return where.trouble()
   }
 
   function update() {
-    const { offered, more: others } = offeredFirst(deps.choices(project.value))
-    const now = current()
-    const focused = document.activeElement?.getAttribute("data-agent-choice")
-    agents.replaceChildren(...[...offered, ...(showsMore ? others : [])].map((choice) => radio(choice, now)))
-    if (focused)
-      agents
-        .querySelector(`[data-agent-choice="${CSS.escape(focused)}"]`)
-        ?.querySelector("input")
-        ?.focus()
-    more.hidden = showsMore || others.length === 0
-    const isMissing = now?.state === "missing"
-    todo.hidden = !now?.todo
-    todo.replaceChildren(...(now?.todo ? todoParts(now) : []))
-    begin.disabled = now === undefined || isMissing
+    agents.update()
+    const isComparing = agents.isComparing()
+    where.update({ projectId: project.value, isComparing, preferred: deps.where(project.value) })
+    writing.popup.offer(
+      deps.choices(project.value).find(({ agent }) => agent.cliType === only()?.cliType)?.agent.name ?? "",
+      offers.get(only()?.cliType ?? "")?.commands ?? [],
+    )
+    setText(who, isComparing ? "Agents" : "Agent")
+    const why = trouble()
+    const count = agents.members().length
+    setText(words, why || (isComparing ? `The same task, ${count} times. Keep the one you like best.` : ""))
+    setText(beginWords, isStarting ? "Starting…" : isComparing ? `Compare ${count}` : "Start")
+    begin.disabled = isStarting || why !== "" || count === 0 || agents.missing().length > 0
     path.replaceChildren(pathText(deps.projects.find(({ id }) => id === project.value)?.path ?? ""))
   }
 
-  /** @param {AgentChoice} choice @param {AgentChoice | undefined} now */
-  function radio({ agent, state, word }, now) {
-    const input = el("input", { type: "radio", name: "agent", value: agent.cliType, class: "visually-hidden" })
-    input.checked = now?.agent.cliType === agent.cliType
-    input.addEventListener("change", () => {
-      chosen = agent.cliType
-      update()
-      const again = agents.querySelector(`input[value="${CSS.escape(agent.cliType)}"]`)
-      if (again instanceof HTMLElement) again.focus()
-    })
-    return el(
-      "label",
-      { class: "start-agent", "data-state": state },
-      input,
-      agentMark(agent.cliType, agent.name),
-      el("span", { text: agent.name }),
-      word === "" || word === "ready" ? null : el("span", { class: "start-word", text: word }),
+  /** Asks what the agents offer in the chosen project, and for its sessions of the terminal. */
+  function ask() {
+    const projectId = project.value
+    const isCurrent = () => dialog.open && project.value === projectId
+    deps.offers(projectId).then(
+      (list) => {
+        if (!isCurrent()) return
+        offers = new Map(list.map((offer) => [offer.cliType, offer]))
+        update()
+      },
+      () => {}, // then none are known
+    )
+    outside.hidden = true
+    deps.outside(projectId).then(
+      (sessions) => isCurrent() && showOutside(sessions),
+      () => {},
     )
   }
 
-  prompt.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return
-    event.preventDefault()
-    if (!begin.disabled) form.requestSubmit()
-  })
-  project.addEventListener("change", update)
-  more.addEventListener("click", () => {
-    showsMore = true
+  /** @param {OutsideSession[]} sessions */
+  function showOutside(sessions) {
+    outside.hidden = sessions.length === 0
+    const all = el(
+      "button",
+      { class: "start-more", type: "button" },
+      icon("search"),
+      el("span", { text: `Find in ${sessions.length}` }),
+    )
+    all.addEventListener("click", () => leave(null))
+    outside.replaceChildren(
+      el("header", {}, el("h3", { text: "Continue a session made in the terminal" }), all),
+      ...sessions.slice(0, OUTSIDE).map((session) => {
+        const row = el(
+          "button",
+          { class: "start-outside-row", type: "button" },
+          agentMark(session.cliType),
+          el("span", { class: "start-outside-title", text: session.title }),
+          el("span", { class: "start-outside-branch", text: session.branch ?? "" }),
+          el("time", { text: age(session.changed, Date.now()) }),
+        )
+        row.addEventListener("click", () => leave(session))
+        return row
+      }),
+    )
+  }
+
+  /** @param {OutsideSession | null} session */
+  function leave(session) {
+    dialog.close()
+    deps.continueOutside(project.value, session)
+  }
+
+  async function submit() {
     update()
-    agents.querySelector("input")?.focus()
+    if (begin.disabled) return
+    isStarting = true
+    update()
+    /** @type {Start} */
+    const start = {
+      prompt: prompt.value.trim(),
+      attachments: writing.attach.list(),
+      projectId: project.value,
+      members: agents.members(),
+      workspace: where.value(),
+    }
+    try {
+      focusStarted = await deps.start(start)
+      dialog.close()
+    } catch (reason) {
+      isStarting = false
+      update()
+      setText(words, /** @type {ErrorBody} */ (reason).message)
+    }
+  }
+
+  prompt.addEventListener("keydown", (event) => {
+    if (event.isComposing || event.keyCode === 229 || writing.popup.key(event)) return
+    if (event.key !== "Enter" || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    submit()
+  })
+  project.addEventListener("change", () => {
+    agents.forget()
+    offers = new Map()
+    ask()
+    update()
   })
   cancel.addEventListener("click", () => dialog.close())
   form.addEventListener("submit", (event) => {
     event.preventDefault()
-    const now = current()
-    if (!now || now.state === "missing") return
-    isStarted = true
-    dialog.close()
-    deps.start({ prompt: prompt.value.trim(), projectId: project.value, cliType: now.agent.cliType })
+    submit()
   })
+  if (first.attachments.length > 0) writing.attach.put(first.attachments)
   update()
-  setAttribute(more, "aria-expanded", "false")
   show(dialog, () => {
-    if (!isStarted) deps.closed(prompt.value)
+    ending.abort()
+    focusStarted()
   })
+  writing.grow()
+  prompt.setSelectionRange(prompt.value.length, prompt.value.length)
+  ask()
   return { update }
 }
 
-/** @param {AgentChoice} choice */
-function todoParts({ agent, state, todo = "" }) {
-  const copy = el("button", { class: "start-more", type: "button", text: "Copy" })
-  copy.addEventListener("click", async () => {
-    copy.textContent = (await copied(todo)) ? "Copied" : "Could not copy"
-  })
-  const words = state === "missing" ? `${agent.name} is not installed. Run ` : `${agent.name} needs a login. Run `
-  return [words, el("code", { text: todo }), copy]
+/** @param {string} sign @param {string} label @param {() => void} run */
+function tool(sign, label, run) {
+  const button = el(
+    "button",
+    { class: "start-more", type: "button" },
+    el("kbd", { text: sign, "aria-hidden": "true" }),
+    el("span", { text: label }),
+  )
+  button.addEventListener("click", run)
+  return button
 }

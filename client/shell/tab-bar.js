@@ -9,6 +9,7 @@ import { el, keyed, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { moodWords, stateWords } from "./model.js"
 
+/** @import { ChangeCounts } from "../contract.js" */
 /** @import { Mood } from "./model.js" */
 
 /** @typedef {object} Tab
@@ -18,6 +19,7 @@ import { moodWords, stateWords } from "./model.js"
  * @property {string} agent  The agent's name.
  * @property {string} project  The project's name.
  * @property {Mood} mood
+ * @property {ChangeCounts | null} counts
  * @property {boolean} active
  * @property {boolean} beside  In view beside the active one.
  * @property {boolean} preview  The next preview replaces it. */
@@ -227,6 +229,7 @@ function mountTab(tab, deps) {
   const title = el("span", { class: "tab-title" })
   const words = el("span", { class: "visually-hidden" })
   const dot = el("i", { class: "dot", "aria-hidden": "true" })
+  const counts = el("span", { class: "tab-counts", "aria-hidden": "true" })
   const open = el(
     "button",
     {
@@ -240,6 +243,7 @@ function mountTab(tab, deps) {
     mark,
     title,
     words,
+    counts,
     dot,
   )
   // For the pointer only: the keyboard has Delete, and a tablist may not contain a button.
@@ -273,6 +277,8 @@ function mountTab(tab, deps) {
     element,
     /** @param {Tab} next */
     update(next) {
+      const { files = 0, added = 0, removed = 0 } = tab.counts ?? {}
+      setText(counts, files === 0 ? "" : `+${added} −${removed}`)
       setText(title, next.title)
       setAttribute(open, "title", next.project === "" ? next.title : `${next.title} (${next.project})`)
       setAttribute(dot, "title", stateWords(next.mood))

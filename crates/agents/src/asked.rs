@@ -149,7 +149,7 @@ fn shows(part: &SourcePart, name: &str, value: &Value) -> bool {
     match part {
         SourcePart::Code { text: shown, .. } => shown == text,
         SourcePart::Text { text: shown } => name == "plan" && shown == text,
-        SourcePart::Diff { path, old, new } => match name {
+        SourcePart::Diff { path, old, new, .. } => match name {
             "file_path" | "filePath" | "path" | "abs_path" | "file" => path == text,
             "old_string" | "oldString" | "old_str" | "old_text" | "oldText" => {
                 old.as_deref() == Some(text)

@@ -3,6 +3,7 @@
 
 mod agents_json;
 mod known;
+mod mcp_servers;
 mod probe;
 
 use std::ffi::OsString;
@@ -15,6 +16,7 @@ use liminal_contract::{CliType, Readiness};
 use crate::ProviderError;
 use crate::process::Launch;
 
+pub use mcp_servers::McpServers;
 use probe::find_program;
 
 /// In the data directory.
@@ -39,11 +41,13 @@ pub struct AcpOptions {
     /// The mode in which it asks before acting, if its default mode does not.
     pub ask_mode: Option<String>,
     pub processes: Processes,
+    pub mcp: McpServers,
 }
 
 impl Default for AcpOptions {
     fn default() -> Self {
-        Self { fs: true, terminal: true, ask_mode: None, processes: Processes::Shared }
+        let (processes, mcp) = (Processes::Shared, McpServers::default());
+        Self { fs: true, terminal: true, ask_mode: None, processes, mcp }
     }
 }
 

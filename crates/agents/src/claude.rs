@@ -7,11 +7,13 @@
 mod asks;
 mod connect;
 mod history;
+mod mcp;
 mod normalise;
 mod options;
 mod provider;
 mod session;
 mod start;
+mod tasks;
 mod tools;
 mod trust;
 mod wire;

@@ -236,11 +236,11 @@ impl<V: Voice> Conversation<V> {
     }
 
     /// Hands the agent a message while a turn runs, unless that is being stopped.
-    pub fn steer(&self, message: &str, content: &str) {
+    pub fn steer(&self, message: &str, prompt: &AgentPrompt) {
         let mut state = self.state();
         let can_take = state.turns.is_running() && state.turns.stopping().is_none();
         let taken = match can_take {
-            true => state.voice.steer(message, content, now()),
+            true => state.voice.steer(message, prompt, now()),
             false => Err(Closed),
         };
         let returned = |_| vec![Output::Returned { message: message.to_owned() }];

@@ -67,6 +67,12 @@ pub enum ProviderError {
         /// The agent's own words, or empty.
         words: String,
     },
+    /// The user has not confirmed it in this project.
+    #[error("Confirm {choice} first: the agent then asks less often.")]
+    OptionUnconfirmed {
+        /// As shown to the user.
+        choice: String,
+    },
     #[error(
         "There is no agent called {cli_type:?}. Run `liminal doctor` to list the agents, \
          or add yours to agents.json."
@@ -93,6 +99,7 @@ impl ProviderError {
             Self::Busy { .. } => ErrorCode::SessionBusy,
             Self::PermissionClosed => ErrorCode::PermissionClosed,
             Self::OptionRefused { .. } => ErrorCode::OptionRefused,
+            Self::OptionUnconfirmed { .. } => ErrorCode::OptionUnconfirmed,
             Self::Unsupported { .. } => ErrorCode::UnsupportedCliType,
         }
     }
@@ -121,6 +128,7 @@ impl ProviderError {
             | Self::Busy { .. }
             | Self::PermissionClosed
             | Self::OptionRefused { .. }
+            | Self::OptionUnconfirmed { .. }
             | Self::Unsupported { .. } => return None,
         };
         (details != Details::default()).then_some(details)

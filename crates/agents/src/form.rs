@@ -12,9 +12,16 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
 const MOST_FIELDS: usize = 1000;
+/// Of all fields together. More would be no form that anyone fills in, and would not fit into a message to the page.
+const MOST_CHOICES: usize = 10_000;
+/// In bytes.
+const LARGEST: usize = 1 << 20;
 
 /// The questions of a schema, in its order.
 pub(crate) fn questions(schema: &RawValue) -> Result<Vec<Question>, serde_json::Error> {
+    if schema.get().len() > LARGEST {
+        return Err(serde_json::Error::custom(format!("more than {} MB", LARGEST >> 20)));
+    }
     let Schema { properties, required } = serde_json::from_str(schema.get())?;
     if properties.0.len() > MOST_FIELDS {
         return Err(serde_json::Error::custom(format!("more than {MOST_FIELDS} fields")));
@@ -30,6 +37,9 @@ pub(crate) fn questions(schema: &RawValue) -> Result<Vec<Question>, serde_json::
             }
             None => tracing::info!(field = ?id, "Skipped a form field of an unsupported type"),
         }
+    }
+    if questions.iter().map(|question| question.options.len()).sum::<usize>() > MOST_CHOICES {
+        return Err(serde_json::Error::custom(format!("more than {MOST_CHOICES} choices")));
     }
     Ok(questions)
 }
@@ -374,5 +384,20 @@ mod tests {
         let many: Map<_, _> =
             (0..=MOST_FIELDS).map(|n| (format!("f{n}"), json!({"type": "string"}))).collect();
         assert!(form(&json!(many).to_string(), &[]).is_err());
+    }
+
+    #[test]
+    fn a_form_too_large_to_show_is_refused() {
+        let choices: Vec<_> = (0..101).map(|n| n.to_string()).collect();
+        let field = json!({"type": "string", "enum": choices});
+        let many = |fields: usize| -> Map<_, _> {
+            (0..fields).map(|n| (format!("f{n}"), field.clone())).collect()
+        };
+        assert_eq!(form(&json!(many(99)).to_string(), &[]).unwrap().len(), 99);
+        let refused = form(&json!(many(100)).to_string(), &[]).unwrap_err().to_string();
+        assert!(refused.contains("more than 10000 choices"), "{refused}");
+        let long = json!({"name": {"type": "string", "description": "x".repeat(LARGEST)}});
+        let refused = form(&long.to_string(), &[]).unwrap_err().to_string();
+        assert!(refused.contains("more than 1 MB"), "{refused}");
     }
 }

@@ -17,12 +17,13 @@ pub mod process;
 mod prompt;
 mod provider;
 mod registry;
+mod secrets;
 
 pub use error::ProviderError;
 pub use form::content as form_content;
 pub use prompt::{AgentPrompt, Attached, Picture};
 pub use provider::{
-    Charge, CliProvider, History, LoadSession, Metered, NewSession, Output, ProviderSession,
-    StatusChange, auto_answer,
+    Charge, CliProvider, Fork, ForkPlace, History, LoadSession, Metered, NewSession, OptionChange,
+    Output, ProviderSession, StatusChange, TaskOutput, auto_answer,
 };
 pub use registry::ProviderRegistry;

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use liminal_contract::{
-    AgentStatus, Answer, AskKind, CliType, Details, ItemId, OptionValue, OutcomeBy, SessionId,
-    SessionOption, Timestamp, ToolKind, TurnId,
+    AgentStatus, Answer, AskKind, CliType, Details, ItemId, McpAct, OptionValue, OutcomeBy,
+    SessionId, SessionOption, TaskAct, Timestamp, ToolKind, TurnId,
 };
 use liminal_stream::{HistoryMark, Permission, SessionFact, StreamEvent};
+use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use crate::{AgentPrompt, ProviderError};
@@ -26,6 +27,10 @@ pub trait CliProvider: Send + Sync {
     /// Resumes a session the agent knows. `history` says which part of it to replay.
     async fn load_session(&self, load: LoadSession) -> Result<ProviderSession, ProviderError>;
 
+    /// Where the agent itself can continue one of its sessions in a new one. `None`: it can't go back to this place.
+    async fn fork_at(&self, session: &SessionId, agent_ref: &str, place: ForkPlace)
+    -> Option<Fork>;
+
     /// Sends the user's message to the agent. Returns when the turn has started, not when it ends; every event of
     /// the turn carries `turn`. After an error no event follows: the message did not reach a running process.
     async fn send_message(
@@ -41,7 +46,7 @@ pub trait CliProvider: Send + Sync {
         &self,
         session: &SessionId,
         message: &str,
-        content: &str,
+        prompt: &AgentPrompt,
     ) -> Result<(), ProviderError>;
 
     /// Asks the agent to stop. The turn's last event follows; `InterruptUnanswered` if it did not come in time.
@@ -65,6 +70,22 @@ pub trait CliProvider: Send + Sync {
         value: OptionValue,
     ) -> Result<(), ProviderError>;
 
+    /// Stops a task, puts it into the background, or reads what it wrote.
+    async fn act_on_task(
+        &self,
+        session: &SessionId,
+        task: &str,
+        act: TaskAct,
+    ) -> Result<Option<TaskOutput>, ProviderError>;
+
+    /// Reconnects an MCP server, or switches it on or off. The new list follows as a fact.
+    async fn act_on_mcp(
+        &self,
+        session: &SessionId,
+        server: &str,
+        act: McpAct,
+    ) -> Result<(), ProviderError>;
+
     /// Ends the session with the agent, and its process if the session has its own.
     async fn kill_session(&self, session: &SessionId) -> Result<(), ProviderError>;
 
@@ -84,8 +105,57 @@ pub struct NewSession {
     pub project_dir: PathBuf,
     /// Our id of a session that the agent has lost and that starts over. `None`: a new id.
     pub session_id: Option<SessionId>,
-    /// The options to start with, by id. One that the agent doesn't offer is ignored.
+    /// The options to start with, by id. One that the agent no longer offers keeps the agent's own value.
     pub chosen: Vec<(String, OptionValue)>,
+    /// The options that it must start with.
+    pub wanted: Vec<OptionChange>,
+    /// What the agent is to remember from the start.
+    pub fork: Option<Fork>,
+}
+
+/// A value that the user chose for one of the agent's options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptionChange {
+    /// The agent's own id of the option.
+    pub id: String,
+    pub value: OptionValue,
+    /// The user knows that it skips questions.
+    pub confirmed: bool,
+}
+
+/// A point in one of the agent's own sessions, from which another one continues.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Fork {
+    /// The agent's own id of the session.
+    pub agent_ref: String,
+    /// The agent's own id of the last record to keep. Absent: all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
+/// A place in a transcript, between two items.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ForkPlace {
+    /// After everything.
+    End,
+    /// Before the message that began this turn.
+    Before(TurnId),
+    /// After words of the agent's in the middle of a turn.
+    AfterWords {
+        turn: TurnId,
+        words: String,
+        /// How many times it said the same in this turn before.
+        nth: usize,
+    },
+}
+
+/// What a task has written so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskOutput {
+    pub text: String,
+    /// There was more before it.
+    pub cut: bool,
 }
 
 /// Which session to resume, and how much of its history to replay.
@@ -99,6 +169,8 @@ pub struct LoadSession {
     pub history: History,
     /// As last known. The chosen ones are set when the process starts.
     pub options: Vec<SessionOption>,
+    /// What it was made from, in case the agent has not written it down yet.
+    pub fork: Option<Fork>,
 }
 
 /// How much of a session's history to replay.

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AnswerValue, AttachmentRef, ChangeScope, CliType, Cursor, ItemId, OptionValue, Policy,
-    ProjectId, SessionId, Timestamp, WorkspaceChoice,
+    AnswerValue, AttachmentRef, BranchAt, BranchKind, ChangeAct, ChangeScope, CliType,
+    CompareAgent, Cursor, ItemId, McpAct, NewComment, OptionValue, Policy, ProjectId, SessionId,
+    SetupAct, TaskAct, Timestamp, WorkspaceChoice,
 };
 
 /// A message and the id its reply will carry.
@@ -52,13 +53,30 @@ pub enum ClientMessage {
         /// Absent: the project's directory.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workspace: Option<WorkspaceChoice>,
+        /// Values of the agent's own options, by their ids; the others are as last chosen in this project. If the
+        /// agent doesn't take one, no session is created.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, OptionValue>>"))]
+        options: BTreeMap<String, OptionValue>,
+        /// The user confirmed a choice among the options that skips questions. Needed once per project.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confirmed: Option<bool>,
     },
+    /// What a new session in the project can start with, by agent.
+    #[serde(rename = "session:offer")]
+    SessionOffer { project_id: ProjectId },
     /// What a worktree of the project can be made from.
     #[serde(rename = "workspace:offer")]
     WorkspaceOffer { project_id: ProjectId },
     /// Removes the session's worktree, unless it has files that are in no commit. Its branch stays.
     #[serde(rename = "workspace:remove")]
     WorkspaceRemove { session_id: SessionId },
+    /// Makes the session's worktree again after it vanished: with its branch, or a new one of that name.
+    #[serde(rename = "workspace:renew")]
+    WorkspaceRenew { session_id: SessionId },
+    /// The user decides about the setup command of a new worktree.
+    #[serde(rename = "workspace:setup")]
+    WorkspaceSetup { session_id: SessionId, act: SetupAct },
     /// Reads a session and follows it.
     #[serde(rename = "session:open")]
     SessionOpen {
@@ -98,6 +116,22 @@ pub enum ClientMessage {
     /// Sends the messages of a held queue.
     #[serde(rename = "session:queue-resume")]
     SessionQueueResume { session_id: SessionId },
+    /// Makes another session with the transcript up to an item, in the same workspace. The reply is `session:created`.
+    #[serde(rename = "session:branch")]
+    SessionBranch {
+        session_id: SessionId,
+        item_id: ItemId,
+        /// Whether the item itself is part of the new session.
+        at: BranchAt,
+        #[serde(rename = "as")]
+        kind: BranchKind,
+        /// Sent in the new session at once. Required for an edit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(test, ts(optional, as = "Option<Vec<AttachmentRef>>"))]
+        attachments: Vec<AttachmentRef>,
+    },
     /// Stops the running turn.
     #[serde(rename = "session:cancel")]
     SessionCancel { session_id: SessionId },
@@ -187,6 +221,22 @@ pub enum ClientMessage {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         confirmed: Option<bool>,
     },
+    /// Acts on a command or a sub-agent that runs beside the conversation.
+    #[serde(rename = "session:task")]
+    SessionTask {
+        session_id: SessionId,
+        /// As in the facts.
+        task_id: String,
+        act: TaskAct,
+    },
+    /// Acts on one of the agent's MCP servers.
+    #[serde(rename = "session:mcp")]
+    SessionMcp {
+        session_id: SessionId,
+        /// Its name in the facts.
+        server: String,
+        act: McpAct,
+    },
     /// Which files of the session's directory changed.
     #[serde(rename = "changes:list")]
     ChangesList { session_id: SessionId, scope: ChangeScope },
@@ -204,11 +254,79 @@ pub enum ClientMessage {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ignore_whitespace: Option<bool>,
     },
+    /// Keeps a comment on some lines until it is sent.
+    #[serde(rename = "changes:comment")]
+    ChangesComment { session_id: SessionId, comment: NewComment },
+    #[serde(rename = "changes:uncomment")]
+    ChangesUncomment {
+        session_id: SessionId,
+        /// Absent: every comment.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        comment_id: Option<String>,
+    },
+    /// Sends every comment to the agent, as one message. Answered like `session:send`.
+    #[serde(rename = "changes:send-comments")]
+    ChangesSendComments { session_id: SessionId },
+    /// How much space the checkpoints of all sessions take.
+    #[serde(rename = "changes:storage")]
+    ChangesStorage {
+        /// In bytes: sets how much they may take.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, ts(type = "number"))]
+        most: Option<u64>,
+    },
+    /// Acts on changes. The reply is `changes:preview` or `changes:done`.
+    #[serde(rename = "changes:act")]
+    ChangesAct {
+        session_id: SessionId,
+        act: ChangeAct,
+        /// Say what would happen, and do nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        preview: Option<bool>,
+        /// Of the preview. The act is refused if anything has changed since. Needed unless this is a preview.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expect: Option<String>,
+    },
     /// Follows what waits, works, is done and stopped, in all sessions. The reply is `now:summary` with every row.
     #[serde(rename = "now:follow")]
     NowFollow {},
     #[serde(rename = "now:leave")]
     NowLeave {},
+    /// Sends one message to 2 to 6 agents, each in a worktree of its own, all from the same commit. The reply is
+    /// `compare:changed`, before the first has started.
+    #[serde(rename = "compare:start")]
+    CompareStart {
+        project_id: ProjectId,
+        /// A branch. Absent: the last commit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base: Option<String>,
+        /// Copies what is not committed in the project, if it is made from the current branch.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bring: Option<bool>,
+        /// Markdown.
+        content: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(test, ts(optional, as = "Option<Vec<AttachmentRef>>"))]
+        attachments: Vec<AttachmentRef>,
+        agents: Vec<CompareAgent>,
+        /// As in `session:create`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confirmed: Option<bool>,
+    },
+    #[serde(rename = "compare:list")]
+    CompareList {},
+    /// Chooses one. With `discardOthers` the other sessions are archived and their worktrees removed; their branches
+    /// stay.
+    #[serde(rename = "compare:keep")]
+    CompareKeep {
+        compare_id: String,
+        session_id: SessionId,
+        discard_others: bool,
+        /// `WORK_WOULD_BE_LOST` said what is only in the others' worktrees. Then what is not committed is committed to
+        /// their branches, and ignored files are deleted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confirmed: Option<bool>,
+    },
     /// Lists sessions that agents' own programs keep and that are not here: those that worked in a project's directory,
     /// or, without a project, how many worked in which directory.
     #[serde(rename = "outside:list")]

@@ -24,6 +24,8 @@ pub enum ErrorCode {
     ProjectIdRequired,
     SessionNotFound,
     SessionBusy,
+    /// A newer version replaced the session.
+    SessionReadOnly,
     /// The agent is running but refused to create a session.
     SessionCreateFailed,
     /// The catalogue has no such agent.
@@ -52,6 +54,15 @@ pub enum ErrorCode {
     NotARepository,
     /// git failed; the message has its own words.
     GitFailed,
+    /// Removing a worktree would lose what is only there; the message names it.
+    WorkWouldBeLost,
+    CompareNotFound,
+    /// A turn runs in this directory.
+    WorkspaceBusy,
+    /// The files, the branch or the base changed since the preview.
+    ChangedMeanwhile,
+    /// The branch and its base changed the same lines.
+    LandConflict,
     /// The queued message was sent, removed or changed in the meantime.
     QueueGone,
     /// An attachment has more bytes or pixels than agents take.
@@ -70,7 +81,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the contract.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 36] = [
         Self::InvalidMessage,
         Self::Unauthorized,
         Self::BrowserNotFound,
@@ -80,6 +91,7 @@ impl ErrorCode {
         Self::ProjectIdRequired,
         Self::SessionNotFound,
         Self::SessionBusy,
+        Self::SessionReadOnly,
         Self::SessionCreateFailed,
         Self::UnsupportedCliType,
         Self::AgentUnavailable,
@@ -94,6 +106,11 @@ impl ErrorCode {
         Self::OptionUnconfirmed,
         Self::NotARepository,
         Self::GitFailed,
+        Self::ChangedMeanwhile,
+        Self::CompareNotFound,
+        Self::LandConflict,
+        Self::WorkWouldBeLost,
+        Self::WorkspaceBusy,
         Self::QueueGone,
         Self::AttachmentTooLarge,
         Self::AttachmentUnsupported,
@@ -115,6 +132,7 @@ impl ErrorCode {
             Self::ProjectIdRequired => "PROJECT_ID_REQUIRED",
             Self::SessionNotFound => "SESSION_NOT_FOUND",
             Self::SessionBusy => "SESSION_BUSY",
+            Self::SessionReadOnly => "SESSION_READ_ONLY",
             Self::SessionCreateFailed => "SESSION_CREATE_FAILED",
             Self::UnsupportedCliType => "UNSUPPORTED_CLI_TYPE",
             Self::AgentUnavailable => "AGENT_UNAVAILABLE",
@@ -129,6 +147,11 @@ impl ErrorCode {
             Self::OptionUnconfirmed => "OPTION_UNCONFIRMED",
             Self::NotARepository => "NOT_A_REPOSITORY",
             Self::GitFailed => "GIT_FAILED",
+            Self::WorkWouldBeLost => "WORK_WOULD_BE_LOST",
+            Self::CompareNotFound => "COMPARE_NOT_FOUND",
+            Self::WorkspaceBusy => "WORKSPACE_BUSY",
+            Self::ChangedMeanwhile => "CHANGED_MEANWHILE",
+            Self::LandConflict => "LAND_CONFLICT",
             Self::QueueGone => "QUEUE_GONE",
             Self::AttachmentTooLarge => "ATTACHMENT_TOO_LARGE",
             Self::AttachmentUnsupported => "ATTACHMENT_UNSUPPORTED",
@@ -149,13 +172,19 @@ impl ErrorCode {
             Self::BrowserNotFound
             | Self::ProjectNotFound
             | Self::SessionNotFound
+            | Self::CompareNotFound
             | Self::AttachmentNotFound => 404,
             Self::ProjectDuplicate
             | Self::SessionBusy
+            | Self::SessionReadOnly
             | Self::PermissionClosed
             | Self::OptionRefused
             | Self::OptionUnconfirmed
             | Self::NotARepository
+            | Self::WorkWouldBeLost
+            | Self::WorkspaceBusy
+            | Self::ChangedMeanwhile
+            | Self::LandConflict
             | Self::QueueGone => 409,
             Self::AttachmentTooLarge => 413,
             Self::AttachmentUnsupported => 415,
@@ -176,6 +205,7 @@ impl ErrorCode {
     pub const fn retryable(self) -> bool {
         match self {
             Self::SessionBusy
+            | Self::WorkspaceBusy
             | Self::SessionCreateFailed
             | Self::AgentUnavailable
             | Self::AuthRequired
@@ -193,12 +223,17 @@ impl ErrorCode {
             | Self::ProjectNotFound
             | Self::ProjectIdRequired
             | Self::SessionNotFound
+            | Self::SessionReadOnly
             | Self::UnsupportedCliType
             | Self::InvalidStreamEvent
             | Self::PermissionClosed
             | Self::OptionRefused
             | Self::OptionUnconfirmed
             | Self::NotARepository
+            | Self::WorkWouldBeLost
+            | Self::CompareNotFound
+            | Self::ChangedMeanwhile
+            | Self::LandConflict
             | Self::QueueGone
             | Self::AttachmentTooLarge
             | Self::AttachmentUnsupported
@@ -234,6 +269,12 @@ pub struct Details {
     /// The other sessions that the same process was working on when it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<Vec<SessionId>>,
+    /// The files in conflict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conflicts: Option<Vec<String>>,
+    /// The act on changes that a notice tells of, for `undo-act`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
 }
 
 /// One way to log in to an agent, as the agent offers it.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Attachment, Timestamp};
+use crate::{AgentFacts, AgentTask, Attachment, Comment, Setup, Timestamp, Workspace};
 
 /// Every fact known, with or without a running process. Part of every `session:history`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -24,6 +24,19 @@ pub struct SessionFacts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub takes_pictures: Option<bool>,
     pub steers: Steers,
+    /// Comments on changes that are not sent yet, in the order in which they were written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Vec<Comment>>"))]
+    pub comments: Vec<Comment>,
+    /// Absent until it is known, and in a project's directory without git.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<Workspace>,
+    /// Absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setup: Option<Setup>,
+    /// Sub-agents and commands beside the conversation: those that run, and the last that ended.
+    pub tasks: Vec<AgentTask>,
+    pub agent: AgentFacts,
 }
 
 impl SessionFacts {
@@ -37,6 +50,11 @@ impl SessionFacts {
             queue,
             takes_pictures,
             steers,
+            agent,
+            comments,
+            setup,
+            tasks,
+            workspace,
         } = change;
         self.asks = asks.unwrap_or(self.asks);
         if let Some(options) = options {
@@ -54,6 +72,17 @@ impl SessionFacts {
         }
         self.takes_pictures = takes_pictures.or(self.takes_pictures);
         self.steers = steers.unwrap_or(self.steers);
+        if let Some(comments) = comments {
+            self.comments = comments;
+        }
+        self.workspace = workspace.or_else(|| self.workspace.take());
+        self.setup = setup.or_else(|| self.setup.take());
+        if let Some(tasks) = tasks {
+            self.tasks = tasks;
+        }
+        if let Some(agent) = agent {
+            self.agent = agent;
+        }
     }
 
     /// The change that turns `self` into `after`.
@@ -70,6 +99,11 @@ impl SessionFacts {
             queue: changed(&self.queue, &after.queue),
             takes_pictures: changed(&self.takes_pictures, &after.takes_pictures).flatten(),
             steers: changed(&self.steers, &after.steers),
+            comments: changed(&self.comments, &after.comments),
+            workspace: changed(&self.workspace, &after.workspace).flatten(),
+            setup: changed(&self.setup, &after.setup).flatten(),
+            tasks: changed(&self.tasks, &after.tasks),
+            agent: changed(&self.agent, &after.agent),
         }
     }
 }
@@ -99,6 +133,20 @@ pub struct FactsChange {
     pub takes_pictures: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steers: Option<Steers>,
+    /// The complete list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comments: Option<Vec<Comment>>,
+    /// Never withdrawn, so absent means unchanged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<Workspace>,
+    /// Never withdrawn, so absent means unchanged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setup: Option<Setup>,
+    /// The complete list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<Vec<AgentTask>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentFacts>,
 }
 
 /// Tells `null` from an absent field.
@@ -120,6 +168,11 @@ impl FactsChange {
             queue: later.queue.or(self.queue),
             takes_pictures: later.takes_pictures.or(self.takes_pictures),
             steers: later.steers.or(self.steers),
+            comments: later.comments.or(self.comments),
+            workspace: later.workspace.or(self.workspace),
+            setup: later.setup.or(self.setup),
+            tasks: later.tasks.or(self.tasks),
+            agent: later.agent.or(self.agent),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Request and response bodies of the HTTP routes.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{AttachmentRef, CliType, Policy, ProjectId, SessionId, Timestamp, TurnId};
+use crate::{AttachmentRef, CliType, OptionValue, Policy, ProjectId, SessionId, Timestamp, TurnId};
 
 /// `POST /api/session/create`. Either `projectDir` or `projectId` names the project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +19,12 @@ pub struct CreateSession {
     /// Absent: the server's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Policy>,
+    /// Values of the agent's own options, by their ids.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, OptionValue>,
+    /// A choice among the options that skips questions is meant. Needed once per project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<bool>,
 }
 
 /// The response to create and load.

@@ -3,15 +3,18 @@
 //! This crate knows no runtime, no storage and no agent. `client/contract.d.ts` is generated from it
 //! (`typescript.rs`), so the page and the server cannot drift apart.
 
+mod agent_facts;
 mod attachment;
 mod changes;
 mod client_message;
+mod compare;
 mod error;
 mod facts;
 mod http;
 mod id;
 mod item;
 mod now;
+mod offer;
 mod outside;
 mod project;
 mod server_message;
@@ -21,9 +24,17 @@ mod turn;
 #[cfg(test)]
 mod typescript;
 
+pub use agent_facts::{
+    AgentFacts, AgentTask, McpAct, McpServer, McpState, TaskAct, TaskKind, TaskState,
+};
 pub use attachment::{Attachment, AttachmentKind, AttachmentRef, Prompt};
-pub use changes::{ChangeCounts, ChangeScope, ChangeStatus, ChangedFile, Pictures};
+pub use changes::{
+    ActPath, ChangeAct, ChangeCounts, ChangeScope, ChangeStatus, ChangedFile, Comment, DiffSide,
+    LandHow, MovedComment, NewComment, PathFate, Pictures, Setup, SetupAct, SetupState, Workspace,
+    WorkspaceKind, WorkspaceState,
+};
 pub use client_message::{ClientMessage, QueueAct, Request, WhenBusy};
+pub use compare::{Compare, CompareAgent, CompareMember, MemberState};
 pub use error::{AuthMethod, Details, ErrorBody, ErrorCode};
 pub use facts::{
     Asks, Continuation, FactsChange, MessageQueue, OptionCategory, OptionChoice, OptionValue,
@@ -42,9 +53,13 @@ pub use item::{
     Question, QuestionOption, Severity, ToolKind, UpsertObject,
 };
 pub use now::NowRow;
+pub use offer::AgentOffer;
 pub use outside::{OutsideDirectory, OutsideSession};
 pub use project::{Agent, AgentStatus, Project, Readiness};
 pub use server_message::{FileEntry, FileKind, Frame, HistoryMode, Hit, ServerMessage, Snippet};
-pub use session::{Cursor, Policy, SessionListItem, SessionState, WorkspaceChoice, Worktree};
+pub use session::{
+    BranchAt, BranchKind, BranchOf, Cursor, Memory, Policy, SessionListItem, SessionState,
+    WorkspaceChoice, Worktree,
+};
 pub use time::{InvalidTimestamp, Timestamp};
 pub use turn::{Turn, TurnEvent, TurnEventKind, TurnOrigin, TurnOutcome, TurnStatus, Usage};

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Agent, AgentStatus, ChangeCounts, ChangeScope, ChangedFile, CliType, Details, ErrorCode,
-    FactsChange, ItemId, NowRow, OutsideDirectory, OutsideSession, Pictures, Policy, Project,
-    ProjectId, SessionFacts, SessionId, SessionListItem, SessionState, Timestamp, Turn, TurnEvent,
-    TurnId, UpsertObject,
+    ActPath, Agent, AgentOffer, AgentStatus, ChangeAct, ChangeCounts, ChangeScope, ChangedFile,
+    CliType, Compare, Details, ErrorCode, FactsChange, ItemId, MovedComment, NowRow,
+    OutsideDirectory, OutsideSession, Pictures, Policy, Project, ProjectId, SessionFacts,
+    SessionId, SessionListItem, SessionState, Timestamp, Turn, TurnEvent, TurnId, UpsertObject,
 };
 
 /// A message. A reply also has the id of its request, but only for the browser that sent it.
@@ -166,6 +166,16 @@ pub enum ServerMessage {
         /// The server's id of the message.
         message: String,
     },
+    /// What a task has written so far.
+    #[serde(rename = "session:task-output")]
+    SessionTaskOutput {
+        session_id: SessionId,
+        task_id: String,
+        /// Without control characters. Only the end of a long one.
+        text: String,
+        /// There was more before it.
+        cut: bool,
+    },
     #[serde(rename = "session:older")]
     SessionOlder {
         session_id: SessionId,
@@ -192,6 +202,9 @@ pub enum ServerMessage {
     /// How far adopting sessions is. Sent to all browsers.
     #[serde(rename = "outside:progress")]
     OutsideProgress { project_id: ProjectId, done: usize, total: usize },
+    /// Only agents that had a session before.
+    #[serde(rename = "session:offer")]
+    SessionOffer { project_id: ProjectId, agents: Vec<AgentOffer> },
     #[serde(rename = "workspace:offer")]
     WorkspaceOffer {
         project_id: ProjectId,
@@ -202,6 +215,9 @@ pub enum ServerMessage {
         branches: Vec<String>,
         /// Files in the project that are not committed.
         uncommitted: usize,
+        /// The command that is run in each new worktree.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        setup: Option<String>,
     },
     #[serde(rename = "changes:list")]
     ChangesList {
@@ -220,10 +236,26 @@ pub enum ServerMessage {
         state: Option<String>,
         /// What the list lacks, for the user.
         notes: Vec<String>,
+        /// Comments whose lines are elsewhere by now.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(test, ts(optional, as = "Option<Vec<MovedComment>>"))]
+        moved: Vec<MovedComment>,
+        /// The titles of other sessions that work in this directory.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(test, ts(optional, as = "Option<Vec<String>>"))]
+        others: Vec<String>,
         /// By path.
         files: Vec<ChangedFile>,
         /// How many files are not listed because there are too many.
         more: usize,
+    },
+    /// How many bytes the checkpoints of all sessions take, and may take.
+    #[serde(rename = "changes:storage")]
+    ChangesStorage {
+        #[cfg_attr(test, ts(type = "number"))]
+        bytes: u64,
+        #[cfg_attr(test, ts(type = "number"))]
+        most: u64,
     },
     /// Sent to all browsers.
     #[serde(rename = "changes:changed")]
@@ -239,6 +271,35 @@ pub enum ServerMessage {
         note: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pictures: Option<Pictures>,
+    },
+    /// What an act would do.
+    #[serde(rename = "changes:preview")]
+    ChangesPreview {
+        session_id: SessionId,
+        act: ChangeAct,
+        summary: String,
+        paths: Vec<ActPath>,
+        /// What the act does besides, such as running hooks.
+        notes: Vec<String>,
+        /// What it can't do.
+        cannot: Vec<String>,
+        /// A proposed commit message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+        /// Whether one click undoes it.
+        can_undo: bool,
+        /// To be sent back with the act.
+        expect: String,
+    },
+    /// An act was carried out.
+    #[serde(rename = "changes:done")]
+    ChangesDone {
+        session_id: SessionId,
+        act: ChangeAct,
+        summary: String,
+        /// For `undo-act`. Absent if it can't be undone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        undo: Option<String>,
     },
     #[serde(rename = "session:newer")]
     SessionNewer {
@@ -270,6 +331,9 @@ pub enum ServerMessage {
     /// Sent to all browsers.
     #[serde(rename = "session:unarchived")]
     SessionUnarchived { session_id: SessionId, session: SessionListItem },
+    /// Sent to all browsers: the session was replaced by a newer version, or no longer is.
+    #[serde(rename = "session:changed")]
+    SessionChanged { session_id: SessionId, session: SessionListItem },
     /// Sent to all browsers.
     #[serde(rename = "session:deleted")]
     SessionDeleted { session_id: SessionId },
@@ -283,6 +347,12 @@ pub enum ServerMessage {
         /// Sessions that need no attention any more.
         gone: Vec<SessionId>,
     },
+    /// Every comparison, the newest first.
+    #[serde(rename = "compare:list")]
+    CompareList { compares: Vec<Compare> },
+    /// Sent to all browsers.
+    #[serde(rename = "compare:changed")]
+    CompareChanged { compare: Compare },
     #[serde(rename = "agents:list")]
     AgentsList { agents: Vec<Agent> },
     /// Directories that start with `prefix`.

@@ -1,5 +1,7 @@
 //! Sessions as lists show them, and the cursor with which a browser resumes.
 
+use std::path::{Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
 
 use crate::{ChangeCounts, CliType, ProjectId, SessionId, Timestamp};
@@ -64,9 +66,61 @@ pub struct SessionListItem {
     /// Absent if it works in the project's directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Worktree>,
-    /// After its last turn: of its branch against the base in a worktree, else of the files that it named.
+    /// Of its branch against the base in a worktree, else of the files that it named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<ChangeCounts>,
+    /// Absent if it was not made from another session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch_of: Option<BranchOf>,
+    /// The session that replaced this one, which can only be read. It is not in the sidebar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newer: Option<SessionId>,
+}
+
+/// Where a session was cut to make another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum BranchAt {
+    Before,
+    After,
+}
+
+/// Why a session was made from another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum BranchKind {
+    /// It replaces the other one, which can only be read from then on.
+    Edit,
+    /// Both go on.
+    Branch,
+}
+
+/// How the agent of such a session knows what was said before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum Memory {
+    /// It remembers.
+    Own,
+    /// It gets the transcript as text with the first message.
+    Transcript,
+    /// Nothing was said before.
+    Nothing,
+}
+
+/// The session that another one was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct BranchOf {
+    pub session_id: SessionId,
+    /// At that time.
+    pub title: String,
+    #[serde(rename = "as")]
+    pub kind: BranchKind,
+    pub memory: Memory,
 }
 
 /// A checkout of the project's repository that a session has to itself.
@@ -79,6 +133,16 @@ pub struct Worktree {
     /// The branch that it was made from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
+    /// The directory in it that the session works in, if the project is not the repository's topmost one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<String>,
+}
+
+impl Worktree {
+    /// Where the session works.
+    pub fn directory(&self) -> PathBuf {
+        Path::new(&self.path).join(self.below.as_deref().unwrap_or_default())
+    }
 }
 
 /// Where a new session works.
@@ -99,5 +163,9 @@ pub enum WorkspaceChoice {
         /// Copies what is not committed in the project, if it is made from the current branch.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bring: Option<bool>,
+        /// A command to run in it before the first message, kept for the project's next worktrees. Absent: the one
+        /// that is kept; empty: none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        setup: Option<String>,
     },
 }

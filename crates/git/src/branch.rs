@@ -1,8 +1,68 @@
-//! The current branch, and what it branched from.
+//! The current branch, what it branched from, and what git is doing with it.
 
 use crate::{GitError, Repository, Tree};
 
+/// Two branches, in commits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Apart {
+    pub ahead: u32,
+    pub behind: u32,
+}
+
+/// Files of the repository that exist while git is in the middle of something.
+const UNDER_WAY: [(&str, &str); 6] = [
+    ("rebase-merge", "rebase"),
+    ("rebase-apply", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("BISECT_LOG", "bisect"),
+];
+
+/// What is checked out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Head {
+    /// `None` while HEAD names a commit instead.
+    pub branch: Option<String>,
+    /// `None` before the first commit.
+    pub commit: Option<String>,
+}
+
+/// Something that git has begun in a working tree and not completed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnderWay {
+    Merge,
+    /// A rebase, a cherry-pick, a revert, or patches being applied.
+    Other(&'static str),
+}
+
 impl Repository {
+    pub async fn head(&self) -> Result<Head, GitError> {
+        let commit = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+        let (branch, commit) = tokio::try_join!(self.branch(), self.quiet_line(&commit))?;
+        Ok(Head { branch, commit })
+    }
+
+    /// What has begun here and is not complete.
+    pub async fn under_way(&self) -> Result<Option<UnderWay>, GitError> {
+        let signs = [
+            ("MERGE_HEAD", UnderWay::Merge),
+            ("rebase-merge", UnderWay::Other("rebase")),
+            ("rebase-apply", UnderWay::Other("rebase")),
+            ("CHERRY_PICK_HEAD", UnderWay::Other("cherry-pick")),
+            ("REVERT_HEAD", UnderWay::Other("revert")),
+        ];
+        let directory = self.git.line(["rev-parse", "--absolute-git-dir"]).await?;
+        let directory = std::path::PathBuf::from(crate::command::os_string(directory));
+        Ok(signs.into_iter().find(|(name, _)| directory.join(name).exists()).map(|(_, what)| what))
+    }
+
+    /// The last commit of a local branch.
+    pub async fn tip(&self, branch: &str) -> Result<Option<String>, GitError> {
+        let name = format!("refs/heads/{branch}^{{commit}}");
+        self.quiet_line(&["rev-parse", "--verify", "--quiet", "--end-of-options", &name]).await
+    }
+
     /// The current branch; `None` while HEAD names a commit instead.
     pub async fn branch(&self) -> Result<Option<String>, GitError> {
         self.quiet_line(&["symbolic-ref", "--quiet", "--short", "HEAD"]).await
@@ -36,6 +96,30 @@ impl Repository {
             return Ok(Some((name, Tree::read(&tree)?)));
         }
         Ok(None)
+    }
+
+    /// How many commits only `tip` has, and how many only `base` has. `None` before the first commit.
+    pub async fn apart(&self, base: &str, tip: &str) -> Result<Option<Apart>, GitError> {
+        let both = format!("{base}...{tip}");
+        let call = ["rev-list", "--left-right", "--count", "--end-of-options", &both];
+        let counted = match self.git.line(call).await {
+            Ok(line) => String::from_utf8_lossy(&line).into_owned(),
+            Err(GitError::Failed { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mut numbers = counted.split_whitespace().map(str::parse);
+        Ok(match (numbers.next(), numbers.next()) {
+            (Some(Ok(behind)), Some(Ok(ahead))) => Some(Apart { ahead, behind }),
+            _ => None,
+        })
+    }
+
+    /// What git is in the middle of, in the words of its own commands.
+    pub async fn doing(&self) -> Result<Option<&'static str>, GitError> {
+        let directory = self.git.line(["rev-parse", "--absolute-git-dir"]).await?;
+        let directory = std::path::PathBuf::from(crate::command::os_string(directory));
+        let found = UNDER_WAY.iter().find(|(file, _)| directory.join(file).exists());
+        Ok(found.map(|(_, name)| *name))
     }
 
     /// The line that a call prints; `None` if it fails without a word, which means that there is no such thing.

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::file::{count_lines, stamp};
-use crate::{GitError, RepoPath, Repository, Tree};
+use crate::tree::SUBMODULE;
+use crate::{Entry, GitError, RepoPath, Repository, Tree};
 
 /// What differs between the last commit and the files, new files included and ignored ones not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +63,6 @@ pub struct Counts {
 const MOST_FILES: usize = 5000;
 /// In bytes: how much of the new files' content is read to count lines.
 const MOST_COUNTED: u64 = 64 << 20;
-
-const SUBMODULE: u32 = 0o160_000;
 
 const DIFF: [&str; 9] = [
     "diff",
@@ -132,12 +131,16 @@ impl Repository {
         let found = self.git.line(["rev-parse", "--verify", "--quiet", "HEAD^{tree}"]).await;
         let tree = match found {
             Err(GitError::Failed { words, .. }) if words.is_empty() => {
-                // Its name depends on the repository's hash; computing it writes nothing.
-                self.git.line(["hash-object", "-t", "tree", "--stdin"]).await?
+                return self.empty_tree().await;
             }
             found => found?,
         };
         Tree::read(&tree)
+    }
+
+    /// Its name depends on the repository's hash; computing it writes nothing.
+    pub(crate) async fn empty_tree(&self) -> Result<Tree, GitError> {
+        Tree::read(&self.git.line(["hash-object", "-t", "tree", "--stdin"]).await?)
     }
 
     /// Stamps the files, and counts the lines of those that git doesn't know, which its own counts leave out.
@@ -210,26 +213,46 @@ fn parse_raw<'a>(
     raw: &'a [u8],
     fields: &mut impl Iterator<Item = &'a [u8]>,
 ) -> Result<Change, GitError> {
-    let raw = std::str::from_utf8(raw).map_err(|_not_utf8| unexpected("a raw line"))?;
-    let columns: Vec<&str> = raw[1..].split(' ').collect();
-    let [old_mode, new_mode, old_object, new_object, status] = columns[..] else {
-        return Err(unexpected(raw));
-    };
-    let mode = |text: &str| u32::from_str_radix(text, 8).ok().filter(|&mode| mode != 0);
-    let (old_mode, new_mode) = (mode(old_mode), mode(new_mode));
-    let mut path = || fields.next().map(RepoPath::new).ok_or_else(|| unexpected(raw));
+    let Columns { old, new, object, status } = parse_columns(raw)?;
+    let mut path =
+        || fields.next().map(RepoPath::new).ok_or_else(|| unexpected("a change without a path"));
     let first = path()?;
-    let is_submodule = old_mode == Some(SUBMODULE) || new_mode == Some(SUBMODULE);
-    let (path, kind) = match status.as_bytes().first() {
+    let is_submodule = [&old, &new].into_iter().flatten().any(|entry| entry.mode == SUBMODULE);
+    let (path, kind) = match Some(&status) {
         Some(b'R' | b'C') => (path()?, Kind::Renamed { from: first }),
         _ if is_submodule => (first, Kind::Submodule),
         Some(b'A') => (first, Kind::Added),
         Some(b'D') => (first, Kind::Deleted),
         Some(_) | None => (first, Kind::Modified),
     };
-    let old = old_mode.map(|mode| (old_object.to_owned(), mode));
-    let new = NewFile::Object(new_object.to_owned());
-    Ok(Change { path, kind, counts: None, old, mode: new_mode, new })
+    let old = old.map(|entry| (entry.object, entry.mode));
+    let mode = new.map(|entry| entry.mode);
+    Ok(Change { path, kind, counts: None, old, mode, new: NewFile::Object(object) })
+}
+
+/// What a raw line says about both sides.
+pub(crate) struct Columns {
+    pub old: Option<Entry>,
+    pub new: Option<Entry>,
+    /// The new object's name, even if there is none.
+    object: String,
+    status: u8,
+}
+
+/// `:100644 100755 <old> <new> M`
+pub(crate) fn parse_columns(raw: &[u8]) -> Result<Columns, GitError> {
+    let raw = std::str::from_utf8(raw).map_err(|_not_utf8| unexpected("a raw line"))?;
+    let columns: Vec<&str> = raw.strip_prefix(':').unwrap_or(raw).split(' ').collect();
+    let [old_mode, new_mode, old_object, new_object, status] = columns[..] else {
+        return Err(unexpected(raw));
+    };
+    let entry = |mode: &str, object: &str| {
+        let mode = u32::from_str_radix(mode, 8).ok().filter(|&mode| mode != 0)?;
+        Some(Entry { mode, object: object.to_owned() })
+    };
+    let (old, new) = (entry(old_mode, old_object), entry(new_mode, new_object));
+    let status = status.as_bytes().first().copied().unwrap_or(b'M');
+    Ok(Columns { old, new, object: new_object.to_owned(), status })
 }
 
 /// Reads what `ls-files --unmerged -z` prints: mode, object and stage, a tab, the path.

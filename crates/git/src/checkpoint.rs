@@ -9,13 +9,13 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use crate::command::{Git, os_string};
-use crate::{GitError, RepoPath, Repository};
+use crate::{GitError, Head, RepoPath, Repository};
 
 /// In bytes. Larger files that git doesn't track are named, not kept.
 pub const LARGEST_UNTRACKED: u64 = 10 << 20;
 
 /// The name of a tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Tree(String);
 
 impl Tree {
@@ -40,8 +40,9 @@ impl Tree {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
     pub tree: Tree,
-    /// Files that were too large or could not be read.
+    /// Files that were too large, could not be read, or are no files but pipes, sockets or devices.
     pub left_out: Vec<RepoPath>,
+    pub head: Head,
 }
 
 /// Checkpoints of one repository, whose objects are in one directory. Only one may be taken at a time.
@@ -81,12 +82,25 @@ impl Checkpoints {
         &self.repository
     }
 
+    pub(crate) fn index(&self) -> &Path {
+        &self.index
+    }
+
     /// The files as they are now: tracked or not, but without ignored ones and the contents of submodules.
     pub async fn take(&self) -> Result<Checkpoint, GitError> {
         let scratch = self.directory.join("scratch");
         let index = scratch.join("index");
         let (from, to, directory) = (self.index.clone(), index.clone(), scratch.clone());
-        aside(move || copy_index(&from, &to, &directory)).await?;
+        let objects = self.directory.join("objects");
+        let left_over = objects.clone();
+        let began = move || {
+            if directory.exists() {
+                // The last one was interrupted.
+                sweep(&left_over);
+            }
+            copy_index(&from, &to, &directory)
+        };
+        aside(began).await?;
         let git = self
             .repository
             .git
@@ -96,14 +110,28 @@ impl Checkpoints {
             .with_setting("core.splitIndex=false")
             .with_setting("core.safecrlf=false");
         let checkpoint = self.write(&git).await;
+        if checkpoint.is_err() {
+            // git was stopped, perhaps in the middle of a large file.
+            aside(move || Ok(sweep(&objects))).await?;
+        }
         let _the_next_one_does = fs::remove_dir_all(&scratch);
         checkpoint
+    }
+
+    /// Whether it is the name of a tree that can be read.
+    pub async fn has(&self, tree: &Tree) -> Result<bool, GitError> {
+        match self.repository.git.line(["cat-file", "-t", tree.as_str()]).await {
+            Ok(kind) => Ok(kind == b"tree"),
+            Err(GitError::Failed { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     async fn write(&self, git: &Git) -> Result<Checkpoint, GitError> {
         let changed = ["diff-files", "--name-only", "-z", "--ignore-submodules=dirty"];
         let others = ["ls-files", "--others", "--exclude-standard", "-z"];
-        let (changed, others) = tokio::try_join!(git.run(changed), git.run(others))?;
+        let (changed, others, head) =
+            tokio::try_join!(git.run(changed), git.run(others), self.repository.head())?;
         let root = self.repository.root.clone();
         let (paths, left_out) = aside(move || Ok(paths(&root, &changed, &others))).await?;
         if !paths.is_empty() {
@@ -112,13 +140,40 @@ impl Checkpoints {
         }
         // A partial clone lacks objects that nothing needs.
         let tree = git.line(["write-tree", "--missing-ok"]).await?;
-        Ok(Checkpoint { tree: Tree::read(&tree)?, left_out })
+        Ok(Checkpoint { tree: Tree::read(&tree)?, left_out, head })
+    }
+
+    /// An empty directory, which is removed with the value.
+    pub(crate) fn scratch(&self, name: &str) -> Result<Scratch, GitError> {
+        let path = self.directory.join(name);
+        let made = || {
+            if path.exists() {
+                fs::remove_dir_all(&path)?;
+            }
+            fs::create_dir_all(&path)
+        };
+        made().map_err(|error| unwritable(&path, &error))?;
+        Ok(Scratch(path))
+    }
+}
+
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _the_next_one_does = fs::remove_dir_all(&self.0);
     }
 }
 
 /// With the time of the original: git compares it with the files' to know which may have changed since. Whatever an
 /// earlier call left behind goes.
-fn copy_index(from: &Path, to: &Path, directory: &Path) -> Result<(), GitError> {
+pub(crate) fn copy_index(from: &Path, to: &Path, directory: &Path) -> Result<(), GitError> {
     let failed = |error: std::io::Error| unwritable(to, &error);
     if directory.exists() {
         fs::remove_dir_all(directory).map_err(failed)?;
@@ -137,6 +192,17 @@ fn copy_index(from: &Path, to: &Path, directory: &Path) -> Result<(), GitError> 
         .map_err(failed)
 }
 
+/// Removes what git wrote of objects that it never completed. Nothing else may be writing.
+fn sweep(objects: &Path) {
+    let inside = |directory: &Path| fs::read_dir(directory).into_iter().flatten().flatten();
+    let directories = inside(objects).map(|entry| entry.path()).chain([objects.to_owned()]);
+    for entry in directories.collect::<Vec<_>>().iter().flat_map(|directory| inside(directory)) {
+        if entry.file_name().as_bytes().starts_with(b"tmp_") {
+            let _is_tried_again = fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// The paths to keep, each followed by a zero byte, and those to leave out.
 fn paths(root: &Path, changed: &[u8], others: &[u8]) -> (Vec<u8>, Vec<RepoPath>) {
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
@@ -145,7 +211,9 @@ fn paths(root: &Path, changed: &[u8], others: &[u8]) -> (Vec<u8>, Vec<RepoPath>)
         let full = root.join(path.as_path());
         let is_fine = match fs::symlink_metadata(&full) {
             Ok(found) if found.is_file() => found.len() <= most && fs::File::open(&full).is_ok(),
-            Ok(_) | Err(_) => true,
+            // git would refuse to add anything else, and all other files with it.
+            Ok(found) => found.is_dir() || found.is_symlink(),
+            Err(_gone) => true,
         };
         if is_fine {
             kept.extend_from_slice(path.as_path().as_os_str().as_bytes());
@@ -179,13 +247,13 @@ fn quoted(path: &Path) -> OsString {
     OsString::from_vec(quoted)
 }
 
-async fn aside<T: Send + 'static>(
+pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, GitError> + Send + 'static,
 ) -> Result<T, GitError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| GitError::Unexpected { call: "update-index", what: error.to_string() })?
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> GitError {
+pub(crate) fn unwritable(path: &Path, error: &std::io::Error) -> GitError {
     GitError::Unwritable { path: path.display().to_string(), reason: error.to_string() }
 }

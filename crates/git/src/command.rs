@@ -16,7 +16,9 @@ const LONGEST_CALL: Duration = Duration::from_secs(30);
 /// In bytes. The list of 100,000 changed paths is about 10 MB.
 const LARGEST_ANSWER: u64 = 64 << 20;
 /// In bytes. The end of what git says about a failure.
-const LONGEST_WORDS: u64 = 16 << 10;
+const LONGEST_WORDS: u64 = 64 << 10;
+
+const NO_HOOKS: &str = "core.hooksPath=/dev/null";
 
 /// Why git did not answer. The messages tell users what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,8 +27,8 @@ pub enum GitError {
     NotARepository,
     #[error("git could not be started ({0}). Install git 2.30 or newer.")]
     NotStarted(String),
-    #[error("git {call} took longer than {} s and was stopped.", LONGEST_CALL.as_secs())]
-    TooSlow { call: String },
+    #[error("git {call} took longer than {} s and was stopped.", .limit.as_secs())]
+    TooSlow { call: String, limit: Duration },
     #[error("git {call} printed more than {} MB.", LARGEST_ANSWER >> 20)]
     TooLarge { call: String },
     #[error("git {call} failed: {words}")]
@@ -46,7 +48,7 @@ pub enum GitError {
     #[error("{path} could not be written: {reason}")]
     Unwritable { path: String, reason: String },
     #[error(
-        "Objects of this state were removed from the repository (git gc), so it can't be shown."
+        "Parts of this state were removed, by git gc in the repository or with old checkpoints, so it can't be shown."
     )]
     Pruned,
 }
@@ -71,6 +73,15 @@ impl GitError {
     }
 }
 
+/// What a call printed, and how it ended.
+pub(crate) struct Answer {
+    /// `None` if a signal ended it.
+    pub code: Option<i32>,
+    pub printed: Vec<u8>,
+    /// What it printed to stderr.
+    pub words: String,
+}
+
 /// How to call git in one directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Git {
@@ -84,7 +95,7 @@ impl Git {
     /// Runs nothing configured in the repository but its filters.
     pub fn quiet(directory: &Path) -> Self {
         let settings = [
-            "core.hooksPath=/dev/null",
+            NO_HOOKS,
             "core.fsmonitor=false",
             "core.untrackedCache=false",
             "core.pager=cat",
@@ -96,6 +107,12 @@ impl Git {
         ];
         let settings = settings.into_iter().map(OsString::from).collect();
         Self { directory: directory.to_owned(), settings, environment: Vec::new() }
+    }
+
+    /// Runs the hooks that the user set up.
+    pub fn with_hooks(mut self) -> Self {
+        self.settings.retain(|setting| setting != NO_HOOKS);
+        self
     }
 
     pub fn with_setting(mut self, setting: &str) -> Self {
@@ -147,7 +164,23 @@ impl Git {
         let arguments: Vec<OsString> =
             arguments.into_iter().map(|each| each.as_ref().to_owned()).collect();
         let call = arguments.first().map_or_else(String::new, |name| name.to_string_lossy().into());
+        let answer = self.attempt(arguments, input, LONGEST_CALL).await?;
+        if answer.code == Some(0) {
+            return Ok(answer.printed);
+        }
+        Err(GitError::Failed { call, words: answer.words })
+    }
+
+    /// What the call answers, however it ends. After the time limit it is ended, with all that it started.
+    pub async fn attempt(
+        &self,
+        arguments: Vec<OsString>,
+        input: Vec<u8>,
+        limit: Duration,
+    ) -> Result<Answer, GitError> {
+        let call = arguments.first().map_or_else(String::new, |name| name.to_string_lossy().into());
         let mut child = self.start(&arguments).await?;
+        let group = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
         let stdin = child.stdin.take();
         let told = async {
             if let Some(mut stdin) = stdin {
@@ -156,10 +189,15 @@ impl Git {
             }
         };
         let answer = async { tokio::join!(answer(&mut child, &call), told).0 };
-        match tokio::time::timeout(LONGEST_CALL, answer).await {
+        match tokio::time::timeout(limit, answer).await {
             Ok(answer) => answer,
-            // Dropping the child ends it.
-            Err(_elapsed) => Err(GitError::TooSlow { call }),
+            Err(_elapsed) => {
+                if let Some(group) = group {
+                    let kill = rustix::process::Signal::KILL;
+                    let _ended_already = rustix::process::kill_process_group(group, kill);
+                }
+                Err(GitError::TooSlow { call, limit })
+            }
         }
     }
 
@@ -197,13 +235,15 @@ impl Git {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
+            // Of its own, so that hooks end with it.
+            .process_group(0)
             .kill_on_drop(true);
         start(command).await.map_err(|error| GitError::NotStarted(error.to_string()))
     }
 }
 
 /// Reads both pipes to their ends, so that neither can fill up and stop git.
-async fn answer(child: &mut Child, call: &str) -> Result<Vec<u8>, GitError> {
+async fn answer(child: &mut Child, call: &str) -> Result<Answer, GitError> {
     let lost = |error: std::io::Error| GitError::Failed {
         call: call.to_owned(),
         words: error.to_string(),
@@ -229,11 +269,8 @@ async fn answer(child: &mut Child, call: &str) -> Result<Vec<u8>, GitError> {
         return Err(GitError::TooLarge { call: call.to_owned() });
     }
     let status = child.wait().await.map_err(lost)?;
-    if status.success() {
-        return Ok(printed);
-    }
     let words = String::from_utf8_lossy(&words).trim().to_owned();
-    Err(GitError::Failed { call: call.to_owned(), words })
+    Ok(Answer { code: status.code(), printed, words })
 }
 
 async fn read(

@@ -57,6 +57,16 @@ impl Repository {
         Ok(Versions { old, new })
     }
 
+    /// The text of a file as it is on disk; `None` if it has none.
+    pub async fn text_now(&self, path: &str) -> Option<String> {
+        let (root, path) = (self.root.clone(), RepoPath::new(path.as_bytes()));
+        let read = tokio::task::spawn_blocking(move || current(&root, &path)).await;
+        match read {
+            Ok(Ok(Content::Text(text))) => Some(text),
+            Ok(_) | Err(_) => None,
+        }
+    }
+
     async fn object(&self, object: &str) -> Result<Content, GitError> {
         let size = self.git.line(["cat-file", "-s", object]).await.map_err(GitError::or_pruned)?;
         let bytes = String::from_utf8_lossy(&size).parse().unwrap_or(u64::MAX);

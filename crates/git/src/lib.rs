@@ -2,22 +2,32 @@
 //!
 //! Reading runs nothing that a repository or a user configured: no hook, pager, external diff, text conversion, filter
 //! or file system monitor, and it fetches nothing. It takes no lock and writes no file. `command` has how.
-//! Checkpoints write too, but only into a directory of the caller's; `worktree` has what writes into a repository.
+//! Checkpoints write too, but only into a directory of the caller's. `worktree`, `commit`, `landing` and `restore` have
+//! what writes into a repository or its files.
 
 mod branch;
 mod changes;
 mod checkpoint;
 mod command;
+mod commit;
 mod file;
+mod landing;
 mod path;
+mod restore;
 mod start;
+mod tree;
 mod worktree;
 
+pub use branch::Apart;
+pub use branch::{Head, UnderWay};
 pub use changes::{Change, Changes, Counts, Kind};
 pub use checkpoint::{Checkpoint, Checkpoints, LARGEST_UNTRACKED, Tree};
 pub use command::GitError;
 pub use file::{Content, LARGEST_FILE, Versions};
+pub use landing::{BranchMove, Checkout, Merged, remove_stale_locks};
 pub use path::RepoPath;
+pub use restore::{End, Fate, Left, Planned, fate};
+pub use tree::{Difference, Entry};
 pub use worktree::Bases;
 
 use std::path::{Path, PathBuf};

@@ -15,6 +15,10 @@ impl RepoPath {
         Self(bytes.to_vec())
     }
 
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     pub fn as_path(&self) -> &Path {
         Path::new(OsStr::from_bytes(&self.0))
     }

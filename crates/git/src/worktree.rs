@@ -60,6 +60,31 @@ impl Repository {
         Ok(())
     }
 
+    /// Makes a worktree again that vanished from its directory. Its branch is checked out, or made if it is gone too.
+    pub async fn renew_worktree(
+        &self,
+        path: &Path,
+        branch: &str,
+        base: Option<&str>,
+    ) -> Result<(), GitError> {
+        let writing = Git::quiet(&self.root);
+        // git still lists the one that vanished.
+        let add = ["worktree", "add", "--quiet", "--force"].map(OsStr::new);
+        if self.has_branch(branch).await? {
+            let what = [OsStr::new("--"), path.as_os_str(), OsStr::new(branch)];
+            writing.run(add.into_iter().chain(what)).await?;
+            return Ok(());
+        }
+        let commit = match base {
+            Some(base) if self.has_branch(base).await? => format!("refs/heads/{base}"),
+            Some(_) | None => "HEAD".to_owned(),
+        };
+        let what = ["--no-track", "-b", branch, "--"].map(OsStr::new);
+        let what = what.into_iter().chain([path.as_os_str(), OsStr::new(&commit)]);
+        writing.run(add.into_iter().chain(what)).await?;
+        Ok(())
+    }
+
     /// The files and directories that would be lost with this worktree: in no commit, and not the same in `other`.
     pub async fn only_here(&self, other: &Path) -> Result<Vec<RepoPath>, GitError> {
         let ignored =
@@ -78,6 +103,24 @@ impl Repository {
             call: "ls-files",
             what: panicked.to_string(),
         })
+    }
+
+    /// Commits everything that is not ignored to the current branch. Runs the user's filters, as it must to store the
+    /// right contents, but no hook, and signs nothing.
+    pub async fn commit_all(&self, message: &str) -> Result<(), GitError> {
+        let changes = self.uncommitted().await?;
+        if changes.files.is_empty() && changes.more == 0 {
+            return Ok(());
+        }
+        let mut writing = Git::quiet(&self.root).with_setting("commit.gpgSign=false");
+        if self.quiet_line(&["config", "user.email"]).await?.is_none() {
+            writing = writing
+                .with_setting("user.name=Liminal Builder")
+                .with_setting("user.email=liminal-builder@localhost");
+        }
+        writing.run(["add", "--all"]).await?;
+        writing.run(["commit", "--quiet", "--no-verify", "--message", message]).await?;
+        Ok(())
     }
 
     /// Removes a worktree, unless it has files that are in no commit. Its branch stays.
@@ -159,7 +202,7 @@ impl Repository {
             for path in removed {
                 match to.remove_file(path.as_path()) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    Ok(()) | Err(_) => {}
+                    Ok(()) | Err(_) => remove_empty_parents(&to, path.as_path()),
                 }
             }
             let mut left = most;
@@ -171,6 +214,16 @@ impl Repository {
     }
 }
 
+/// A file may have taken the place of a directory.
+fn remove_empty_parents(to: &Dir, path: &Path) {
+    let parents = path.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
+    for parent in parents {
+        if to.remove_dir(parent).is_err() {
+            return; // Something is left in it.
+        }
+    }
+}
+
 /// Both directories are opened so that no link leads out of them.
 fn copy_file(from: &Dir, to: &Dir, path: &Path, left: &mut u64) -> io::Result<()> {
     let found = match from.symlink_metadata(path) {
@@ -179,6 +232,10 @@ fn copy_file(from: &Dir, to: &Dir, path: &Path, left: &mut u64) -> io::Result<()
     };
     if let Some(parent) = path.parent() {
         to.create_dir_all(parent)?;
+    }
+    // What was in a directory that became a file is gone from it by now, but for empty directories.
+    if !found.is_dir() && to.symlink_metadata(path).is_ok_and(|there| there.is_dir()) {
+        to.remove_dir_all(path)?;
     }
     if found.is_symlink() {
         match to.remove_file(path) {

@@ -10,10 +10,9 @@ use liminal_contract::Timestamp;
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::Value;
-use uuid::Uuid;
 
 use crate::index::{self, Stamp};
-use crate::{Found, ends, title_of};
+use crate::{Found, brief, ends, is_id, title_of};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -36,7 +35,7 @@ pub fn files(config_dir: &Path) -> Vec<PathBuf> {
     index::entries(&config_dir.join("projects"))
         .flat_map(|project| index::entries(&project).collect::<Vec<_>>())
         .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
-        .filter(|path| stem(path).is_some_and(|stem| Uuid::try_parse(stem).is_ok()))
+        .filter(|path| stem(path).is_some_and(is_id))
         .collect()
 }
 
@@ -67,8 +66,8 @@ pub fn read(path: &Path, file: &mut File, stamp: Stamp) -> io::Result<Option<Fou
         agent_ref,
         cwd,
         title: given_title(file, stamp.bytes)?.unwrap_or(said),
-        branch: git_branch.filter(|branch| !branch.is_empty() && branch != "HEAD"),
-        version,
+        branch: git_branch.filter(|branch| branch != "HEAD").as_deref().and_then(brief),
+        version: version.as_deref().and_then(brief),
         began,
         changed: stamp.changed,
         bytes: stamp.bytes,

@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use liminal_contract::Timestamp;
 use memchr::memmem;
 use serde_json::Value;
-use uuid::Uuid;
 
 use crate::index::{self, Stamp};
-use crate::{Found, ends, title_of};
+use crate::{Found, brief, ends, is_id, title_of};
 
 pub fn files(home: &Path) -> Vec<PathBuf> {
     let mut found = vec![home.join("sessions")];
@@ -49,7 +48,7 @@ pub fn read(file: &mut File, stamp: Stamp) -> io::Result<Option<Found>> {
     else {
         return Ok(None);
     };
-    if Uuid::try_parse(&agent_ref).is_err() {
+    if !is_id(&agent_ref) {
         return Ok(None);
     }
     let began = words("timestamp").and_then(|at| Timestamp::parse(&at).ok());
@@ -57,8 +56,8 @@ pub fn read(file: &mut File, stamp: Stamp) -> io::Result<Option<Found>> {
         agent_ref,
         cwd: cwd.into(),
         title,
-        branch: about["git"]["branch"].as_str().map(str::to_owned),
-        version: words("cli_version"),
+        branch: about["git"]["branch"].as_str().and_then(brief),
+        version: about["cli_version"].as_str().and_then(brief),
         began: began.unwrap_or(stamp.changed),
         changed: stamp.changed,
         bytes: stamp.bytes,

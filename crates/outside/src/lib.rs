@@ -49,6 +49,17 @@ pub struct Found {
     pub bytes: u64,
 }
 
+/// Whether a program of ours would give a session this id. Other spellings of the same one would make it two sessions.
+fn is_id(text: &str) -> bool {
+    // As long as the form with hyphens, which no other is.
+    text.len() == 36 && uuid::Uuid::try_parse(text).is_ok()
+}
+
+/// A name that the page shows, cut.
+fn brief(name: &str) -> Option<String> {
+    Some(name.chars().take(TITLE_CHARS).collect()).filter(|name: &String| !name.is_empty())
+}
+
 /// The first line with words in it, cut.
 fn title_of(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;

@@ -182,3 +182,35 @@ fn looking_again_reads_only_what_changed_and_forgets_what_is_gone() {
     assert_eq!(kept.found(&place).count(), 0);
     assert_eq!(Index::read(b"rubbish").found(&place).count(), 0);
 }
+
+#[test]
+fn a_name_of_any_length_is_cut_and_only_one_spelling_of_an_id_counts() {
+    let home = Home::new();
+    let mut long = said("hello");
+    long["gitBranch"] = json!("b".repeat(100_000));
+    long["version"] = json!("v".repeat(100_000));
+    home.session(ONE, &[long]);
+    for spelling in [format!("urn:uuid:{TWO}"), format!("{{{TWO}}}"), TWO.replace('-', "")] {
+        home.session(&spelling, &[said("the same again")]);
+    }
+    let found = look(&home.claude());
+    let ids: Vec<_> = found.iter().map(|found| found.agent_ref.as_str()).collect();
+    assert_eq!(ids, [ONE]);
+    let length = |name: &Option<String>| name.as_ref().map(String::len);
+    assert_eq!((length(&found[0].branch), length(&found[0].version)), (Some(200), Some(200)));
+
+    let home = Home::new();
+    let meta = |id: &str| {
+        json!({"type": "session_meta", "payload": {"id": id, "cwd": "/work/shop",
+            "timestamp": "2026-11-15T22:26:15.798Z", "cli_version": "v".repeat(100_000),
+            "git": {"branch": "b".repeat(100_000)}}})
+    };
+    let words = json!({"type": "response_item", "payload": {"type": "message", "role": "user",
+        "content": [{"type": "input_text", "text": "hello"}]}});
+    let file = |name: &str| format!("sessions/2026/11/15/rollout-{name}.jsonl");
+    home.write(&file("one"), &[meta(ONE), words.clone()]);
+    home.write(&file("two"), &[meta(&format!("urn:uuid:{TWO}")), words]);
+    let found = look(&home.codex());
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((length(&found[0].branch), length(&found[0].version)), (Some(200), Some(200)));
+}

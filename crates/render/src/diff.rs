@@ -1,9 +1,11 @@
 //! Two texts, or the hunks an agent sends, to rows with line numbers. `words` finds the words that differ in a changed
 //! line; `write` makes the HTML.
 
+mod blocks;
 mod words;
 mod write;
 
+pub use blocks::{Block, without_block};
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 
 /// Unchanged lines shown around a change.
@@ -65,6 +67,22 @@ pub fn diff(path: &str, old: Option<&str>, new: Option<&str>, extent: Extent) ->
 
 /// The same, shown as asked.
 pub fn diff_as(path: &str, old: Option<&str>, new: Option<&str>, view: DiffView) -> Diff {
+    compare(path, old, new, view, 1)
+}
+
+/// The difference between two versions of some lines of a file, which begin at `first_line`, counted from 1.
+pub fn edit(path: &str, old: &str, new: &str, first_line: usize, extent: Extent) -> Diff {
+    let view = DiffView { extent, context: CONTEXT, whitespace: Whitespace::Counts };
+    compare(path, Some(old), Some(new), view, first_line)
+}
+
+fn compare(
+    path: &str,
+    old: Option<&str>,
+    new: Option<&str>,
+    view: DiffView,
+    first_line: usize,
+) -> Diff {
     let fate = match (old, new) {
         (None, Some(_)) => Fate::New,
         (Some(_), None) => Fate::Deleted,
@@ -88,7 +106,8 @@ pub fn diff_as(path: &str, old: Option<&str>, new: Option<&str>, view: DiffView)
         }
     };
     let groups = group_diff_ops(ops, view.context);
-    let hunks = groups.iter().map(|ops| Hunk::from_ops(ops, &old_lines, &new_lines)).collect();
+    let hunks = groups.iter().map(|ops| Hunk::from_ops(ops, &old_lines, &new_lines, first_line));
+    let hunks = hunks.collect();
     // Line ends are worth showing only if they changed.
     let returns =
         if old.contains("\r\n") == new.contains("\r\n") { Returns::Hide } else { Returns::Show };
@@ -139,7 +158,7 @@ enum Side {
 }
 
 impl<'t> Hunk<'t> {
-    fn from_ops(ops: &[DiffOp], old: &[&'t str], new: &[&'t str]) -> Self {
+    fn from_ops(ops: &[DiffOp], old: &[&'t str], new: &[&'t str], first_line: usize) -> Self {
         let (old_start, new_start) =
             ops.first().map_or((0, 0), |op| (op.old_range().start, op.new_range().start));
         let mut rows = Vec::new();
@@ -151,7 +170,8 @@ impl<'t> Hunk<'t> {
                 rows.extend(new[op.new_range()].iter().map(|line| Row::new(Side::New, line)));
             }
         }
-        Self { old_start: old_start + 1, new_start: new_start + 1, rows }
+        let at = |start: usize| start.saturating_add(first_line);
+        Self { old_start: at(old_start), new_start: at(new_start), rows }
     }
 
     fn from_input(input: &'t HunkInput) -> Self {

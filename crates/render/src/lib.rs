@@ -9,7 +9,7 @@
 //! | [`markdown`] | a whole text to top-level blocks |
 //! | [`as_written`] | a user's text, with every line break and blank |
 //! | [`code`] | highlighting with a dozen classes |
-//! | [`diff`], [`hunks`] | two texts, or an agent's hunks, to rows with line numbers |
+//! | [`diff`], [`edit`], [`hunks`] | two texts, or an agent's hunks, to rows with line numbers |
 //! | [`fields`], [`folded`] | names and values to a table; content shown on demand |
 //! | [`terminal`] | ANSI output to classes |
 //! | [`text`], [`terminal_text`] | Markdown and terminal output as plain text |
@@ -28,7 +28,9 @@ mod units;
 mod wall;
 
 pub use code::code;
-pub use diff::{Diff, DiffView, Extent, HunkInput, Whitespace, diff, diff_as, hunks};
+pub use diff::{
+    Block, Diff, DiffView, Extent, HunkInput, Whitespace, diff, diff_as, edit, hunks, without_block,
+};
 pub use escape::visible;
 pub use fields::{fields, folded};
 pub use live::{Edit, Renderer};

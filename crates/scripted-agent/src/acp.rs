@@ -3,6 +3,7 @@
 //! One thread reads and answers quick requests; each prompt gets its own thread.
 
 mod asking;
+mod beside;
 mod calls;
 mod options;
 mod session;
@@ -17,6 +18,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
+use crate::beside::Beside;
 use crate::brain::{Brain, Prompt};
 use crate::cancel::Cancel;
 use crate::engine::Performance;
@@ -66,7 +68,8 @@ impl AcpAgent {
     /// Performs the steps that come before anything is read.
     pub(crate) fn launch(self: &Arc<Self>) {
         let cwd = std::env::current_dir().unwrap_or_default();
-        let nowhere = Arc::new(Session::new("launch".into(), cwd, History::default()));
+        let nowhere =
+            Arc::new(Session::new("launch".into(), cwd, History::default(), Beside::new(&[])));
         self.perform_idle(&nowhere, &self.brain.on_launch());
     }
 
@@ -105,10 +108,13 @@ impl AcpAgent {
             "session/new" => return self.new_session(id, params),
             "session/load" => return self.load(id, params),
             "session/resume" if self.brain.about().resume => self.resume(params),
+            "session/fork" if self.brain.about().fork => self.fork(params),
             "session/close" => self.close(params),
             "session/set_mode" => self.set_mode(params),
             "session/set_config_option" => self.set_config_option(params),
             "_session/steering" if self.brain.about().steering => self.steer(params),
+            "_liminal/task" => self.act_on_task(params),
+            "_liminal/mcp" => self.act_on_server(params),
             "session/prompt" => return self.prompt(id, params),
             _ => {
                 let mut refusal = refused(METHOD_NOT_FOUND, "Method not found");
@@ -150,6 +156,9 @@ impl AcpAgent {
         let mut session = json!({"close": {}});
         if about.resume {
             session["resume"] = json!({});
+        }
+        if about.fork {
+            session["fork"] = json!({});
         }
         let methods: Vec<Value> = about
             .auth_methods
@@ -221,11 +230,22 @@ impl AcpAgent {
         Ok(self.state_of(&session))
     }
 
+    /// Another session with everything that this one has.
+    fn fork(&self, params: &Value) -> Result<Value, Failure> {
+        let history = self.known(params)?.history();
+        let session = self.take_up(&mint::uuid(), place(params)?, history);
+        self.store.write(&session.id, &session.history());
+        let mut result = self.state_of(&session);
+        result["sessionId"] = json!(session.id);
+        Ok(result)
+    }
+
     fn close(&self, params: &Value) -> Result<Value, Failure> {
         let session = self.session(params)?;
         session.cancel();
         // A closed session can be loaded again, even if nothing is stored on disk.
-        self.lock_sessions().insert(session.id.clone(), session.closed());
+        self.lock_sessions()
+            .insert(session.id.clone(), session.closed(Beside::new(&self.brain.about().mcp)));
         Ok(json!({}))
     }
 
@@ -317,6 +337,9 @@ impl AcpAgent {
         if !commands.is_empty() {
             session.update(&self.wire, &turn::commands_update(commands));
         }
+        if session.beside().has_servers() {
+            self.tell_beside(session);
+        }
     }
 
     /// The session to load or resume: from this process, the script, or disk.
@@ -336,7 +359,8 @@ impl AcpAgent {
     }
 
     fn take_up(&self, id: &str, cwd: PathBuf, history: History) -> Arc<Session> {
-        let session = Arc::new(Session::new(id.into(), cwd, history));
+        let beside = Beside::new(&self.brain.about().mcp);
+        let session = Arc::new(Session::new(id.into(), cwd, history, beside));
         self.lock_sessions().insert(id.into(), Arc::clone(&session));
         session
     }

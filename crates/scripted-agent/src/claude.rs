@@ -3,7 +3,7 @@
 //! One thread reads and answers control requests; another performs the turns, one after the other.
 
 mod arguments;
-mod clock;
+mod beside;
 mod ending;
 mod ledger;
 mod message;
@@ -23,6 +23,7 @@ use std::thread;
 
 use serde_json::{Map, Value, json};
 
+use crate::beside::Beside;
 use crate::brain::{Brain, Prompt};
 use crate::cancel::Cancel;
 use crate::engine::{Performance, say_on_stderr};
@@ -61,6 +62,7 @@ struct State {
     /// Messages for the running turn that it has not read yet.
     handed: Vec<Value>,
     options: ClaudeOptions,
+    beside: Beside,
 }
 
 #[derive(Default)]
@@ -92,7 +94,8 @@ impl ClaudeAgent {
         let ledger = Ledger::resumed(past.cost);
         let options = ClaudeOptions::new(brain.about(), arguments.mode.as_deref());
         let (turns, handed) = (past.turns, Vec::new());
-        let state = State { ledger, turns, running: None, handed, options };
+        let beside = Beside::new(&brain.about().mcp);
+        let state = State { ledger, turns, running: None, handed, options, beside };
         Ok(Arc::new(Self {
             brain,
             wire,
@@ -175,6 +178,15 @@ impl ClaudeAgent {
                     self.send(json!({
                         "type": "system", "subtype": "status", "status": null, "permissionMode": mode,
                     }));
+                }
+            }
+            Some(subtype) if ClaudeAgent::has_beside(subtype) => {
+                match self.act_beside(subtype, request) {
+                    Ok(response) => self.reply(id, &response),
+                    Err(error) => self.wire.message(&json!({
+                        "type": "control_response",
+                        "response": {"subtype": "error", "request_id": id, "error": error},
+                    })),
                 }
             }
             subtype => {
@@ -317,7 +329,7 @@ impl ClaudeAgent {
             "subtype": "init",
             "cwd": self.cwd,
             "tools": ["Task", "AskUserQuestion", "Bash", "Edit", "Read", "TodoWrite", "Write"],
-            "mcp_servers": [],
+            "mcp_servers": self.lock().beside.for_claude()["mcpServers"],
             "model": self.lock().options.resolved_model(about),
             "permissionMode": self.mode(),
             "slash_commands": commands,

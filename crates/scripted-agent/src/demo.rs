@@ -12,7 +12,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::brain::{Brain, Prompt};
-use crate::script::{About, AgentOption, SlashCommand, Step, Steps, UsageFact, act};
+use crate::script::{
+    About, AgentOption, ScriptedServer, SlashCommand, Step, Steps, UsageFact, act,
+};
 use acts::Acts;
 use wish::Wish;
 
@@ -38,6 +40,7 @@ impl Demo {
                 ("compact", "Replaces the conversation so far by a summary"),
                 ("plan", "Work along a plan"),
                 ("edit", "Change a file, after asking"),
+                ("background", "Start a task that runs beside the conversation"),
                 ("form", "Ask you to fill in a form"),
                 ("diff", "Show a change"),
                 ("think", "Think aloud before answering"),
@@ -49,6 +52,7 @@ impl Demo {
             })
             .to_vec(),
             options: options(),
+            mcp: servers(),
             ..About::default()
         };
         Self { about, acts: Acts::new(pace) }
@@ -88,6 +92,7 @@ impl Brain for Demo {
             Wish::Diff => acts.diff(),
             Wish::Colours => acts.colours(),
             Wish::Picture => acts.picture(),
+            Wish::Background => acts.background(prompt.turn),
             Wish::Remind => acts.remind(),
             Wish::Wait => acts.wait(),
             Wish::Fail => acts.fail(),
@@ -120,6 +125,18 @@ fn options() -> Vec<AgentOption> {
     let effort = [("low", "Low"), ("medium", "Medium"), ("high", "High")];
     let effort = AgentOption::new("effort", "Effort", "thought_level", &effort);
     vec![mode, model, effort, AgentOption::new("concise", "Concise", "other", &[])]
+}
+
+/// One that works and one that doesn't. Neither has a process: the demo needs nothing installed.
+fn servers() -> Vec<ScriptedServer> {
+    let server = |name: &str, tools, error: Option<&str>| ScriptedServer {
+        name: name.into(),
+        tools,
+        config: serde_json::Value::Null,
+        error: error.map(str::to_owned),
+    };
+    let error = "This server of the demo never starts, so that you can see how that looks.";
+    vec![server("almanac", 3, None), server("oracle", 0, Some(error))]
 }
 
 /// Where the demo keeps its conversations: `LIMINAL_DEMO_DIR`, else the user's state directory.

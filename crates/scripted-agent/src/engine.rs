@@ -168,6 +168,12 @@ impl<'a> Performance<'a> {
             Step::Stderr(line) => say_on_stderr(line),
             Step::Title(title) => self.face.title(title),
             Step::Usage(usage) => self.face.usage(usage),
+            Step::Task(task) => self.face.task(task),
+            Step::TaskEnd(id) => {
+                if !self.face.task_end(id) {
+                    return Flow::End(End::Stop("end_turn".into()));
+                }
+            }
             Step::SubAgent(sub) => {
                 self.face.under(Some(&sub.under));
                 let flow = self.all(&sub.steps);

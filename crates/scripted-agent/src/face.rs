@@ -4,7 +4,9 @@ use std::io;
 
 use serde_json::Value;
 
-use crate::script::{Ask, FileDiff, Image, PlanEntry, Question, Tool, ToolEnd, UsageFact};
+use crate::script::{
+    Ask, FileDiff, Image, PlanEntry, Question, TaskStart, Tool, ToolEnd, UsageFact,
+};
 use crate::wire::Wire;
 
 /// One turn of one session, in one of the two protocols.
@@ -37,6 +39,9 @@ pub(crate) trait Face {
 
     fn title(&mut self, title: &str);
     fn usage(&mut self, usage: &UsageFact);
+    fn task(&mut self, task: &TaskStart);
+    /// Returns whether it ran until now.
+    fn task_end(&mut self, id: &str) -> bool;
     /// Everything from here on belongs to a sub-agent of this call; `None` ends that.
     fn under(&mut self, call: Option<&str>);
     fn api_retry(&mut self, attempt: u32, of: u32);

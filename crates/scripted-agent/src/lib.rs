@@ -5,10 +5,12 @@
 //! crates.
 
 mod acp;
+mod beside;
 mod brain;
 mod cancel;
 #[cfg(feature = "claude")]
 mod claude;
+mod clock;
 mod command;
 mod demo;
 mod engine;
@@ -23,6 +25,6 @@ pub use program::agent_main;
 pub use script::{
     About, Act, AgentOption, Ask, Branches, Choice, Chopped, Crash, Failure, FileDiff, Flood,
     Image, PlanEntry, PlanStatus, Question, ReadFile, Replay, Rule, Run, RunBy, SayWords, Script,
-    ScriptBuilder, SeededSession, SessionMode, SlashCommand, Step, Steps, SubAgent, Tool, ToolEnd,
-    ToolOutput, UsageFact, When, WriteFile, act, answered, script,
+    ScriptBuilder, ScriptedServer, SeededSession, SessionMode, SlashCommand, Step, Steps, SubAgent,
+    TaskStart, Tool, ToolEnd, ToolOutput, UsageFact, When, WriteFile, act, answered, script,
 };

@@ -9,12 +9,14 @@ mod step;
 
 use serde::{Deserialize, Serialize};
 
-pub use about::{About, AgentOption, Choice, Replay, SeededSession, SessionMode, SlashCommand};
+pub use about::{
+    About, AgentOption, Choice, Replay, ScriptedServer, SeededSession, SessionMode, SlashCommand,
+};
 pub use builder::{Act, Branches, ScriptBuilder, Steps, act, answered, script};
 pub use step::{
     Ask, Chopped, Crash, Failure, FileDiff, Flood, Image, PlanEntry, PlanStatus, Question,
-    ReadFile, Run, RunBy, SayWords, Step, SubAgent, Tool, ToolEnd, ToolOutput, UsageFact,
-    WriteFile,
+    ReadFile, Run, RunBy, SayWords, Step, SubAgent, TaskStart, Tool, ToolEnd, ToolOutput,
+    UsageFact, WriteFile,
 };
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -1,6 +1,9 @@
 //! The ACP provider against a real agent process.
 
 #[cfg(test)]
+#[path = "support/chat.rs"]
+mod chat;
+#[cfg(test)]
 #[path = "acp/files_and_commands.rs"]
 mod files_and_commands;
 #[cfg(test)]

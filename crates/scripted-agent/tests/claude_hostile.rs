@@ -1,7 +1,9 @@
-//! We can still talk to a Claude Code that gets every field of its messages wrong, one after the other.
+//! We can still chat to a Claude Code that gets every field of its messages wrong, one after the other.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
+#[path = "support/chat.rs"]
+mod chat;
 #[path = "support/claude.rs"]
 mod claude;
 
@@ -79,12 +81,12 @@ async fn a_claude_that_gets_every_field_wrong_is_still_one_to_talk_to() {
     let nonsense = lines.iter().fold(nonsense, |script, line| script.raw(line));
     let script = nonsense.say("still here").on_prompt("well?").say("I am well").build();
     let stage = Stage::scripted(&script, Pace::default());
-    let mut talk = stage.create().await.unwrap();
-    talk.send("go").await.unwrap();
-    talk.sees("still here").await;
-    assert!(talk.is_alive());
+    let mut chat = stage.create().await.unwrap();
+    chat.send("go").await;
+    chat.sees("still here").await;
+    assert!(chat.is_alive());
     // Its messages about turns are not reliable, so this may have to be stopped first.
-    let _nothing_runs = talk.cancel().await;
-    talk.send("well?").await.unwrap();
-    talk.sees("I am well").await;
+    let _nothing_runs = chat.cancel().await;
+    chat.send("well?").await;
+    chat.sees("I am well").await;
 }

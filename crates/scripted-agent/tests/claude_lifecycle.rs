@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
+#[path = "support/chat.rs"]
+mod chat;
 #[path = "support/claude.rs"]
 mod claude;
 #[path = "support/processes.rs"]
@@ -10,7 +12,8 @@ mod processes;
 
 use std::time::Duration;
 
-use claude::{Ended, Pace, Place, Stage};
+use chat::Chat;
+use claude::{Pace, Place, Stage};
 use liminal_agents::{CliProvider, History, ProviderError};
 use liminal_contract::{AgentStatus, ErrorCode, OutcomeBy};
 use liminal_scripted_agent::{Steps, act, answered, script};
@@ -30,18 +33,18 @@ async fn a_session_lives_from_create_to_kill_and_leaves_nothing() {
         .say_prompt()
         .build();
     let stage = Stage::scripted(&script, Pace::default());
-    let mut talk = stage.create().await.unwrap();
-    assert!(talk.is_alive());
-    let turn = talk.send("who").await.unwrap();
-    assert!(matches!(talk.send("again").await, Err(ProviderError::Busy { .. })));
-    assert_eq!(talk.ends(&turn).await, Ended::Completed);
+    let mut chat = stage.create().await.unwrap();
+    assert!(chat.is_alive());
+    let turn = chat.send("who").await;
+    assert!(matches!(chat.try_send("again").await, Err(ProviderError::Busy { .. })));
+    assert_eq!(chat.end_of(&turn).await.how, "completed");
     let pid = pid(&stage);
-    assert_eq!(talk.ask("hello").await, Ended::Completed);
+    assert_eq!(chat.asks("hello").await.how, "completed");
 
-    stage.provider.kill_session(&talk.id).await.unwrap();
-    assert!(!talk.is_alive());
+    stage.provider.kill_session(&chat.id).await.unwrap();
+    assert!(!chat.is_alive());
     processes::are_gone(&[pid]).await;
-    let error = talk.send("anybody?").await.unwrap_err();
+    let error = chat.try_send("anybody?").await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::SessionNotFound);
 }
 
@@ -96,18 +99,19 @@ async fn a_crash_ends_the_turn_keeps_its_words_and_the_next_message_resumes() {
         .say_prompt()
         .build();
     let stage = Stage::scripted(&script, Pace::default());
-    let mut talk = stage.create().await.unwrap();
-    assert_eq!(talk.ask("before").await, Ended::Completed);
-    let Ended::Failed(code, words) = talk.ask("crash").await else { panic!("it must fail") };
-    assert_eq!(code, "PROCESS_CRASH");
+    let mut chat = stage.create().await.unwrap();
+    assert_eq!(chat.asks("before").await.how, "completed");
+    let end = chat.asks("crash").await;
+    let (code, words) = (end.how, end.words);
+    assert_eq!(code, "ProcessCrash");
     assert!(words.contains("exit code 9"), "{words}");
-    talk.left().await;
-    assert!(talk.texts().contains(&"half a wo".to_owned()));
-    assert!(!talk.is_alive());
+    chat.sees_it_leave().await;
+    assert!(chat.texts().contains(&"half a wo".to_owned()));
+    assert!(!chat.is_alive());
     stage.status_is(AgentStatus::Disconnected).await;
 
-    assert_eq!(talk.ask("after").await, Ended::Completed);
-    talk.sees("after").await;
+    assert_eq!(chat.asks("after").await.how, "completed");
+    chat.sees("after").await;
     assert_eq!(
         *stage.statuses.lock().unwrap(),
         [
@@ -130,19 +134,19 @@ async fn a_crash_voids_the_open_question_and_so_does_the_end_of_the_session() {
         .ask("c", answered("allow", act().say("Made.")))
         .build();
     let stage = Stage::scripted(&script, Pace::default());
-    let mut talk = stage.create().await.unwrap();
-    let turn = talk.send("go").await.unwrap();
-    let (item, _) = talk.asked().await;
+    let mut chat = stage.create().await.unwrap();
+    let turn = chat.send("go").await;
+    let (item, _) = chat.asked().await;
     processes::signal(pid(&stage), rustix::process::Signal::KILL);
-    assert!(matches!(talk.ends(&turn).await, Ended::Failed(code, _) if code == "PROCESS_CRASH"));
-    assert_eq!(talk.outcome(&item), Some((None, OutcomeBy::AgentLeft)));
-    assert!(matches!(talk.answer(&item, "allow").await, Err(ProviderError::PermissionClosed)));
+    assert_eq!(chat.end_of(&turn).await.how, "ProcessCrash");
+    assert_eq!(chat.outcome(&item), Some((None, OutcomeBy::AgentLeft)));
+    assert!(matches!(chat.answer(&item, "allow").await, Err(ProviderError::PermissionClosed)));
 
-    let turn = talk.send("go").await.unwrap();
-    let (item, _) = talk.asked().await;
-    stage.provider.kill_session(&talk.id).await.unwrap();
-    assert_eq!(talk.ends(&turn).await, Ended::Cancelled);
-    assert!(matches!(talk.answer(&item, "allow").await, Err(ProviderError::PermissionClosed)));
+    let turn = chat.send("go").await;
+    let (item, _) = chat.asked().await;
+    stage.provider.kill_session(&chat.id).await.unwrap();
+    assert_eq!(chat.end_of(&turn).await.how, "cancelled");
+    assert!(matches!(chat.answer(&item, "allow").await, Err(ProviderError::PermissionClosed)));
 }
 
 #[tokio::test]
@@ -157,16 +161,16 @@ async fn an_agent_that_does_not_stop_is_ended_and_resumed_and_the_user_is_told()
         .build();
     let pace = Pace { interrupt: Duration::from_millis(300), ..Pace::default() };
     let stage = Stage::scripted(&script, pace);
-    let mut talk = stage.create().await.unwrap();
-    assert_eq!(talk.ask("first").await, Ended::Completed);
-    let turn = talk.send("stubborn").await.unwrap();
-    talk.sees("never").await;
-    let error = talk.cancel().await.unwrap_err();
+    let mut chat = stage.create().await.unwrap();
+    assert_eq!(chat.asks("first").await.how, "completed");
+    let turn = chat.send("stubborn").await;
+    chat.sees("never").await;
+    let error = chat.cancel().await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::InterruptFailed);
-    assert_eq!(talk.ends(&turn).await, Ended::Cancelled);
-    assert!(talk.notices()[0].contains("did not stop in time"));
-    assert!(talk.is_alive(), "started again");
-    assert_eq!(talk.ask("second").await, Ended::Completed);
+    assert_eq!(chat.end_of(&turn).await.how, "cancelled");
+    assert!(chat.notices()[0].contains("did not stop in time"));
+    assert!(chat.is_alive(), "started again");
+    assert_eq!(chat.asks("second").await.how, "completed");
     stage.provider.shutdown().await;
 }
 
@@ -181,17 +185,17 @@ async fn a_restart_ends_a_process_that_only_hangs_and_the_session_goes_on() {
         .say_prompt()
         .build();
     let stage = Stage::scripted(&script, Pace::default());
-    let mut talk = stage.create().await.unwrap();
-    let turn = talk.send("hang").await.unwrap();
-    talk.sees("Wait").await;
+    let mut chat = stage.create().await.unwrap();
+    let turn = chat.send("hang").await;
+    chat.sees("Wait").await;
     let hung = pid(&stage);
 
-    stage.provider.reconnect(Some(&talk.id)).await.unwrap();
-    assert!(matches!(talk.ends(&turn).await, Ended::Failed(code, _) if code == "PROCESS_CRASH"));
+    stage.provider.reconnect(Some(&chat.id)).await.unwrap();
+    assert_eq!(chat.end_of(&turn).await.how, "ProcessCrash");
     processes::are_gone(&[hung]).await;
-    assert!(talk.is_alive());
-    assert_eq!(talk.ask("again").await, Ended::Completed);
-    talk.sees("again").await;
+    assert!(chat.is_alive());
+    assert_eq!(chat.asks("again").await.how, "completed");
+    chat.sees("again").await;
     assert_eq!(
         *stage.statuses.lock().unwrap(),
         [
@@ -211,12 +215,12 @@ async fn a_reconnect_of_all_starts_every_session_that_crashed_and_no_other() {
     let stage = Stage::scripted(&script.build(), Pace::default());
     let mut crashed = [stage.create().await.unwrap(), stage.create().await.unwrap()];
     let mut well = stage.create().await.unwrap();
-    assert_eq!(well.ask("who").await, Ended::Completed);
+    assert_eq!(well.asks("who").await.how, "completed");
     let before = pid(&stage);
     stage.provider.reconnect(None).await.unwrap();
-    for talk in &mut crashed {
-        assert!(matches!(talk.ask("crash").await, Ended::Failed(..)));
-        talk.left().await;
+    for chat in &mut crashed {
+        assert_eq!(chat.asks("crash").await.how, "ProcessCrash");
+        chat.sees_it_leave().await;
     }
     while stage
         .statuses
@@ -229,11 +233,11 @@ async fn a_reconnect_of_all_starts_every_session_that_crashed_and_no_other() {
     {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    assert!(crashed.iter().all(|talk| !talk.is_alive()));
+    assert!(crashed.iter().all(|chat| !chat.is_alive()));
 
     stage.provider.reconnect(None).await.unwrap();
-    assert!(crashed.iter().all(claude::Talk::is_alive));
-    assert_eq!(well.ask("who").await, Ended::Completed);
+    assert!(crashed.iter().all(Chat::is_alive));
+    assert_eq!(well.asks("who").await.how, "completed");
     assert_eq!(pid(&stage), before, "it was not touched");
     stage.provider.shutdown().await;
 }
@@ -249,9 +253,9 @@ async fn noise_between_the_lines_harms_nobody() {
         .say("b")
         .build();
     let stage = Stage::scripted(&script, Pace::default());
-    let mut talk = stage.create().await.unwrap();
-    assert_eq!(talk.ask("go").await, Ended::Completed);
-    assert_eq!(talk.texts().concat(), "ab");
+    let mut chat = stage.create().await.unwrap();
+    assert_eq!(chat.asks("go").await.how, "completed");
+    assert_eq!(chat.texts().concat(), "ab");
     stage.provider.shutdown().await;
 }
 
@@ -266,22 +270,22 @@ async fn an_idle_process_is_stopped_but_not_while_a_question_is_open() {
         .build();
     let pace = Pace { idle: Duration::from_millis(150), ..Pace::default() };
     let stage = Stage::scripted(&script, pace);
-    let mut talk = stage.create().await.unwrap();
-    let turn = talk.send("ask").await.unwrap();
-    let (item, _) = talk.asked().await;
+    let mut chat = stage.create().await.unwrap();
+    let turn = chat.send("ask").await;
+    let (item, _) = chat.asked().await;
     // Another session, started later and idle from the start, is stopped in the meantime.
     let other = stage.create().await.unwrap();
     stage.status_is(AgentStatus::Idle).await;
     assert!(!other.is_alive());
-    assert!(talk.is_alive());
-    talk.answer(&item, "allow").await.unwrap();
-    assert_eq!(talk.ends(&turn).await, Ended::Completed);
-    while talk.is_alive() {
+    assert!(chat.is_alive());
+    chat.answer(&item, "allow").await.unwrap();
+    assert_eq!(chat.end_of(&turn).await.how, "completed");
+    while chat.is_alive() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    assert!(!talk.left, "it did not leave, it rests");
-    assert_eq!(talk.ask("more").await, Ended::Completed);
-    assert!(talk.is_alive());
+    assert!(chat.left.is_empty(), "it did not leave, it rests");
+    assert_eq!(chat.asks("more").await.how, "completed");
+    assert!(chat.is_alive());
     stage.provider.shutdown().await;
 }
 
@@ -290,14 +294,14 @@ async fn a_session_is_read_without_a_process_and_taken_up_by_the_next_message() 
     let script = script().on_any_prompt().say_prompt().build();
     let stage = Stage::scripted(&script, Pace::default());
     let mut live = stage.create().await.unwrap();
-    assert_eq!(live.ask("remember me").await, Ended::Completed);
+    assert_eq!(live.asks("remember me").await.how, "completed");
     stage.provider.kill_session(&live.id).await.unwrap();
 
     let mut read = stage.load(live.id.local(), History::All).await.unwrap();
-    read.told().await;
+    read.is_told_the_history().await;
     assert!(!read.is_alive());
     assert_eq!(read.texts(), ["remember me", "remember me"]);
-    assert_eq!(read.ask("go on").await, Ended::Completed);
+    assert_eq!(read.asks("go on").await.how, "completed");
     assert!(read.is_alive());
 
     // A session that is lost says so; one that never had a message simply starts.
@@ -307,7 +311,7 @@ async fn a_session_is_read_without_a_process_and_taken_up_by_the_next_message() 
         Err(ProviderError::SessionUnknown { .. })
     ));
     let mut begun = stage.load(&nobody, History::Known).await.unwrap();
-    assert_eq!(begun.ask("hello").await, Ended::Completed);
+    assert_eq!(begun.asks("hello").await.how, "completed");
     for odd in ["../x", "a/b", ".."] {
         let load = liminal_agents::LoadSession {
             session_id: live.id.clone(),
@@ -315,6 +319,7 @@ async fn a_session_is_read_without_a_process_and_taken_up_by_the_next_message() 
             project_dir: stage.place.project(),
             history: History::All,
             options: Vec::new(),
+            fork: None,
         };
         assert!(matches!(
             stage.provider.load_session(load).await,
@@ -335,22 +340,22 @@ async fn a_refusal_and_a_policy_are_told_apart() {
         )
         .build();
     let stage = Stage::scripted(&script, Pace::default());
-    let mut talk = stage.create().await.unwrap();
-    let turn = talk.send("one").await.unwrap();
-    let (item, ask) = talk.asked().await;
+    let mut chat = stage.create().await.unwrap();
+    let turn = chat.send("one").await;
+    let (item, ask) = chat.asked().await;
     let auto = liminal_agents::auto_answer(&ask).unwrap();
-    stage.provider.answer(&talk.id, &item, auto, OutcomeBy::Policy).await.unwrap();
-    assert_eq!(talk.ends(&turn).await, Ended::Completed);
-    assert_eq!(talk.outcome(&item), Some((Some("allow".to_owned()), OutcomeBy::Policy)));
+    stage.provider.answer(&chat.id, &item, auto, OutcomeBy::Policy).await.unwrap();
+    assert_eq!(chat.end_of(&turn).await.how, "completed");
+    assert_eq!(chat.outcome(&item), Some((Some("allow".to_owned()), OutcomeBy::Policy)));
 
-    let turn = talk.send("two").await.unwrap();
-    let (item, _) = talk.asked().await;
-    talk.answer(&item, "deny").await.unwrap();
-    assert_eq!(talk.ends(&turn).await, Ended::Completed);
-    assert_eq!(talk.outcome(&item), Some((Some("deny".to_owned()), OutcomeBy::User)));
-    let calls = talk.calls();
+    let turn = chat.send("two").await;
+    let (item, _) = chat.asked().await;
+    chat.answer(&item, "deny").await.unwrap();
+    assert_eq!(chat.end_of(&turn).await.how, "completed");
+    assert_eq!(chat.outcome(&item), Some((Some("deny".to_owned()), OutcomeBy::User)));
+    let calls = chat.calls();
     assert_eq!((calls[0].1.refused, calls[1].1.refused), (None, Some(true)));
-    assert_eq!(talk.texts(), ["Clean.", "Then not."]);
+    assert_eq!(chat.texts(), ["Clean.", "Then not."]);
     stage.provider.shutdown().await;
 }
 
@@ -372,12 +377,12 @@ async fn ten_sessions_at_the_same_instant_all_answer_and_a_shutdown_ends_them_al
     );
     let mut all = <[_; 10]>::from(talks).map(Result::unwrap);
     let mut turns = Vec::new();
-    for talk in &all {
-        turns.push(talk.send("hi").await.unwrap());
+    for chat in &mut all {
+        turns.push(chat.send("hi").await);
     }
-    for (talk, turn) in all.iter_mut().zip(&turns) {
-        assert_eq!(talk.ends(turn).await, Ended::Completed);
+    for (chat, turn) in all.iter_mut().zip(&turns) {
+        assert_eq!(chat.end_of(turn).await.how, "completed");
     }
     stage.provider.shutdown().await;
-    assert!(all.iter().all(|talk| !talk.is_alive()));
+    assert!(all.iter().all(|chat| !chat.is_alive()));
 }

@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may")]
 #![allow(dead_code, reason = "the harness is shared with stories that need more of it")]
 
+#[path = "support/chat.rs"]
+mod chat;
 #[path = "support/real.rs"]
 mod real_agent;
 #[path = "acp/support.rs"]
@@ -85,7 +87,7 @@ async fn codex_asks_and_does_what_it_was_told() {
     chat.send(ASKED_FOR).await;
     chat.sees("May I ").await;
     assert!(!app.file("made-by-tool.txt").exists());
-    chat.answer("t1:ask:0", Some("allow_once")).await.unwrap();
+    chat.answer("t1:ask:0", "allow_once").await.unwrap();
     assert_eq!(chat.turn_ends().await.how, "completed");
     assert!(app.file("made-by-tool.txt").exists());
     let said = chat.transcript();
@@ -98,7 +100,7 @@ async fn codex_asks_and_does_what_it_was_told() {
         chat.items.iter().any(|item| item.item_id.as_str() == "t2:ask:0")
     })
     .await;
-    chat.answer("t2:ask:0", Some("cancel")).await.unwrap();
+    chat.answer("t2:ask:0", "cancel").await.unwrap();
     assert_eq!(chat.turn_ends().await.how, "cancelled");
     assert!(!app.file("made-by-tool.txt").exists());
     assert!(chat.transcript().contains("failed refused"), "{}", chat.transcript());
@@ -188,7 +190,7 @@ async fn codex_takes_a_message_in_the_middle_of_its_words() {
     let mut chat = app.create().await;
     chat.send("FAKE:LONG 200 20").await;
     chat.sees("word3 ").await;
-    chat.provider.steer(&chat.id, "m1", "FAKE:TEXT Steered.").await.unwrap();
+    chat.provider.steer(&chat.id, "m1", &"FAKE:TEXT Steered.".into()).await.unwrap();
     assert_eq!(chat.turn_ends().await.how, "completed");
     let said = chat.transcript();
     let at = |text: &str| said.find(text).unwrap_or_else(|| panic!("no {text}: {said}"));

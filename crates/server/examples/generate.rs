@@ -97,7 +97,10 @@ fn record(session: &SessionId, number: usize) -> Result<SessionRecord, Box<dyn s
         policy: None,
         title_by: None,
         worktree: None,
+        directory: None,
         counts: None,
+        branch: None,
+        newer: None,
         other: serde_json::Map::new(),
     })
 }

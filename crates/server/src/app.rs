@@ -24,7 +24,7 @@ use crate::projects::Projects;
 use crate::providers;
 use crate::search::Search;
 use crate::sessions::{AtWork, NowRequests, SessionService, Surroundings, Unread, start_now};
-use crate::store::{ChoicesFile, RefsFile, SessionsFile, TrustFile};
+use crate::store::{ChoicesFile, ComparisonsFile, RefsFile, SessionsFile, TrustFile};
 use crate::workspaces::Workspaces;
 
 /// The running program.
@@ -65,6 +65,7 @@ impl App {
         let sessions = Arc::new(SessionsFile::open(data_dir, &journal));
         let trust = Arc::new(TrustFile::open(data_dir));
         let choices = ChoicesFile::open(data_dir);
+        let comparisons = ComparisonsFile::open(data_dir);
         let refs = RefsFile::open(data_dir);
         let logins = Logins::open(data_dir);
         let troubles = [
@@ -72,6 +73,7 @@ impl App {
             sessions.trouble(),
             trust.trouble(),
             choices.trouble(),
+            comparisons.trouble(),
             refs.trouble(),
             logins.trouble(),
         ];
@@ -104,6 +106,7 @@ impl App {
         let (statuses, changes) = mpsc::unbounded_channel();
         let registry = providers::register(&catalogue, config, data_dir, &guard, &statuses, &trust);
         let outside = Outside::new(&catalogue, data_dir);
+        let workspaces = Workspaces::beside(data_dir, guard.clone());
         let agents = Agents::new(catalogue, guard);
         agents.follow(changes, hub.clone());
 
@@ -112,13 +115,14 @@ impl App {
             journal,
             attachments: Arc::new(Attachments::open(data_dir)),
             changes: file_changes.clone(),
-            workspaces: Workspaces::beside(data_dir),
+            workspaces,
             trust,
             search,
             hub: hub.clone(),
             projects: projects.clone(),
             sessions,
             choices,
+            comparisons,
             refs,
             registry,
             policy: config.permissions,

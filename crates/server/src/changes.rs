@@ -1,42 +1,66 @@
 //! What changed in the directory that a session works in, for people to review, and the checkpoints that tell.
 //!
 //! A checkpoint is a git tree. Its objects are in a directory per session, below `checkpoints` in the data directory;
-//! the journal knows the trees. Nothing here writes into a repository.
+//! the journal knows the trees. Only `acts` writes into a repository or its files.
 
+mod acts;
+mod comments;
 mod kept;
 mod scope;
 mod shown;
+mod survey;
 
 use std::path::{Path, PathBuf};
 
-use liminal_contract::{ChangeCounts, ChangeScope, ErrorCode, ServerMessage, SessionId};
+use liminal_contract::{
+    ChangeCounts, ChangeScope, ChangedFile, Comment, ErrorCode, ServerMessage, SessionId,
+    WorkspaceKind,
+};
 use liminal_git::{Checkpoint, GitError, Repository, Tree};
 use liminal_render::DiffView;
 
 use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::one_at_a_time::OneAtATime;
+pub use acts::{ActDone, ActPlace, Plan, Settled, root_of};
+pub use comments::message as comments_message;
 use kept::Kept;
+use scope::Found;
 use shown::{Shown, listed, shown};
+pub use survey::{Look, Survey};
 
 /// Reads changes, in one call at a time per directory: git reads the same files for each.
 pub struct Changes {
     reading: OneAtATime,
+    pace: survey::Pace,
+    /// The working trees that acts change.
+    writing: OneAtATime,
     kept: Kept,
     journal: Journal,
 }
 
 /// Where a session works.
+#[derive(Debug, Clone)]
 pub struct Place {
+    pub kind: WorkspaceKind,
     pub directory: PathBuf,
     /// The branch that its worktree was made from.
     pub base: Option<String>,
 }
 
+/// What is known of a session's changes beside the files.
+#[derive(Debug, Default)]
+pub struct Beside {
+    pub comments: Vec<Comment>,
+    /// Other sessions in the same directory, with their titles.
+    pub others: Vec<(SessionId, String)>,
+}
+
 impl Changes {
     pub fn new(data_dir: &Path, journal: Journal) -> Self {
-        let kept = Kept::below(data_dir);
-        Self { reading: OneAtATime::default(), kept, journal }
+        let (reading, pace) = (OneAtATime::default(), survey::Pace::default());
+        let writing = OneAtATime::default();
+        Self { reading, writing, pace, kept: Kept::below(data_dir), journal }
     }
 
     /// Keeps the state of the files in a session's directory.
@@ -55,6 +79,17 @@ impl Changes {
         taken
     }
 
+    /// Whether a state can be compared with others.
+    pub async fn knows(
+        &self,
+        session: &SessionId,
+        directory: &Path,
+        state: &Tree,
+    ) -> Result<bool, Failure> {
+        let repository = Repository::at(directory).await?;
+        Ok(repository.checkpoints(&self.kept.of(session)).await?.has(state).await?)
+    }
+
     /// Removes a session's checkpoints.
     pub async fn forget(&self, session: &SessionId) {
         let store = self.kept.of(session);
@@ -62,8 +97,17 @@ impl Changes {
         self.kept.remove(&store).await;
     }
 
+    /// How many bytes the checkpoints of all sessions take. With `most`, that is what they may take from now on.
+    pub async fn storage(&self, most: Option<u64>) -> Result<ServerMessage, Failure> {
+        let (bytes, most) = self.kept.measured(most).await.map_err(|error| {
+            let what = format!("The checkpoints could not be measured: {error}.");
+            Failure::new(ErrorCode::InternalError, what)
+        })?;
+        Ok(ServerMessage::ChangesStorage { bytes, most })
+    }
+
     /// How much a session changed, up to this state: its branch in a worktree, else the files that its calls named.
-    pub async fn count(
+    async fn count(
         &self,
         session: &SessionId,
         directory: &Path,
@@ -89,6 +133,7 @@ impl Changes {
         place: &Place,
         session_id: SessionId,
         scope: ChangeScope,
+        beside: Beside,
     ) -> Result<ServerMessage, Failure> {
         let _one_at_a_time = self.reading.turn(&place.directory).await;
         let found = self.find(&place.directory, &session_id, &scope, place.base.as_deref()).await?;
@@ -98,6 +143,9 @@ impl Changes {
         for file in &mut files {
             file.meanwhile = !found.is_named(&file.path);
         }
+        self.name_others(&found, &mut files, &beside.others).await?;
+        let moved = comments::moved(&found.repository, &beside.comments).await;
+        let others = beside.others.into_iter().map(|(_, title)| title).collect();
         Ok(ServerMessage::ChangesList {
             session_id,
             scope,
@@ -106,9 +154,31 @@ impl Changes {
             base: found.base,
             state: found.state.map(|tree| tree.as_str().to_owned()),
             notes: found.notes,
+            moved,
+            others,
             files,
             more: found.changes.more,
         })
+    }
+
+    /// Says which of the files that this agent didn't name another session's agent did.
+    async fn name_others(
+        &self,
+        found: &Found,
+        files: &mut [ChangedFile],
+        others: &[(SessionId, String)],
+    ) -> Result<(), Failure> {
+        if !files.iter().any(|file| file.meanwhile) {
+            return Ok(());
+        }
+        for (id, title) in others {
+            let id = id.clone();
+            let texts = self.journal.read(move |reader| reader.calls(&id, None)).await?;
+            for file in files.iter_mut().filter(|file| file.meanwhile && file.by.is_none()) {
+                file.by = found.are_named_in(&texts, &file.path).then(|| title.clone());
+            }
+        }
+        Ok(())
     }
 
     /// The difference in one file. The path is looked up among the changes, so no other file can be named.

@@ -78,5 +78,7 @@ pub fn shown(details: Details) -> Details {
         path: details.path.as_deref().map(visible),
         interrupted: details.interrupted,
         resets_at: details.resets_at,
+        conflicts: details.conflicts.map(|them| them.iter().map(|path| visible(path)).collect()),
+        undo: details.undo,
     }
 }

@@ -7,7 +7,7 @@ mod index;
 mod walk;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 pub use index::Found;
@@ -23,6 +23,9 @@ const FRESH: Duration = Duration::from_secs(2);
 
 /// A walk that took less is repeated before the answer instead of behind it.
 const QUICK: Duration = Duration::from_millis(10);
+
+/// How long the first key waits for a walk.
+const FIRST_KEY: Duration = Duration::from_millis(12);
 
 /// How long a walk may take before the user hears of it.
 const LONGEST_WALK: Duration = Duration::from_secs(10);
@@ -63,9 +66,10 @@ impl Files {
     pub fn find(&self, root: &Path, query: &str, limit: usize) -> Found {
         let Some(kept) = self.kept(root) else {
             if query.is_empty() {
-                // The first key: what is at the top is known at once, the rest when the next key comes.
-                self.walk_behind(root);
-                return Index::of(walk::top(root)).find(query, limit);
+                // The first key: if the walk takes longer, what is at the top has to do until the next key comes.
+                let walked = self.walk_behind(root).recv_timeout(FIRST_KEY);
+                let index = walked.unwrap_or_else(|_slow| Arc::new(Index::of(walk::top(root))));
+                return index.find(query, limit);
             }
             return self.walk(root).find(query, limit);
         };
@@ -76,7 +80,7 @@ impl Files {
             return self.walk(root).find(query, limit);
         }
         if !kept.is_walking {
-            self.walk_behind(root);
+            let _not_waited_for = self.walk_behind(root);
         }
         kept.index.find(query, limit)
     }
@@ -103,12 +107,16 @@ impl Files {
         index
     }
 
-    fn walk_behind(&self, root: &Path) {
+    fn walk_behind(&self, root: &Path) -> mpsc::Receiver<Arc<Index>> {
         if let Some(kept) = self.lock().iter_mut().find(|kept| kept.root == root) {
             kept.is_walking = true;
         }
         let (files, root) = (self.clone(), root.to_owned());
-        std::thread::spawn(move || files.walk(&root));
+        let (walked, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            let _nobody_waits = walked.send(files.walk(&root));
+        });
+        receiver
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Kept>> {

@@ -4,7 +4,9 @@
 //! waiting for more. Readers have separate connections, so that opening a history never waits for a commit. The
 //! journal knows rows; `sessions` knows what they mean. Nothing is rendered here.
 
+mod acts;
 mod attached;
+mod branch;
 mod checkpoint;
 mod checkpoints;
 mod examine;
@@ -30,6 +32,8 @@ use liminal_contract::SessionId;
 use rusqlite::Connection;
 use tokio::sync::watch;
 
+pub use acts::{ActRow, ActState};
+pub use branch::{Branch, Cut};
 pub use examine::{Examined, copy, examine};
 pub use glance::Glance;
 pub use health::Health;
@@ -89,6 +93,11 @@ impl Journal {
     /// `sessions.json` has the list up to this version, so the journal no longer has to keep it.
     pub fn unlist(&self, version: u64) {
         let _writer_ended = self.writer.send(write::Order::Unlist { version });
+    }
+
+    /// Makes a session from the beginning of another one.
+    pub fn branch(&self, branch: Branch, committed: Committed) {
+        let _writer_ended = self.writer.send(write::Order::Branch { branch, committed });
     }
 
     /// Permanently deletes a session and all its rows.

@@ -5,6 +5,7 @@
 mod complete;
 mod path;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -27,6 +28,9 @@ pub struct ProjectsFile {
     /// Kept, so that adding the directory again restores the same id and its sessions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     removed: Vec<Project>,
+    /// The command that is run in each new worktree of a project.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    setup: BTreeMap<ProjectId, String>,
 }
 
 impl Document for ProjectsFile {
@@ -109,6 +113,24 @@ impl Projects {
             Ok(true) => Ok(project),
             Ok(false) | Err(_) => Err(ProjectError::Gone { path: project.path }),
         }
+    }
+
+    /// The command that is run in each new worktree of a project.
+    pub fn setup(&self, id: &ProjectId) -> Option<String> {
+        self.0.look(|file| file.setup.get(id).cloned()).ok().flatten()
+    }
+
+    /// Sets that command; an empty one means none. Waits until it is on disk.
+    pub async fn set_setup(&self, id: ProjectId, command: String) -> Result<(), ProjectError> {
+        let change = move |file: &mut ProjectsFile| {
+            if command.is_empty() {
+                file.setup.remove(&id);
+            } else {
+                file.setup.insert(id, command);
+            }
+            Ok(())
+        };
+        self.0.change(change, |()| {}).await
     }
 
     /// Makes the directory a project. `tell` runs once it is on disk, in order with other changes.

@@ -6,14 +6,17 @@
 //! `recorder` (with `transcript`) and `facts`. `view` turns items of the journal into the form browsers get. Nothing
 //! here knows a socket or a wire format.
 
+mod acting;
 mod aside;
 mod attaching;
 mod clock;
+mod comparing;
 mod export;
 mod facts;
 mod failures;
 mod news;
 mod now;
+mod offer;
 mod open;
 mod output;
 mod pace;
@@ -23,6 +26,7 @@ mod registry;
 mod service;
 mod session;
 mod silence;
+mod snippet;
 mod task;
 mod tie;
 mod title;
@@ -32,14 +36,15 @@ mod unread;
 mod view;
 mod workspace;
 
+pub use comparing::{NewCompare, Others};
 pub use export::Format;
 pub use now::{NowRequest, NowRequests, start as start_now};
 pub use output::Output;
 pub use pace::AtWork;
 pub use registry::Handed;
-pub use service::{AgentsLeft, Send, SessionService, Surroundings};
+pub use service::{AgentsLeft, Branching, Send, SessionService, Start, Surroundings};
 pub use session::{Open, Reply as TaskReply, Sent};
-pub use task::{OptionChange, SessionRequest};
+pub use task::SessionRequest;
 pub use unread::Unread;
 
 pub use crate::workspaces::Wanted;

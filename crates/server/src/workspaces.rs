@@ -1,12 +1,16 @@
 //! Worktrees: checkouts that sessions have to themselves.
 //!
 //! They are beside the data directory, not in it, so that deleting the data directory loses no work. A worktree is
-//! made once and belongs to one session.
+//! made once and belongs to one session. `setup` runs the command that prepares a new one.
+
+mod setup;
 
 use std::path::{Path, PathBuf};
 
+use liminal_agents::process::GuardCommand;
 use liminal_contract::{ErrorCode, Project, ServerMessage, Worktree};
 use liminal_git::{Bases, Repository};
+use tokio::sync::Mutex;
 
 use crate::failure::Failure;
 
@@ -15,8 +19,14 @@ const PREFIX: &str = "liminal/";
 /// In characters.
 const LONGEST_NAME: usize = 60;
 
+pub use setup::Ended;
+
 pub struct Workspaces {
     directory: PathBuf,
+    /// Ends setup commands.
+    guard: GuardCommand,
+    /// Two worktrees that are made at the same time need two names.
+    making: Mutex<()>,
 }
 
 /// What the user wants a worktree to be.
@@ -25,21 +35,30 @@ pub struct Wanted {
     pub name: Option<String>,
     /// Whether to copy what is not committed.
     pub bring: bool,
+    /// Absent: the project's; empty: none.
+    pub setup: Option<String>,
 }
 
 impl Workspaces {
-    pub fn beside(data_dir: &Path) -> Self {
-        Self { directory: directory(data_dir) }
+    pub fn beside(data_dir: &Path, guard: GuardCommand) -> Self {
+        Self { directory: directory(data_dir), guard, making: Mutex::default() }
     }
 
-    pub async fn offer(&self, project: Project) -> Result<ServerMessage, Failure> {
+    /// What a worktree can be made from. `setup` is the project's.
+    pub async fn offer(
+        &self,
+        project: Project,
+        setup: Option<String>,
+    ) -> Result<ServerMessage, Failure> {
         let repository = Repository::at(Path::new(&project.path)).await?;
         let Bases { current, branches, uncommitted } = repository.bases().await?;
-        Ok(ServerMessage::WorkspaceOffer { project_id: project.id, current, branches, uncommitted })
+        let project_id = project.id;
+        Ok(ServerMessage::WorkspaceOffer { project_id, current, branches, uncommitted, setup })
     }
 
     /// Makes a worktree. If that fails, nothing of it is left.
     pub async fn make(&self, project: &Project, wanted: Wanted) -> Result<Worktree, Failure> {
+        let _one_at_a_time = self.making.lock().await;
         let repository = Repository::at(Path::new(&project.path)).await?;
         let current = repository.branch().await?;
         let is_current = wanted.base.is_none() || wanted.base == current;
@@ -49,26 +68,40 @@ impl Workspaces {
         }
         let (path, branch) = self.free(&repository, project, wanted.name.as_deref()).await?;
         let base = wanted.base.or(current);
-        let unwritable = |error: std::io::Error| {
-            let what = format!("{} could not be created: {error}", self.directory.display());
-            Failure::new(ErrorCode::GitFailed, what)
-        };
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(unwritable)?;
+        if let Err(error) = repository.add_worktree(&path, &branch, base.as_deref()).await {
+            let _not_empty = std::fs::remove_dir(&path);
+            return Err(error.into());
         }
-        repository.add_worktree(&path, &branch, base.as_deref()).await?;
         let filled = async {
             if wanted.bring {
                 repository.bring_uncommitted(&path).await?;
             }
             repository.include_ignored(&path).await
         };
-        let worktree = Worktree { path: path.to_string_lossy().into_owned(), branch, base };
-        if let Err(error) = filled.await {
+        let below = below(&repository, project);
+        let worktree = Worktree { path: path.to_string_lossy().into_owned(), branch, base, below };
+        let filled = match filled.await {
+            Ok(()) => make_place(&worktree),
+            Err(error) => Err(error.into()),
+        };
+        if let Err(failure) = filled {
             self.discard(project, &worktree).await;
-            return Err(error.into());
+            return Err(failure);
         }
         Ok(worktree)
+    }
+
+    /// Makes a worktree again whose directory vanished.
+    pub async fn renew(&self, project: &Project, worktree: &Worktree) -> Result<(), Failure> {
+        let path = Path::new(&worktree.path);
+        if path.exists() {
+            let what = format!("{} exists. Move it away first.", worktree.path);
+            return Err(Failure::new(ErrorCode::GitFailed, what));
+        }
+        let repository = Repository::at(Path::new(&project.path)).await?;
+        repository.renew_worktree(path, &worktree.branch, worktree.base.as_deref()).await?;
+        repository.include_ignored(path).await?;
+        make_place(worktree)
     }
 
     /// Removes a worktree that was just made, and its branch: no session got to work there.
@@ -90,28 +123,73 @@ impl Workspaces {
         }
         let repository = Repository::at(Path::new(&worktree.path)).await?;
         if repository.branch().await?.as_deref() != Some(worktree.branch.as_str()) {
-            let branch = &worktree.branch;
-            return refused(format!(
-                "The worktree is not on its branch {branch}. Check out that branch there, so that no commit is lost."
-            ));
+            return refused(not_on(&worktree.branch));
         }
-        let lost = repository.only_here(Path::new(&project.path)).await?;
+        match self.only_there(project, worktree).await? {
+            Some(named) => refused(format!(
+                "Commit, move or delete these first, they are only there: {named}."
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Names the first files that would be lost with this worktree; `None` if none would, or if it no longer exists.
+    pub async fn only_there(
+        &self,
+        project: &Project,
+        worktree: &Worktree,
+    ) -> Result<Option<String>, Failure> {
+        if !Path::new(&worktree.path).is_dir() {
+            return Ok(None);
+        }
+        let repository = Repository::at(Path::new(&worktree.path)).await?;
+        let other = Repository::at(Path::new(&project.path)).await?;
+        let lost = repository.only_here(other.root()).await?;
         if lost.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let named: Vec<_> = lost.iter().take(5).map(ToString::to_string).collect();
         let more = if lost.len() > named.len() { " and more" } else { "" };
-        let named = liminal_render::visible(&named.join(", "));
-        refused(format!("Commit, move or delete these first, they are only there: {named}{more}."))
+        Ok(Some(format!("{}{more}", liminal_render::visible(&named.join(", ")))))
+    }
+
+    /// Commits what is not committed to the worktree's branch.
+    pub async fn commit(&self, worktree: &Worktree, message: &str) -> Result<(), Failure> {
+        if !Path::new(&worktree.path).is_dir() {
+            return Ok(());
+        }
+        let repository = Repository::at(Path::new(&worktree.path)).await?;
+        if repository.branch().await?.as_deref() != Some(worktree.branch.as_str()) {
+            return Err(Failure::new(ErrorCode::GitFailed, not_on(&worktree.branch)));
+        }
+        Ok(repository.commit_all(message).await?)
+    }
+
+    /// The branch that worktrees are made from, if there is one: `asked`, or the current one.
+    pub async fn base(
+        &self,
+        project: &Project,
+        asked: Option<String>,
+    ) -> Result<Option<String>, Failure> {
+        let repository = Repository::at(Path::new(&project.path)).await?;
+        let Some(asked) = asked else { return Ok(repository.branch().await?) };
+        if !repository.has_branch(&asked).await? {
+            let what = format!("There is no branch {asked}. Choose another to start from.");
+            return Err(Failure::new(ErrorCode::GitFailed, what));
+        }
+        Ok(Some(asked))
     }
 
     /// Removes a worktree without uncommitted files. Its branch stays.
     pub async fn remove(&self, project: &Project, worktree: &Worktree) -> Result<(), Failure> {
+        if !Path::new(&worktree.path).is_dir() {
+            return Ok(());
+        }
         let repository = Repository::at(Path::new(&project.path)).await?;
         Ok(repository.remove_worktree(Path::new(&worktree.path)).await?)
     }
 
-    /// A directory and a branch that don't exist yet.
+    /// A directory, which is made so that nobody else takes it, and a branch that doesn't exist yet.
     async fn free(
         &self,
         repository: &Repository,
@@ -123,15 +201,44 @@ impl Workspaces {
         let name = name.unwrap_or_else(|| format!("work-{}", &random[..6]));
         let project = Some(slug(&project.name)).filter(|name| !name.is_empty());
         let below = self.directory.join(project.as_deref().unwrap_or("project"));
+        std::fs::create_dir_all(&below).map_err(|error| unwritable(&below, &error))?;
         for n in 1_u32.. {
             let name = if n == 1 { name.clone() } else { format!("{name}-{n}") };
             let (path, branch) = (below.join(&name), format!("{PREFIX}{name}"));
-            if !path.exists() && !repository.has_branch(&branch).await? {
-                return Ok((path, branch));
+            if repository.has_branch(&branch).await? {
+                continue;
+            }
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok((path, branch)),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(unwritable(&path, &error)),
             }
         }
         Err(Failure::unexpected())
     }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    let what = format!("{} could not be created: {error}", path.display());
+    Failure::new(ErrorCode::GitFailed, what)
+}
+
+fn not_on(branch: &str) -> String {
+    format!(
+        "The worktree is not on its branch {branch}. Check out that branch there, so that no commit is lost."
+    )
+}
+
+/// The project's directory may have no file that git knows.
+fn make_place(worktree: &Worktree) -> Result<(), Failure> {
+    let place = worktree.directory();
+    std::fs::create_dir_all(&place).map_err(|error| unwritable(&place, &error))
+}
+
+/// The project's directory, from the repository's topmost one.
+fn below(repository: &Repository, project: &Project) -> Option<String> {
+    let below = Path::new(&project.path).strip_prefix(repository.root()).ok()?.to_str()?;
+    (!below.is_empty()).then(|| below.to_owned())
 }
 
 /// Every worktree that exists, whether or not its session does.

@@ -1,6 +1,8 @@
 //! Facts: things an agent reports about a session beside the conversation. They don't go through the processor.
 
-use liminal_contract::{Asks, SessionOption, SlashCommand, Steers, Usage, UsageLimit};
+use liminal_contract::{
+    AgentTask, Asks, McpServer, SessionOption, SlashCommand, Steers, Usage, UsageLimit,
+};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +22,18 @@ pub enum SessionFact {
     /// Whether a prompt may contain pictures.
     TakesPictures(bool),
     Steers(Steers),
+    /// What runs beside the conversation. Replaces the whole list.
+    Tasks(Vec<AgentTask>),
+    /// The agent's version.
+    Version(String),
+    /// Whose account it uses, for the user.
+    Account(String),
+    /// Replaces the whole list.
+    Mcp {
+        servers: Vec<McpServer>,
+        /// They can be reconnected and switched on and off.
+        controls: bool,
+    },
     /// The agent's new id for the session.
     AgentRef(String),
     /// How far the agent's own history goes, so that additions from elsewhere can be told apart from ours.

@@ -153,6 +153,9 @@ pub enum SourcePart {
         old: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         new: Option<String>,
+        /// The line of the file that both begin at, counted from 1. Absent: the first one, or not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        line: Option<u32>,
     },
     /// A change as hunks, if the agent sends only those.
     Hunks { path: String, hunks: Vec<Hunk> },

@@ -8,7 +8,7 @@ use agent_client_protocol_schema::v1::{
     AuthCapabilities, BooleanConfigOptionCapabilities, ClientCapabilities,
     ClientSessionCapabilities, CompactionCapabilities, ElicitationCapabilities,
     ElicitationFormCapabilities, ElicitationUrlCapabilities, FileSystemCapabilities,
-    Implementation, InitializeRequest, InitializeResponse, NoticeCapabilities,
+    Implementation, InitializeRequest, InitializeResponse, McpCapabilities, NoticeCapabilities,
     SessionConfigOptionsCapabilities,
 };
 use liminal_contract::{AuthMethod, CliType, SessionId};
@@ -16,7 +16,7 @@ use liminal_contract::{AuthMethod, CliType, SessionId};
 use super::envelope::RpcError;
 use super::login::{Logins, quoted_command};
 use crate::ProviderError;
-use crate::catalogue::{AgentEntry, Processes, Speaks};
+use crate::catalogue::{AgentEntry, McpServers, Processes, Speaks};
 use crate::process::Launch;
 
 /// An agent as the catalogue has it.
@@ -35,6 +35,8 @@ pub struct AcpAgent {
     /// Whether it may run commands through us.
     pub terminal: bool,
     pub processes: Processes,
+    /// Servers of tools that it gets with each session.
+    pub mcp: McpServers,
 }
 
 /// How long to wait for an agent.
@@ -78,8 +80,12 @@ pub(crate) struct Offers {
     pub resume: bool,
     pub close: bool,
     pub takes: Takes,
+    /// `session/fork`, of whole sessions.
+    pub fork: bool,
     /// `_session/steering`.
     pub steering: bool,
+    pub mcp: McpCapabilities,
+    pub version: Option<String>,
     pub logins: Logins,
 }
 
@@ -104,6 +110,7 @@ impl AcpAgent {
             fs: options.fs,
             terminal: options.terminal,
             processes: options.processes,
+            mcp: options.mcp.clone(),
         })
     }
 
@@ -148,6 +155,7 @@ impl AcpAgent {
         let broken = |what| ProviderError::Protocol { name: self.name.clone(), what };
         let logins = Logins::read(&answer, &self.launch);
         let steering = answer["_meta"]["steering"]["supported"] == true;
+        let fork = answer["agentCapabilities"]["sessionCapabilities"]["fork"].is_object();
         let answer: InitializeResponse = serde_json::from_value(answer)
             .map_err(|error| broken(format!("its answer to initialize is invalid ({error})")))?;
         if answer.protocol_version != ProtocolVersion::V1 {
@@ -157,6 +165,7 @@ impl AcpAgent {
             )));
         }
         let capabilities = answer.agent_capabilities;
+        let version = answer.agent_info.map(|info| info.version);
         Ok(Offers {
             load: capabilities.load_session,
             resume: capabilities.session_capabilities.resume.is_some(),
@@ -165,7 +174,10 @@ impl AcpAgent {
                 pictures: capabilities.prompt_capabilities.image,
                 resources: capabilities.prompt_capabilities.embedded_context,
             },
+            fork,
             steering,
+            mcp: capabilities.mcp_capabilities,
+            version,
             logins,
         })
     }
@@ -195,7 +207,7 @@ impl AcpAgent {
         if error.code == RpcError::AUTH_REQUIRED {
             self.auth_required(&error.words(), methods)
         } else {
-            otherwise(error.words())
+            otherwise(self.mcp.secrets().scrub(&error.words()))
         }
     }
 }

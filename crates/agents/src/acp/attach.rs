@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent_client_protocol_schema::v1::{
-    AuthenticateRequest, LoadSessionRequest, NewSessionRequest,
+    AuthenticateRequest, LoadSessionRequest, McpServer, NewSessionRequest,
 };
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
@@ -18,11 +18,9 @@ pub(crate) async fn make(
     link: &Arc<Link>,
     new: NewSession,
 ) -> Result<ProviderSession, ProviderError> {
-    let request = NewSessionRequest::new(new.project_dir.clone());
-    let limit = link.shared.patience.session;
-    let mut made = link.make_session(&request, new.clone(), limit).await;
+    let mut made = request_new(link, new.clone()).await;
     if has_logged_in(link, made.as_ref().err()).await {
-        made = link.make_session(&request, new, limit).await;
+        made = request_new(link, new).await;
     }
     let CreatedSession { session, output } = made.map_err(|error| {
         let refused = |words| ProviderError::SessionRefused { words, stderr_tail: String::new() };
@@ -31,6 +29,22 @@ pub(crate) async fn make(
     session.set_options().await;
     let (session_id, agent_ref) = (session.id.clone(), session.agent_ref.clone());
     Ok(ProviderSession { session_id, agent_ref, output })
+}
+
+async fn request_new(link: &Arc<Link>, new: NewSession) -> Result<CreatedSession, NoAnswer> {
+    let limit = link.shared.patience.session;
+    let Some(fork) = &new.fork else {
+        let request = NewSessionRequest::new(new.project_dir.clone()).mcp_servers(servers(link));
+        return link.make_session("session/new", &request, new, limit).await;
+    };
+    if !link.offers().fork {
+        let words = format!("{} can't fork a session.", link.shared.agent.name);
+        return Err(NoAnswer::Refused(RpcError::new(RpcError::METHOD_NOT_FOUND, words)));
+    }
+    // The same params as for `load`.
+    let request = LoadSessionRequest::new(fork.agent_ref.clone(), new.project_dir.clone())
+        .mcp_servers(servers(link));
+    link.make_session("session/fork", &request, new, limit).await
 }
 
 /// Whether to ask again: the agent wanted a login that needs nothing from the user, and now has it.
@@ -143,15 +157,22 @@ async fn load(
 ) -> Result<Value, NoAnswer> {
     // The history may come before the answer.
     session.attach(link, Some(history));
-    let request = LoadSessionRequest::new(session.agent_ref.clone(), session.project_dir.clone());
+    let request = LoadSessionRequest::new(session.agent_ref.clone(), session.project_dir.clone())
+        .mcp_servers(servers(link));
     link.request("session/load", &request, link.shared.patience.session).await
 }
 
 async fn resume(link: &Arc<Link>, session: &Session) -> Result<Value, NoAnswer> {
     session.attach(link, Some(HistoryWanted::No));
     // The same params as for `load`: the type for `resume` omits an empty `mcpServers`, which agents require.
-    let request = LoadSessionRequest::new(session.agent_ref.clone(), session.project_dir.clone());
+    let request = LoadSessionRequest::new(session.agent_ref.clone(), session.project_dir.clone())
+        .mcp_servers(servers(link));
     link.request("session/resume", &request, link.shared.patience.session).await
+}
+
+/// The MCP servers of `agents.json` that this agent can use.
+fn servers(link: &Link) -> Vec<McpServer> {
+    link.shared.agent.mcp.for_agent(&link.offers().mcp)
 }
 
 /// Some agents replay the history only after their answer. It is complete after some silence, and must be complete

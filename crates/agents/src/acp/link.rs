@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use agent_client_protocol_schema::v1::RequestId;
 use liminal_contract::{OptionValue, SessionId, TurnId};
+use liminal_stream::SessionFact;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -89,6 +90,8 @@ pub(crate) struct Link {
     /// Requests being served, by the agent's ids.
     pub serving: Mutex<HashMap<RequestId, AbortHandle>>,
     pub shared: Arc<Shared>,
+    /// Whose account the agent uses, once it said so.
+    account: Mutex<Option<String>>,
     early: Mutex<EarlyUpdates>,
     over: AtomicBool,
 }
@@ -114,6 +117,7 @@ impl Link {
             budget: Budget::default(),
             serving: Mutex::default(),
             shared,
+            account: Mutex::default(),
             early: Mutex::default(),
             over: AtomicBool::new(false),
         };
@@ -123,6 +127,16 @@ impl Link {
     /// Empty before the handshake.
     pub fn offers(&self) -> Offers {
         self.offers.get().cloned().unwrap_or_default()
+    }
+
+    /// What every session of this process can say about its agent.
+    pub fn about(&self) -> Vec<SessionFact> {
+        let (offers, mcp) = (self.offers(), &self.shared.agent.mcp);
+        let account = self.account.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let servers = mcp.shown(&offers.mcp);
+        let mcp = (!servers.is_empty()).then_some(SessionFact::Mcp { servers, controls: false });
+        let version = offers.version.map(SessionFact::Version);
+        version.into_iter().chain(account.map(SessionFact::Account)).chain(mcp).collect()
     }
 
     /// Waits for the answer, up to `limit`.
@@ -137,16 +151,17 @@ impl Link {
         self.await_answer(id, answer, limit).await
     }
 
-    /// Creates a session, waiting up to `limit`.
+    /// Creates a session by `session/new` or `session/fork`, waiting up to `limit`.
     pub async fn make_session(
         &self,
+        method: &str,
         params: &impl Serialize,
         new: NewSession,
         limit: Duration,
     ) -> Result<CreatedSession, NoAnswer> {
         let (reply, answer) = oneshot::channel();
         self.early().making += 1;
-        match self.send("session/new", params, Waiter::Session { new, reply }) {
+        match self.send(method, params, Waiter::Session { new, reply }) {
             Ok(id) => self.await_answer(id, answer, limit).await,
             Err(error) => {
                 self.made();
@@ -264,6 +279,19 @@ impl Link {
                     self.withdrawn(&request_id);
                 }
             }
+            "_auth/status_update" => {
+                let told: Value = serde_json::from_str(params.get()).unwrap_or_default();
+                let text = |key: &str| told["authStatus"][key].as_str().map(str::to_owned);
+                let (Some(label), detail) = (text("label"), text("detail")) else { return };
+                let account = match detail {
+                    Some(detail) => format!("{label} ({detail})"),
+                    None => label,
+                };
+                *self.account.lock().unwrap_or_else(PoisonError::into_inner) = Some(account);
+                for session in self.shared.all() {
+                    session.say_about(self);
+                }
+            }
             // Agents send many notifications of their own; that is normal.
             method => {
                 let (agent, raw) = (&self.shared.agent.name, cut(params.get()));
@@ -359,9 +387,8 @@ impl Link {
         new: NewSession,
     ) -> Result<CreatedSession, NoAnswer> {
         let agent_ref = answer.get("sessionId").and_then(Value::as_str).map(str::to_owned);
-        let agent_ref = agent_ref.ok_or_else(|| {
-            NoAnswer::Nonsense("its answer to session/new has no session id".to_owned())
-        })?;
+        let agent_ref = agent_ref
+            .ok_or_else(|| NoAnswer::Nonsense("its answer has no session id".to_owned()))?;
         let id = new.session_id.unwrap_or_else(|| self.shared.agent.session_id(Some(&agent_ref)));
         let (session, output) =
             self.shared.add(id, agent_ref, new.project_dir, (Vec::new(), new.chosen));

@@ -7,8 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use agent_client_protocol_schema::v1::CloseSessionRequest;
 use async_trait::async_trait;
 use liminal_contract::{
-    AgentStatus, Answer, CliType, ItemId, OptionValue, OutcomeBy, SessionId, TurnId,
+    AgentStatus, Answer, CliType, ItemId, McpAct, OptionValue, OutcomeBy, SessionId, TaskAct,
+    TurnId,
 };
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -16,15 +18,15 @@ use tokio::time::timeout;
 use super::agent::{AcpAgent, Patience};
 use super::attach;
 use super::connect::Starter;
-use super::link::Link;
+use super::link::{Link, NoAnswer};
 use super::session::{HistoryWanted, Session};
 use super::shared::Shared;
 use crate::catalogue::Processes;
 use crate::lifecycle::{Connect, Keeper, Timing};
 use crate::process::{GuardCommand, Stop};
 use crate::{
-    AgentPrompt, CliProvider, History, LoadSession, NewSession, ProviderError, ProviderSession,
-    StatusChange,
+    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, NewSession, ProviderError,
+    ProviderSession, StatusChange, TaskOutput,
 };
 
 #[derive(Clone)]
@@ -142,6 +144,33 @@ impl AcpProvider {
         session.detach(&link);
     }
 
+    /// A request of ours beside ACP (docs/agents.md), only to an agent that reported tasks or servers.
+    async fn extra(
+        &self,
+        method: &str,
+        session: &SessionId,
+        mut params: Value,
+    ) -> Result<Value, ProviderError> {
+        let session = self.session(session)?;
+        let name = &self.agent.name;
+        let link = session.talk.keeper().connected();
+        let link = link.filter(|link| session.talk.generation() == Some(link.generation));
+        let Some(link) = link else {
+            let words = format!("{name} isn't running. Send a message to start it.");
+            return Err(ProviderError::AgentFailed { words });
+        };
+        params["sessionId"] = json!(session.agent_ref);
+        let answer = link.request(method, &params, self.host.patience.session).await;
+        answer.map_err(|error| match error {
+            NoAnswer::Refused(error) => {
+                let words = self.agent.mcp.secrets().scrub(&error.words());
+                ProviderError::AgentFailed { words }
+            }
+            NoAnswer::Left { .. } => session.talk.process_ended(),
+            other => ProviderError::AgentFailed { words: format!("{name}: {other}.") },
+        })
+    }
+
     async fn close(&self, link: &Link, session: &Session) {
         let request = CloseSessionRequest::new(session.agent_ref.clone());
         let limit = self.host.patience.close;
@@ -166,6 +195,7 @@ impl CliProvider for AcpProvider {
             new.session_id.get_or_insert_with(|| self.agent.session_id(None));
         }
         let own = new.session_id.clone();
+        let wanted = std::mem::take(&mut new.wanted);
         let shared = self.process(own.as_ref());
         let made = match shared.link_for(&new.project_dir).await {
             Ok(link) => attach::make(&link, new).await,
@@ -174,7 +204,13 @@ impl CliProvider for AcpProvider {
         if let (Err(_), Some(own)) = (&made, own) {
             self.end_process(&own).await;
         }
-        made
+        let made = made?;
+        let session = self.session(&made.session_id)?;
+        if let Err(error) = session.talk.require_options(wanted, &*session).await {
+            self.kill_session(&made.session_id).await?;
+            return Err(error);
+        }
+        Ok(made)
     }
 
     async fn load_session(&self, load: LoadSession) -> Result<ProviderSession, ProviderError> {
@@ -184,6 +220,17 @@ impl CliProvider for AcpProvider {
             self.end_process(&session_id).await;
         }
         loaded
+    }
+
+    async fn fork_at(
+        &self,
+        _session: &SessionId,
+        agent_ref: &str,
+        place: ForkPlace,
+    ) -> Option<Fork> {
+        // Whether it is offered is known once the agent runs.
+        let whole = Fork { agent_ref: agent_ref.to_owned(), at: None };
+        (place == ForkPlace::End).then_some(whole)
     }
 
     async fn send_message(
@@ -205,9 +252,9 @@ impl CliProvider for AcpProvider {
         &self,
         session: &SessionId,
         message: &str,
-        content: &str,
+        prompt: &AgentPrompt,
     ) -> Result<(), ProviderError> {
-        self.session(session)?.talk.steer(message, content);
+        self.session(session)?.talk.steer(message, prompt);
         Ok(())
     }
 
@@ -241,6 +288,29 @@ impl CliProvider for AcpProvider {
     ) -> Result<(), ProviderError> {
         let session = self.session(session)?;
         session.talk.set_option(id, value, &*session).await
+    }
+
+    async fn act_on_task(
+        &self,
+        session: &SessionId,
+        task: &str,
+        act: TaskAct,
+    ) -> Result<Option<TaskOutput>, ProviderError> {
+        let params = json!({"taskId": task, "act": act});
+        let answer = self.extra("_liminal/task", session, params).await?;
+        let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
+        let cut = answer["truncated"] == true;
+        Ok((act == TaskAct::Output).then(|| TaskOutput { text: text("output"), cut }))
+    }
+
+    async fn act_on_mcp(
+        &self,
+        session: &SessionId,
+        server: &str,
+        act: McpAct,
+    ) -> Result<(), ProviderError> {
+        let params = json!({"server": server, "act": act});
+        self.extra("_liminal/mcp", session, params).await.map(drop)
     }
 
     async fn kill_session(&self, session: &SessionId) -> Result<(), ProviderError> {

@@ -95,8 +95,15 @@ impl Session {
             let pictures = SessionFact::TakesPictures(step.voice.takes.pictures);
             let mut outputs = step.voice.normaliser.facts_at_start(answer);
             outputs.extend([Output::Fact(pictures), Output::Fact(SessionFact::Steers(steers))]);
+            outputs.extend(link.about().into_iter().map(Output::Fact));
             outputs
         });
+    }
+
+    /// Reports the agent's version, account and MCP servers.
+    pub fn say_about(&self, link: &Link) {
+        let about = link.about().into_iter().map(Output::Fact).collect();
+        let _nobody_watches = self.talk.hear(link.generation, LineKind::Fact, None, |_| about);
     }
 
     /// The history is complete.
@@ -205,10 +212,11 @@ impl Session {
             asked.unwrap_or_else(|error| {
                 let (session, raw) = (&self.id, cut(raw.get()));
                 tracing::warn!(%session, ?what, %error, ?raw, "Refused an invalid request");
-                let error = RpcError::new(RpcError::INVALID_PARAMS, error.to_string());
+                let words = error.to_string();
+                let error = RpcError::new(RpcError::INVALID_PARAMS, words.clone());
                 let connection = &link.connection;
                 let _gone_anyway = connection.answer::<()>(request, Err(error), step.charge.take());
-                Vec::new()
+                step.voice.refused(what, &words, step.at)
             })
         })
     }

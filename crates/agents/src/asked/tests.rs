@@ -69,6 +69,7 @@ fn a_change_stands_for_its_own_arguments_and_hides_no_other() {
         path: "/p/a".to_owned(),
         old: Some("a".to_owned()),
         new: Some("b".to_owned()),
+        line: None,
     };
     let input = json!({"file_path": "/p/a", "old_string": "a", "new_string": "b",
         "replace_all": true, "command": "rm -rf x", "note": "b"});

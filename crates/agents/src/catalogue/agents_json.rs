@@ -9,7 +9,9 @@ use std::time::Duration;
 use liminal_contract::CliType;
 use serde_json::{Map, Value};
 
-use super::{AGENTS_JSON, AcpOptions, AgentEntry, Catalogue, Processes, Speaks, check_program};
+use super::{
+    AGENTS_JSON, AcpOptions, AgentEntry, Catalogue, McpServers, Processes, Speaks, check_program,
+};
 
 /// Adds the file's agents to the catalogue, changes those with a known id, and reports mistakes.
 pub(super) fn apply(bytes: &[u8], catalogue: &mut Catalogue) {
@@ -49,7 +51,7 @@ pub(super) fn apply(bytes: &[u8], catalogue: &mut Catalogue) {
 
 /// A misspelled field must not be ignored silently.
 fn report_unknown(fields: &Map<String, Value>, at: usize, catalogue: &mut Catalogue) {
-    const KNOWN: [&str; 12] = [
+    const KNOWN: [&str; 13] = [
         "id",
         "name",
         "command",
@@ -59,6 +61,7 @@ fn report_unknown(fields: &Map<String, Value>, at: usize, catalogue: &mut Catalo
         "terminal",
         "askMode",
         "processes",
+        "mcpServers",
         "startTimeoutMs",
         "install",
         "login",
@@ -82,6 +85,7 @@ struct Change {
     terminal: Option<bool>,
     ask_mode: Option<String>,
     processes: Option<Processes>,
+    mcp: Option<McpServers>,
     start_timeout: Option<Duration>,
     install: Option<String>,
     login: Option<String>,
@@ -108,6 +112,7 @@ impl Change {
             terminal: flag(fields, "terminal")?,
             ask_mode: text(fields, "askMode")?,
             processes: processes(fields)?,
+            mcp: mcp(fields)?,
             start_timeout: start_timeout(fields)?,
             install: text(fields, "install")?,
             login: text(fields, "login")?,
@@ -151,6 +156,7 @@ impl Change {
             options.terminal = self.terminal.unwrap_or(options.terminal);
             options.ask_mode = self.ask_mode.or(options.ask_mode.take());
             options.processes = self.processes.unwrap_or(options.processes);
+            options.mcp = self.mcp.unwrap_or(mem::take(&mut options.mcp));
         }
         if let Some(name) = self.name {
             entry.name = name;
@@ -184,6 +190,14 @@ fn processes(fields: &Map<String, Value>) -> Result<Option<Processes>, String> {
         Some("shared") => Ok(Some(Processes::Shared)),
         Some("per-session") => Ok(Some(Processes::PerSession)),
         Some(_) => Err("\"processes\" must be \"shared\" or \"per-session\"".into()),
+    }
+}
+
+fn mcp(fields: &Map<String, Value>) -> Result<Option<McpServers>, String> {
+    match fields.get("mcpServers") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Object(servers)) => McpServers::read(servers).map(Some),
+        Some(_) => Err("\"mcpServers\" must be an object of servers".into()),
     }
 }
 

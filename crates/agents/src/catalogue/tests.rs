@@ -106,6 +106,23 @@ fn gemini_reads_and_writes_files_by_itself() {
 }
 
 #[test]
+fn every_known_acp_agent_can_have_a_process_per_session() {
+    let before = read(r#"{"agents":[]}"#);
+    for known in before.entries().iter().filter(|entry| entry.speaks != Speaks::Claude) {
+        let id = known.cli_type.as_str();
+        let text = format!(r#"{{"agents":[{{"id":"{id}","processes":"per-session"}}]}}"#);
+        let catalogue = read(&text);
+        assert_eq!(problems(&catalogue), [""; 0]);
+        let Speaks::Acp(options) = known.speaks.clone() else { panic!("{id} speaks ACP") };
+        let options = AcpOptions { processes: Processes::PerSession, ..options };
+        // An agent that the file names is offered.
+        let speaks = Speaks::Acp(options);
+        let expected = AgentEntry { speaks, always_offered: true, ..known.clone() };
+        assert!(*entry(&catalogue, id) == expected, "{id}: nothing else changes");
+    }
+}
+
+#[test]
 fn any_acp_agent_can_be_added() {
     let catalogue = read(
         r#"{"agents":[{"id":"x","name":"X","command":"/opt/x","args":["acp","-v"],"env":{"K":"V"},
@@ -121,6 +138,7 @@ fn any_acp_agent_can_be_added() {
             terminal: false,
             ask_mode: Some("careful".into()),
             processes: Processes::PerSession,
+            mcp: Default::default(),
         }),
         program: "/opt/x".into(),
         args: vec!["acp".into(), "-v".into()],

@@ -53,8 +53,12 @@ impl Connect for Starter {
         let name = &shared.entry.name;
         let agent_ref = session.agent_ref();
         let known = shared.files.find(&agent_ref).is_some();
-        let conversation =
-            if known { Conversation::Resumed(&agent_ref) } else { Conversation::New(&agent_ref) };
+        // It writes a file only with the first message; until then it has to be told what to remember.
+        let conversation = match &session.fork {
+            _ if known => Conversation::Resumed(&agent_ref),
+            Some(from) => Conversation::Forked { id: &agent_ref, from },
+            None => Conversation::New(&agent_ref),
+        };
         let trusted = shared.trust.is_confirmed(&session.project)
             || trust::brings(&session.project).is_empty();
         let settings = if trusted { Settings::All } else { Settings::User };
@@ -64,7 +68,7 @@ impl Connect for Starter {
 
         let (generation, ready) = (attempt.generation(), AtomicBool::new(false));
         let link = Arc::new(Link { generation, process: process.clone(), ready });
-        let spent = (!known).then_some(0.0);
+        let spent = matches!(conversation, Conversation::New(_)).then_some(0.0);
         let initialized =
             session.talk.attach(generation, false, |voice| voice.attached(stdin, spent));
         let lines = stdout.lines(Budget::default());
@@ -82,6 +86,7 @@ impl Connect for Starter {
                 let settings = session.settings().await.unwrap_or_default();
                 session.talk.say(None, |step| step.voice.normaliser.initialized(said, &settings));
                 session.talk.restore_options(&*session).await;
+                tokio::spawn(Arc::clone(&session).watch_mcp());
                 Ok(link)
             }
             Ok(response) => Err(ProviderError::SessionRefused {
@@ -117,12 +122,19 @@ async fn read_until_gone(session: Arc<Session>, link: Arc<Link>, lines: Lines, a
     session.gone(&link, attempt.was_stopped(), failure);
 }
 
-async fn read(session: &Session, link: &Link, mut lines: Lines) -> ReadEnd {
+async fn read(session: &Arc<Session>, link: &Link, mut lines: Lines) -> ReadEnd {
     let mut noise = Noise::of(&session.shared.entry.name, &link.process);
     loop {
         match lines.next().await {
             Ok(Some(line)) => match Line::parse(&line.bytes) {
-                Ok(parsed) => session.line(link, parsed, line.charge),
+                Ok(parsed) => {
+                    let has_servers =
+                        matches!(&parsed, Line::Init(init) if !init.mcp_servers.is_empty());
+                    session.line(link, parsed, line.charge);
+                    if has_servers {
+                        tokio::spawn(Arc::clone(session).watch_mcp());
+                    }
+                }
                 Err(error) => noise.skipped(&line.bytes, &error.to_string()),
             },
             Ok(None) => return ReadEnd::Eof,

@@ -18,7 +18,10 @@ use super::normalise::{Normaliser, notice};
 use crate::{History, Output};
 
 mod index;
+mod place;
 mod tell;
+
+pub use self::place::record_at;
 
 /// Receives each output and the number of bytes it was read from. Of one record's outputs, the last carries them all.
 pub type Say<'a> = &'a mut dyn FnMut(Output, usize);

@@ -3,7 +3,7 @@
 //! Owns which turn a line belongs to, and how turns begin and end. Does no I/O and never waits: lines for the agent are
 //! handed out as replies. The model's messages are in `blocks`, tool results in `results`.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use liminal_contract::{
@@ -23,6 +23,7 @@ pub use self::results::{is_marker, is_refusal, local_output};
 pub use self::retold::Retold;
 use super::options::Options;
 use super::start::Initialized;
+use super::tasks::Tasks;
 use super::wire::{CanUseTool, Command, CommandLifecycle, Line};
 use crate::conversation::Asks;
 use crate::{Output, modes};
@@ -68,7 +69,9 @@ pub struct Normaliser {
     spent: Option<f64>,
     /// In USD: the cost of what was cleared.
     spent_before: f64,
-    tasks: BTreeMap<String, Task>,
+    tasks: Tasks,
+    /// A background task ended: the reason for the next turn, if the agent begins it.
+    woken_by: Option<Notice>,
     last_record: Option<String>,
 }
 
@@ -114,14 +117,6 @@ struct ApiError {
     wants_login: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Task {
-    /// The turn waits for it.
-    Foreground,
-    /// It continues when the turn ends.
-    Background,
-}
-
 impl Normaliser {
     /// For a session with no output yet. `spent` is its cost so far in USD, if known.
     pub fn new(
@@ -152,7 +147,8 @@ impl Normaliser {
             plan: Plan::default(),
             spent,
             spent_before: 0.0,
-            tasks: BTreeMap::new(),
+            tasks: Tasks::default(),
+            woken_by: None,
             last_record: None,
         }
     }
@@ -174,7 +170,7 @@ impl Normaliser {
 
     /// Whether nothing would be lost if the process ended now.
     pub fn is_idle(&self) -> bool {
-        !self.in_turn() && self.tasks.is_empty() && self.asks.is_empty()
+        !self.in_turn() && !self.tasks.is_any_running() && self.asks.is_empty()
     }
 
     /// Lines to write to the agent.
@@ -185,7 +181,6 @@ impl Normaliser {
     /// A new process takes over. `spent` is where its cost count starts, known only for a new conversation.
     pub fn attach(&mut self, spent: Option<f64>) {
         self.spent = spent;
-        self.tasks.clear();
     }
 
     /// The user's message is on its way; `message` is the id it is sent under.
@@ -229,12 +224,7 @@ impl Normaliser {
             Line::TaskStarted(task) => self.task_started(task),
             Line::TaskUpdated(task) => self.task_updated(&task),
             Line::TaskEnded(task) => self.task_ended(&task),
-            Line::Tasks { tasks } => {
-                self.tasks.retain(|_, task| *task == Task::Foreground);
-                for task in tasks.into_iter().filter(|task| !task.ambient) {
-                    self.tasks.insert(task.task_id, Task::Background);
-                }
-            }
+            Line::Tasks { tasks } => self.tasks.listed(tasks, now),
             Line::Status(status) => self.status(&status),
             Line::Compacted(compacted) => self.compacted(&compacted),
             Line::Cleared => self.cleared(),
@@ -245,6 +235,10 @@ impl Normaliser {
                 self.refused.insert(tool_use_id);
             }
             Line::Quiet => {}
+            // An answer may contain the configuration of MCP servers, which is in no log.
+            Line::Unknown { kind, .. } if kind.starts_with("control_response") => {
+                tracing::info!(kind, "an answer of Claude Code has an unknown shape");
+            }
             Line::Unknown { kind, value } => {
                 tracing::info!(kind, %value, "unknown line from Claude Code");
             }
@@ -252,7 +246,19 @@ impl Normaliser {
         if self.turn.as_ref().is_some_and(|turn| turn.aside) {
             self.close(ResponseStatus::Completed);
         }
+        self.report_tasks();
         std::mem::take(&mut self.outputs)
+    }
+
+    /// The call that started a task.
+    pub fn call_of_task(&self, id: &str) -> Option<String> {
+        self.tasks.call_of(id)
+    }
+
+    fn report_tasks(&mut self) {
+        if let Some(tasks) = self.tasks.news() {
+            self.fact(SessionFact::Tasks(tasks));
+        }
     }
 
     /// The slash commands and options, as the answers to `initialize` and `get_settings` list them.
@@ -261,6 +267,8 @@ impl Normaliser {
         self.options.initialized(said.models, said.current_permission_mode);
         self.options.settings(settings);
         self.fact(SessionFact::Steers(Steers::AfterStep));
+        let about = said.about.into_iter();
+        self.outputs.extend(about.map(Output::Fact));
         self.report_options();
         std::mem::take(&mut self.outputs)
     }
@@ -328,6 +336,9 @@ impl Normaliser {
         self.take_up();
         if self.turn.is_none() {
             self.open_own();
+            if let Some(why) = self.woken_by.take() {
+                self.notice(why);
+            }
         }
     }
 
@@ -352,6 +363,7 @@ impl Normaliser {
             return;
         }
         if let Some(waiting) = self.waiting.take_if(|waiting| !waiting.queued) {
+            self.woken_by = None;
             self.open(waiting.turn, TurnOrigin::User, waiting.cancelling);
             if let Some(turn) = &mut self.turn {
                 turn.message = Some(waiting.message);

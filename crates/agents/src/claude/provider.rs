@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use liminal_contract::{
-    Answer, CliType, ItemId, OptionValue, OutcomeBy, SessionId, Severity, TurnId,
+    Answer, CliType, ItemId, McpAct, OptionValue, OutcomeBy, SessionId, Severity, TaskAct, TurnId,
 };
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use super::history::{Reader, SessionFiles, is_plain_id};
+use super::history::{self, Reader, SessionFiles, is_plain_id};
 use super::normalise::notice;
 use super::session::{Session, Shared};
 use super::start;
@@ -23,8 +23,8 @@ use crate::catalogue::AgentEntry;
 use crate::lifecycle::{Restart, Timing};
 use crate::process::{Budget, GuardCommand, Stop};
 use crate::{
-    AgentPrompt, CliProvider, History, LoadSession, Metered, NewSession, Output, ProviderError,
-    ProviderSession, StatusChange,
+    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, Metered, NewSession, Output,
+    ProviderError, ProviderSession, StatusChange, TaskOutput,
 };
 
 pub struct ClaudeOptions {
@@ -120,10 +120,15 @@ impl CliProvider for ClaudeProvider {
             session_id.clone(),
             agent_ref.clone(),
             new.project_dir,
+            new.fork,
             sender,
             (Vec::new(), new.chosen),
         );
         session.talk.link().await?;
+        if let Err(error) = session.talk.require_options(new.wanted, &*session).await {
+            session.kill(Stop::Gently).await;
+            return Err(error);
+        }
         self.keep(&session);
         session.ask_for_trust();
         Ok(ProviderSession { session_id, agent_ref, output })
@@ -164,11 +169,33 @@ impl CliProvider for ClaudeProvider {
                 load.session_id.clone(),
                 load.agent_ref.clone(),
                 load.project_dir,
+                load.fork,
                 sender,
                 (load.options, Vec::new()),
             )),
         }
         Ok(ProviderSession { session_id: load.session_id, agent_ref: load.agent_ref, output })
+    }
+
+    async fn fork_at(
+        &self,
+        session: &SessionId,
+        agent_ref: &str,
+        place: ForkPlace,
+    ) -> Option<Fork> {
+        if place == ForkPlace::End
+            && let Ok(session) = self.session(session)
+        {
+            // Its last words may not be in the file yet.
+            session.written_to().await;
+        }
+        let (files, agent_ref) = (self.shared.files.clone(), agent_ref.to_owned());
+        let found = tokio::task::spawn_blocking(move || {
+            let path = files.find(&agent_ref)?;
+            let at = history::record_at(&path, &place).ok()??;
+            Some(Fork { agent_ref, at: Some(at) })
+        });
+        found.await.ok().flatten()
     }
 
     async fn send_message(
@@ -184,9 +211,9 @@ impl CliProvider for ClaudeProvider {
         &self,
         session: &SessionId,
         message: &str,
-        content: &str,
+        prompt: &AgentPrompt,
     ) -> Result<(), ProviderError> {
-        self.session(session)?.talk.steer(message, content);
+        self.session(session)?.talk.steer(message, prompt);
         Ok(())
     }
 
@@ -213,6 +240,24 @@ impl CliProvider for ClaudeProvider {
     ) -> Result<(), ProviderError> {
         let session = self.session(session)?;
         session.talk.set_option(id, value, &*session).await
+    }
+
+    async fn act_on_task(
+        &self,
+        session: &SessionId,
+        task: &str,
+        act: TaskAct,
+    ) -> Result<Option<TaskOutput>, ProviderError> {
+        self.session(session)?.act_on_task(task, act).await
+    }
+
+    async fn act_on_mcp(
+        &self,
+        session: &SessionId,
+        server: &str,
+        act: McpAct,
+    ) -> Result<(), ProviderError> {
+        self.session(session)?.act_on_mcp(server, act).await
     }
 
     async fn kill_session(&self, session: &SessionId) -> Result<(), ProviderError> {

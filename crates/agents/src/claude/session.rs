@@ -1,6 +1,7 @@
 //! One session with Claude Code: the shared conversation logic, the question about the project's settings, and the
 //! mark in the agent's history file. The keeper owns the session's process, which no other session uses.
 
+mod beside;
 mod voice;
 
 use std::path::PathBuf;
@@ -11,11 +12,12 @@ use async_trait::async_trait;
 use liminal_contract::{
     AgentStatus, Answer, ItemId, OptionValue, OutcomeBy, SessionId, SessionOption, TurnId,
 };
-use liminal_stream::{AgentError, SessionFact};
+use liminal_stream::{AgentError, HistoryMark, SessionFact};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use self::beside::Beside;
 pub(super) use self::voice::ClaudeVoice;
 use super::connect::{Link, Starter};
 use super::history::{Reader, SessionFiles};
@@ -27,7 +29,7 @@ use crate::catalogue::AgentEntry;
 use crate::conversation::{Conversation, Heard, LineKind, Link as _, NotSet, SetOption};
 use crate::lifecycle::{Keeper, Timing};
 use crate::process::{GuardCommand, Stop};
-use crate::{AgentPrompt, Charge, Metered, Output, ProviderError, StatusChange};
+use crate::{AgentPrompt, Charge, Fork, Metered, Output, ProviderError, StatusChange};
 
 /// Pauses between looks at the agent's file, about 2.5 s in total: nothing reports when it has been written. Its last
 /// record decides whether it is complete, not the time.
@@ -61,7 +63,10 @@ pub(super) struct Session {
     pub id: SessionId,
     pub project: PathBuf,
     pub shared: Arc<Shared>,
+    /// What it was made from.
+    pub fork: Option<Fork>,
     pub talk: Conversation<ClaudeVoice>,
+    beside: Beside,
 }
 
 impl Session {
@@ -71,6 +76,7 @@ impl Session {
         id: SessionId,
         agent_ref: String,
         project: PathBuf,
+        fork: Option<Fork>,
         output: mpsc::UnboundedSender<Metered>,
         options: (Vec<SessionOption>, Vec<(String, OptionValue)>),
     ) -> Arc<Self> {
@@ -86,7 +92,7 @@ impl Session {
             let voice = ClaudeVoice::new(name, normaliser);
             let talk = Conversation::new(name, keeper, voice, output);
             let talk = talk.with_options(options.0, options.1);
-            Self { id, project, shared, talk }
+            Self { id, project, shared, fork, talk, beside: Beside::default() }
         })
     }
 
@@ -177,17 +183,34 @@ impl Session {
         tokio::spawn(self.mark_history(&[]));
     }
 
+    /// The end of the agent's own file, once it holds the last line: looks again as long as the agent may still write.
+    pub async fn written_to(&self) -> Option<HistoryMark> {
+        self.history_end(&WAITS_FOR_FILE).await
+    }
+
     /// Reports where the agent's own file ends, once it holds the last line. The agent writes the file a moment after
     /// its output, hence `waits`; empty when the process has ended and the file is final.
     fn mark_history(
         &self,
         waits: &'static [Duration],
     ) -> impl Future<Output = ()> + Send + 'static + use<> {
+        let (output, end) = (self.talk.listener(), self.history_end(waits));
+        async move {
+            if let (Some(mark), Some(output)) = (end.await, output) {
+                let fact = Output::Fact(SessionFact::HistoryMark(mark));
+                let _session_closed = output.send(Metered { output: fact, charge: None });
+            }
+        }
+    }
+
+    fn history_end(
+        &self,
+        waits: &'static [Duration],
+    ) -> impl Future<Output = Option<HistoryMark>> + Send + 'static + use<> {
         let (agent_ref, last) = self.talk.with(|voice| {
             let last = voice.normaliser.last_record().map(str::to_owned);
             (voice.normaliser.agent_ref().to_owned(), last)
         });
-        let output = self.talk.listener();
         let files = self.shared.files.clone();
         let (session, project) = (self.id.clone(), self.project.clone());
         let look = move || {
@@ -203,18 +226,11 @@ impl Session {
                 if let Ok(Some(mark)) = look().await
                     && last.as_ref().is_none_or(|last| *last == mark.last_id)
                 {
-                    let fact = Output::Fact(SessionFact::HistoryMark(mark));
-                    let said = Metered { output: fact, charge: None };
-                    if let Some(output) = output {
-                        let _session_closed = output.send(said);
-                    }
-                    return;
+                    return Some(mark);
                 }
-                match wait {
-                    Some(wait) => tokio::time::sleep(*wait).await,
-                    None => return,
-                }
+                tokio::time::sleep(*wait?).await;
             }
+            None
         }
     }
 }

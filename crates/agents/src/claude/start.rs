@@ -3,15 +3,16 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use liminal_stream::SessionFact;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::normalise::LOGIN;
 use super::options::Model;
 use super::wire::Command;
-use crate::ProviderError;
 use crate::catalogue::AgentEntry;
 use crate::process::{Exit, Launch};
+use crate::{Fork, ProviderError};
 
 /// Set by Claude Code and its hosts in the processes they start. Any other `CLAUDE_CODE_*` is the user's setting.
 const MARKS: [&str; 9] = [
@@ -48,6 +49,11 @@ pub enum Conversation<'a> {
     /// To be created under this id.
     New(&'a str),
     Resumed(&'a str),
+    /// To be created under this id, with what another one has up to a point.
+    Forked {
+        id: &'a str,
+        from: &'a Fork,
+    },
 }
 
 pub fn launch(
@@ -61,8 +67,13 @@ pub fn launch(
         Settings::User => "--setting-sources=user",
     };
     let which = match conversation {
-        Conversation::New(id) => format!("--session-id={id}"),
-        Conversation::Resumed(id) => format!("--resume={id}"),
+        Conversation::New(id) => vec![format!("--session-id={id}")],
+        Conversation::Resumed(id) => vec![format!("--resume={id}")],
+        Conversation::Forked { id, from } => {
+            let resumed = [format!("--resume={}", from.agent_ref), "--fork-session".to_owned()];
+            let at = from.at.iter().map(|at| format!("--resume-session-at={at}"));
+            resumed.into_iter().chain([format!("--session-id={id}")]).chain(at).collect()
+        }
     };
     let mut launch = entry.launch(project).args([
         "--output-format",
@@ -74,8 +85,8 @@ pub fn launch(
         "--permission-prompt-tool=stdio",
         "--permission-mode=default",
         sources,
-        which.as_str(),
     ]);
+    launch = launch.args(&which);
     launch.env_remove = std::env::vars_os()
         .map(|(name, _value)| name)
         .filter(|name| belongs_to_a_surrounding_session(name))
@@ -107,13 +118,36 @@ pub struct Initialized {
     pub commands: Vec<Command>,
     pub models: Vec<Model>,
     pub current_permission_mode: String,
+    claude_code_version: Option<String>,
     account: Value,
+    /// Its version and account.
+    #[serde(skip)]
+    pub about: Vec<SessionFact>,
 }
 
 impl Initialized {
     /// An unknown shape means no commands, and not known to be logged out.
     pub fn read(response: &Value) -> Self {
-        Self::deserialize(response).unwrap_or_default()
+        let mut said = Self::deserialize(response).unwrap_or_default();
+        let version = said.claude_code_version.take().map(SessionFact::Version);
+        let account = said.account_label().map(SessionFact::Account);
+        said.about.extend(version.into_iter().chain(account));
+        said
+    }
+
+    /// Whose account it uses, or how it is logged in.
+    fn account_label(&self) -> Option<String> {
+        let text = |key: &str| {
+            self.account[key].as_str().filter(|text| !text.is_empty() && *text != "none")
+        };
+        match (text("email"), text("apiKeySource"), text("tokenSource")) {
+            (Some(email), _, _) => match text("subscriptionType") {
+                Some(plan) => Some(format!("{email} ({plan})")),
+                None => Some(email.to_owned()),
+            },
+            (None, Some(source), _) => Some(format!("API key ({source})")),
+            (None, None, source) => source.map(|source| format!("Token ({source})")),
+        }
     }
 
     /// Whether Claude Code reports that nobody is logged in.

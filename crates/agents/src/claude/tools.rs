@@ -116,11 +116,13 @@ pub fn preview(name: &str, input: &Map<String, Value>) -> Option<SourcePart> {
             path: text("file_path")?,
             old: Some(text("old_string")?),
             new: Some(text("new_string")?),
+            line: None,
         }),
         "Write" => Some(SourcePart::Diff {
             path: text("file_path")?,
             old: None,
             new: Some(text("content")?),
+            line: None,
         }),
         "ExitPlanMode" => Some(SourcePart::Text { text: text("plan")? }),
         _ => None,
@@ -240,7 +242,12 @@ fn structured_parts(name: &str, value: &Value) -> Option<Vec<SourcePart>> {
             }
             // A new file has no hunks: all of it is new.
             let new = patched.content.filter(|_| patched.original_file.is_none())?;
-            Some(vec![SourcePart::Diff { path: patched.file_path, old: None, new: Some(new) }])
+            Some(vec![SourcePart::Diff {
+                path: patched.file_path,
+                old: None,
+                new: Some(new),
+                line: None,
+            }])
         }
         "Bash" => {
             let ran = Ran::deserialize(value).ok()?;

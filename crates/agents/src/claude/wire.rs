@@ -191,6 +191,8 @@ pub struct Init {
     pub model: String,
     #[serde(rename = "permissionMode")]
     pub permission_mode: String,
+    /// Whatever is known of its MCP servers here; `mcp_status` has more.
+    pub mcp_servers: Vec<Value>,
 }
 
 /// `stream_event`.

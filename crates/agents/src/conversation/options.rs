@@ -10,7 +10,7 @@ use liminal_stream::SessionFact;
 use tokio::time::timeout;
 
 use super::{Closed, Conversation, Voice};
-use crate::{Output, ProviderError};
+use crate::{OptionChange, Output, ProviderError};
 
 /// How long an agent may take to set an option.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -97,12 +97,14 @@ impl Options {
 
     /// The model first: the other options may depend on it.
     fn to_restore(&self) -> Vec<(String, OptionValue)> {
-        let is_model =
-            |id: &str| self.find(id).is_some_and(|option| option.category == OptionCategory::Model);
         let mut all: Vec<_> =
             self.chosen.iter().map(|(id, value)| (id.clone(), value.clone())).collect();
-        all.sort_by_key(|(id, _)| !is_model(id));
+        all.sort_by_key(|(id, _)| !self.is_model(id));
         all
+    }
+
+    fn is_model(&self, id: &str) -> bool {
+        self.find(id).is_some_and(|option| option.category == OptionCategory::Model)
     }
 }
 
@@ -150,6 +152,24 @@ impl<V: Voice> Conversation<V> {
         let list = if is_alive { state.options.told.clone() } else { Vec::new() };
         let shown = if is_alive { state.options.told(list) } else { state.options.shown() };
         state.send(Output::Fact(SessionFact::Options(shown)), None);
+        Ok(())
+    }
+
+    /// Sets options of a session that was just created. An error leaves the earlier ones set.
+    pub async fn require_options(
+        &self,
+        mut wanted: Vec<OptionChange>,
+        agent: &impl SetOption,
+    ) -> Result<(), ProviderError> {
+        wanted.sort_by_key(|change| !self.state().options.is_model(&change.id));
+        for OptionChange { id, value, confirmed } in wanted {
+            let option = self.state().options.find(&id).cloned();
+            let choice = option.as_ref().and_then(|option| option.choice(&value));
+            if let Some(choice) = choice.filter(|choice| choice.skips_questions && !confirmed) {
+                return Err(ProviderError::OptionUnconfirmed { choice: choice.name.clone() });
+            }
+            self.set_option(&id, value, agent).await?;
+        }
         Ok(())
     }
 

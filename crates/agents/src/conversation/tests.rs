@@ -55,8 +55,13 @@ impl<const RESTARTS: bool> Voice for Fake<RESTARTS> {
         vec![said(turn, begins(TurnOrigin::User)), said(turn, CANCELLED())]
     }
 
-    fn steer(&mut self, _: &str, text: &str, _: Timestamp) -> Result<Vec<Output>, Closed> {
-        self.told.push(format!("steer {text}"));
+    fn steer(
+        &mut self,
+        _: &str,
+        prompt: &AgentPrompt,
+        _: Timestamp,
+    ) -> Result<Vec<Output>, Closed> {
+        self.told.push(format!("steer {}", prompt.text));
         Ok(Vec::new())
     }
 

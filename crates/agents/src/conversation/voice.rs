@@ -34,8 +34,12 @@ pub(crate) trait Voice: Send + 'static {
     fn unsent(&mut self, turn: &TurnId, at: Timestamp) -> Vec<Output>;
 
     /// Hands the agent a message while a turn runs. One that it won't take up comes back as [`Output::Returned`].
-    fn steer(&mut self, message: &str, content: &str, at: Timestamp)
-    -> Result<Vec<Output>, Closed>;
+    fn steer(
+        &mut self,
+        message: &str,
+        prompt: &AgentPrompt,
+        at: Timestamp,
+    ) -> Result<Vec<Output>, Closed>;
 
     /// Tells the agent to stop, and closes its open permissions. If the wire will not report the end of the turn, it
     /// ends here.

@@ -1,10 +1,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use liminal_contract::{Answer, ItemId, OptionValue, OutcomeBy, SessionId, TurnId};
+use liminal_contract::{
+    Answer, ItemId, McpAct, OptionValue, OutcomeBy, SessionId, TaskAct, TurnId,
+};
 
 use super::*;
-use crate::{AgentPrompt, LoadSession, NewSession, ProviderSession};
+use crate::{AgentPrompt, Fork, ForkPlace, LoadSession, NewSession, ProviderSession, TaskOutput};
 
 /// Has only a name and a count of its shutdowns.
 struct Silent {
@@ -31,8 +33,11 @@ impl CliProvider for Silent {
     ) -> Result<(), ProviderError> {
         Ok(())
     }
-    async fn steer(&self, _: &SessionId, _: &str, _: &str) -> Result<(), ProviderError> {
+    async fn steer(&self, _: &SessionId, _: &str, _: &AgentPrompt) -> Result<(), ProviderError> {
         Ok(())
+    }
+    async fn fork_at(&self, _: &SessionId, _: &str, _: ForkPlace) -> Option<Fork> {
+        None
     }
     async fn cancel_turn(&self, _session: &SessionId) -> Result<(), ProviderError> {
         Ok(())
@@ -55,6 +60,17 @@ impl CliProvider for Silent {
         Ok(())
     }
 
+    async fn act_on_task(
+        &self,
+        _: &SessionId,
+        _: &str,
+        _: TaskAct,
+    ) -> Result<Option<TaskOutput>, ProviderError> {
+        Ok(None)
+    }
+    async fn act_on_mcp(&self, _: &SessionId, _: &str, _: McpAct) -> Result<(), ProviderError> {
+        Ok(())
+    }
     async fn kill_session(&self, _session: &SessionId) -> Result<(), ProviderError> {
         Ok(())
     }

@@ -175,3 +175,62 @@ async fn a_branch_is_compared_with_where_it_left_its_base() {
     let (name, tree) = base().await.unwrap();
     assert_eq!((name.as_str(), tree.as_str()), ("main", fork.as_str()));
 }
+
+#[tokio::test]
+async fn what_git_left_half_written_is_removed() {
+    let (scratch, store) = (Scratch::with_commit(), TempDir::new().unwrap());
+    take(&scratch, store.path()).await;
+    let names = ["pack/tmp_pack_x", "pack/tmp_idx_x", "ab/tmp_obj_x", "tmp_objdir"];
+    let half_written = || {
+        for name in names {
+            let path = store.path().join("objects").join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "half").unwrap();
+        }
+    };
+    let left = || -> Vec<_> {
+        let objects = store.path().join("objects");
+        names.into_iter().filter(|name| objects.join(name).exists()).collect()
+    };
+    // The server was killed while git wrote.
+    half_written();
+    std::fs::create_dir(store.path().join("scratch")).unwrap();
+    take(&scratch, store.path()).await;
+    assert_eq!(left(), [""; 0]);
+
+    // git failed.
+    half_written();
+    std::fs::write(scratch.path().join(".git/index"), "not an index").unwrap();
+    let repository = Repository::at(&scratch.path()).await.unwrap();
+    let checkpoints = repository.checkpoints(store.path()).await.unwrap();
+    assert!(checkpoints.take().await.is_err());
+    assert_eq!(left(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_tracked_file_that_became_a_pipe_is_left_out_and_stops_no_other() {
+    let (scratch, store) = (Scratch::with_commit(), TempDir::new().unwrap());
+    let before = take(&scratch, store.path()).await;
+    let one = scratch.path().join("one.txt");
+    std::fs::remove_file(&one).unwrap();
+    assert!(Command::new("mkfifo").arg(&one).status().unwrap().success());
+    scratch.write("two.txt", "two\n");
+    let after = take(&scratch, store.path()).await;
+    assert_eq!(after.left_out.iter().map(ToString::to_string).collect::<Vec<_>>(), ["one.txt"]);
+    let changes = between(&scratch, store.path(), (&before, &after)).await.unwrap();
+    assert_eq!(shown(&changes), [("two.txt".to_owned(), Kind::Added)]);
+}
+
+#[tokio::test]
+async fn only_the_names_of_trees_that_exist_are_known() {
+    let (scratch, store) = (Scratch::with_commit(), TempDir::new().unwrap());
+    let taken = take(&scratch, store.path()).await;
+    let repository = Repository::at(&scratch.path()).await.unwrap();
+    let checkpoints = repository.checkpoints(store.path()).await.unwrap();
+    assert!(checkpoints.has(&taken.tree).await.unwrap());
+    let commit = scratch.git(&["rev-parse", "HEAD"]);
+    for name in [commit, "0".repeat(40)] {
+        let other = liminal_git::Tree::new(&name).unwrap();
+        assert!(!checkpoints.has(&other).await.unwrap(), "{name}");
+    }
+}

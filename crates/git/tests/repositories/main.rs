@@ -3,5 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod checkpoints;
+mod odd;
 mod reading;
+mod restoring;
 mod scratch;
+mod worktrees;

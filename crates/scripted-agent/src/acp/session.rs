@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
+use crate::beside::Beside;
 use crate::cancel::Cancel;
 use crate::history::History;
 use crate::wire::Wire;
@@ -15,6 +16,7 @@ pub(super) struct Session {
     pub(super) cwd: PathBuf,
     state: Mutex<State>,
     performing: Mutex<()>,
+    beside: Mutex<Beside>,
 }
 
 #[derive(Default)]
@@ -37,14 +39,18 @@ struct RunningTurn {
 }
 
 impl Session {
-    pub(super) fn new(id: String, cwd: PathBuf, history: History) -> Self {
+    pub(super) fn new(id: String, cwd: PathBuf, history: History, beside: Beside) -> Self {
         let state = Mutex::new(State { history, ..State::default() });
-        Self { id, cwd, state, performing: Mutex::default() }
+        Self { id, cwd, state, performing: Mutex::default(), beside: Mutex::new(beside) }
+    }
+
+    pub(super) fn beside(&self) -> MutexGuard<'_, Beside> {
+        self.beside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The same session, to be loaded again.
-    pub(super) fn closed(&self) -> Arc<Self> {
-        Arc::new(Self::new(self.id.clone(), self.cwd.clone(), self.history()))
+    pub(super) fn closed(&self, beside: Beside) -> Arc<Self> {
+        Arc::new(Self::new(self.id.clone(), self.cwd.clone(), self.history(), beside))
     }
 
     /// Registers a prompt. The result tells whether it was stopped.

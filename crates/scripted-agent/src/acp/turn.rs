@@ -11,7 +11,8 @@ use super::session::Session;
 use crate::cancel::Cancel;
 use crate::face::{Answer, CommandExit, End, Face};
 use crate::script::{
-    Ask, Choice, FileDiff, Image, PlanEntry, Question, SlashCommand, Tool, ToolEnd, UsageFact,
+    Ask, Choice, FileDiff, Image, PlanEntry, Question, SlashCommand, TaskStart, Tool, ToolEnd,
+    UsageFact,
 };
 use crate::wire::Wire;
 
@@ -315,6 +316,21 @@ impl Face for AcpTurn<'_> {
 
     fn title(&mut self, title: &str) {
         self.update(&json!({"sessionUpdate": "session_info_update", "title": title}));
+    }
+
+    fn task(&mut self, task: &TaskStart) {
+        self.session.beside().start(task);
+        self.agent.tell_beside(self.session);
+    }
+
+    fn task_end(&mut self, id: &str) -> bool {
+        let ran = self.session.beside().end(id, "completed").map(|task| task.name.clone());
+        self.agent.tell_beside(self.session);
+        if let Some(name) = &ran {
+            let title = format!("“{name}” has ended.");
+            self.update(&json!({"sessionUpdate": "notice", "severity": "info", "title": title}));
+        }
+        ran.is_some()
     }
 
     fn usage(&mut self, usage: &UsageFact) {

@@ -10,7 +10,7 @@ use super::{Unable, merged};
 use crate::mint;
 
 /// Flags without a value. All others have one, in the next argument or after `=`.
-const BARE: [&str; 2] = ["--verbose", "--include-partial-messages"];
+const BARE: [&str; 3] = ["--verbose", "--include-partial-messages", "--fork-session"];
 
 #[derive(Debug, Default)]
 pub(crate) struct ClaudeArguments {
@@ -18,6 +18,8 @@ pub(crate) struct ClaudeArguments {
     pub(super) mode: Option<String>,
     session_id: Option<String>,
     resume: Option<String>,
+    fork: bool,
+    resume_at: Option<String>,
 }
 
 impl ClaudeArguments {
@@ -38,6 +40,8 @@ impl ClaudeArguments {
                 "--permission-mode" => read.mode = value,
                 "--session-id" => read.session_id = value,
                 "--resume" => read.resume = value,
+                "--fork-session" => read.fork = true,
+                "--resume-session-at" => read.resume_at = value,
                 _ => {}
             }
         }
@@ -57,17 +61,31 @@ impl ClaudeArguments {
         };
         let file = SessionFile::of(cwd, old);
         if !file.exists() {
-            let words = format!("No conversation found with session ID: {old}");
-            let message = merged(
-                json!({
-                    "type": "result", "subtype": "error_during_execution", "is_error": true,
-                    "num_turns": 0, "stop_reason": null, "session_id": old, "uuid": mint::uuid(),
-                    "errors": [words],
-                }),
-                &Ledger::resumed(0.0).nothing_used(),
-            );
-            return Err(Unable { message: Some(message), words });
+            return Err(unable(old, format!("No conversation found with session ID: {old}")));
         }
-        Ok((old.clone(), file))
+        if !self.fork {
+            return Ok((old.clone(), file));
+        }
+        let id = self.session_id.clone().unwrap_or_else(mint::uuid);
+        match file.forked(cwd, &id, self.resume_at.as_deref()) {
+            Some(forked) => Ok((id, forked)),
+            None => {
+                let at = self.resume_at.as_deref().unwrap_or_default();
+                Err(unable(old, format!("No message found with message.uuid of: {at}")))
+            }
+        }
     }
+}
+
+/// What it says before it ends.
+fn unable(session: &str, words: String) -> Unable {
+    let message = merged(
+        json!({
+            "type": "result", "subtype": "error_during_execution", "is_error": true,
+            "num_turns": 0, "stop_reason": null, "session_id": session, "uuid": mint::uuid(),
+            "errors": [words],
+        }),
+        &Ledger::resumed(0.0).nothing_used(),
+    );
+    Unable { message: Some(message), words }
 }

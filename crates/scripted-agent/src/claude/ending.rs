@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::merged;
 use super::tools::ToolResult;
 use super::turn::ClaudeTurn;
-use super::{clock, merged};
 use crate::face::End;
 use crate::mint;
 use crate::script::Failure;
@@ -106,7 +106,7 @@ impl ClaudeTurn<'_> {
         });
         let uuid = self.agent.send(json!({
             "type": "assistant", "message": message, "parent_tool_use_id": null,
-            "timestamp": clock::now(), "error": kind, "is_api_error_message": true,
+            "timestamp": crate::clock::now(), "error": kind, "is_api_error_message": true,
             "api_error_status": status,
         }));
         let line = json!({"type": "assistant", "message": message, "isApiErrorMessage": true});

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::clock;
 use super::ledger::INPUT;
 use super::turn::ClaudeTurn;
 use crate::mint;
@@ -256,7 +255,7 @@ impl ClaudeTurn<'_> {
                 "stop_sequence": null, "usage": usage(1), "context_management": null,
             },
             "parent_tool_use_id": self.parent,
-            "timestamp": clock::now(),
+            "timestamp": crate::clock::now(),
             "request_id": "req_script",
         });
         if aborted {

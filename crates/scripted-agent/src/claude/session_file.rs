@@ -2,12 +2,13 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::{ClaudeAgent, VERSION, clock, merged};
+use super::{ClaudeAgent, VERSION, merged};
 use crate::engine::say_on_stderr;
 use crate::mint;
 
@@ -15,6 +16,8 @@ use crate::mint;
 pub(super) struct SessionFile {
     path: PathBuf,
     last: Mutex<Option<String>>,
+    /// Lines of the session that it was forked from. They are written with its first own line.
+    forked: Mutex<String>,
 }
 
 /// The state of a resumed session.
@@ -27,7 +30,25 @@ pub(super) struct Past {
 impl SessionFile {
     pub(super) fn of(cwd: &Path, session: &str) -> Self {
         let path = home().join("projects").join(folder(cwd)).join(format!("{session}.jsonl"));
-        Self { path, last: Mutex::default() }
+        Self { path, last: Mutex::default(), forked: Mutex::default() }
+    }
+
+    /// A session of this id with the lines up to and including `at`, or with all of them. `None` if there is no such
+    /// line.
+    pub(super) fn forked(&self, cwd: &Path, session: &str, at: Option<&str>) -> Option<Self> {
+        let text = fs::read_to_string(&self.path).unwrap_or_default();
+        let lines = text.split_inclusive('\n');
+        let forked: String = match at {
+            None => text,
+            Some(at) => {
+                let is_it = |line: &str| {
+                    serde_json::from_str::<Value>(line).is_ok_and(|line| line["uuid"] == at)
+                };
+                let last = lines.clone().position(is_it)?;
+                lines.take(last + 1).collect()
+            }
+        };
+        Some(Self { forked: Mutex::new(forked), ..Self::of(cwd, session) })
     }
 
     pub(super) fn exists(&self) -> bool {
@@ -37,7 +58,8 @@ impl SessionFile {
     /// Reads the file, and continues after its last line.
     pub(super) fn past(&self) -> Past {
         let mut past = Past::default();
-        let text = fs::read_to_string(&self.path).unwrap_or_default();
+        let forked = self.forked.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let text = forked + &fs::read_to_string(&self.path).unwrap_or_default();
         for line in text.lines() {
             let Ok(line) = serde_json::from_str::<Value>(line) else { continue };
             if line["isSidechain"] == false
@@ -62,7 +84,7 @@ impl SessionFile {
         let session = &agent.session;
         for operation in ["enqueue", "dequeue"] {
             self.write(&json!({
-                "type": "queue-operation", "operation": operation, "timestamp": clock::now(),
+                "type": "queue-operation", "operation": operation, "timestamp": crate::clock::now(),
                 "sessionId": session,
             }));
         }
@@ -72,7 +94,7 @@ impl SessionFile {
             "turnPosition": {"promptIndex": 0, "turnIndex": turn},
         });
         self.chained(agent, &uuid, message);
-        let date = json!({"type": "date", "date": &clock::now()[..10]});
+        let date = json!({"type": "date", "date": &crate::clock::now()[..10]});
         self.chained(agent, &mint::uuid(), json!({"type": "attachment", "attachment": date}));
     }
 
@@ -105,7 +127,7 @@ impl SessionFile {
 
     fn place(&self, agent: &ClaudeAgent, uuid: &str, line: &Value) {
         let place = json!({
-            "uuid": uuid, "timestamp": clock::now(), "userType": "external",
+            "uuid": uuid, "timestamp": crate::clock::now(), "userType": "external",
             "entrypoint": "sdk-ts", "cwd": agent.cwd, "sessionId": agent.session,
             "version": VERSION, "gitBranch": "HEAD",
         });
@@ -113,7 +135,8 @@ impl SessionFile {
     }
 
     fn write(&self, line: &Value) {
-        let append = |file: &mut File| file.write_all(format!("{line}\n").as_bytes());
+        let forked = mem::take(&mut *self.forked.lock().unwrap_or_else(PoisonError::into_inner));
+        let append = |file: &mut File| file.write_all(format!("{forked}{line}\n").as_bytes());
         let written = self
             .path
             .parent()

@@ -11,11 +11,13 @@ use serde_json::{Value, json};
 
 use super::message::{BlockKind, Message};
 use super::tools::{Call, ToolResult};
-use super::{ClaudeAgent, clock, merged};
+use super::{ClaudeAgent, merged};
 use crate::cancel::Cancel;
 use crate::face::{Answer, CommandExit, Face};
 use crate::mint;
-use crate::script::{Ask, Choice, FileDiff, Image, PlanEntry, Question, Tool, ToolEnd, UsageFact};
+use crate::script::{
+    Ask, Choice, FileDiff, Image, PlanEntry, Question, TaskStart, Tool, ToolEnd, UsageFact,
+};
 use crate::wire::Wire;
 
 /// How often a waiting agent checks whether to withdraw its request.
@@ -92,7 +94,7 @@ impl<'a> ClaudeTurn<'a> {
         let uuid = self.agent.send(merged(
             json!({
                 "type": "user", "message": message, "parent_tool_use_id": self.parent,
-                "timestamp": clock::now(),
+                "timestamp": crate::clock::now(),
             }),
             told,
         ));
@@ -320,6 +322,18 @@ impl Face for ClaudeTurn<'_> {
     fn title(&mut self, title: &str) {
         self.agent
             .send(json!({"type": "system", "subtype": "session_title_changed", "title": title}));
+    }
+
+    fn task(&mut self, task: &TaskStart) {
+        self.agent.lock().beside.start(task);
+        self.agent.send(json!({
+            "type": "system", "subtype": "task_started", "task_id": task.id,
+            "description": task.name, "is_backgrounded": true, "task_type": "local_bash",
+        }));
+    }
+
+    fn task_end(&mut self, id: &str) -> bool {
+        self.agent.end_task(id, "completed")
     }
 
     fn usage(&mut self, usage: &UsageFact) {

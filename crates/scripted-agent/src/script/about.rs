@@ -47,6 +47,12 @@ pub struct About {
     /// ACP: takes messages while a turn runs (`_session/steering`). The Claude face always does.
     #[serde(skip_serializing_if = "is_default")]
     pub steering: bool,
+    /// ACP: offers `session/fork`. The Claude face always forks.
+    #[serde(skip_serializing_if = "is_default")]
+    pub fork: bool,
+    /// Its MCP servers. Over ACP in `_meta.liminal`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mcp: Vec<ScriptedServer>,
     /// Sessions it knows from before it started.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<SeededSession>,
@@ -71,9 +77,27 @@ impl Default for About {
             no_message_ids: false,
             terminal_meta: false,
             steering: false,
+            fork: false,
+            mcp: Vec::new(),
             sessions: Vec::new(),
         }
     }
+}
+
+/// An MCP server that it claims to use.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedServer {
+    pub name: String,
+    /// How many.
+    #[serde(default)]
+    pub tools: u32,
+    /// As Claude Code reports it, secrets and all.
+    #[serde(default)]
+    pub config: Value,
+    /// It can't connect, for this reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

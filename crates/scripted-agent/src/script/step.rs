@@ -91,6 +91,10 @@ pub enum Step {
     /// Sets the title of the session.
     Title(String),
     Usage(UsageFact),
+    /// Starts a background task. It runs until it is ended or the user stops it.
+    Task(TaskStart),
+    /// Ends a background task. If the user stopped it before, the steps after this one are left out.
+    TaskEnd(String),
     /// Performs steps as a sub-agent of a call.
     SubAgent(SubAgent),
     /// Claude: the API failed and is tried again (attempt, maximum).
@@ -336,4 +340,14 @@ pub struct SubAgent {
     /// The call that started it.
     pub under: String,
     pub steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskStart {
+    pub id: String,
+    pub name: String,
+    /// What it writes.
+    #[serde(default)]
+    pub output: String,
 }

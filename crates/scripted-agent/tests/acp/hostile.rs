@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use super::support::{App, Chat};
+use super::chat::Chat;
+use super::support::App;
 
 /// A method and its params.
 type Request = (&'static str, Value);

@@ -4,7 +4,8 @@ use liminal_agents::{ProviderError, auto_answer};
 use liminal_scripted_agent::{Ask, Choice, Step, Steps, act, answered, script};
 use liminal_stream::Source;
 
-use super::support::{App, Chat};
+use super::chat::Chat;
+use super::support::App;
 
 fn asking() -> liminal_scripted_agent::ScriptBuilder {
     script().on_any_prompt().command("c", "rm a").ask(
@@ -29,15 +30,15 @@ async fn a_permission_waits_for_its_answer() {
         chat.transcript()
     );
 
-    let never_offered = chat.answer("t1:ask:0", Some("maybe")).await.unwrap_err();
+    let never_offered = chat.answer("t1:ask:0", "maybe").await.unwrap_err();
     assert!(matches!(never_offered, ProviderError::AgentFailed { .. }));
-    chat.answer("t1:ask:0", Some("allow")).await.unwrap();
+    chat.answer("t1:ask:0", "allow").await.unwrap();
     assert_eq!(chat.turn_ends().await.how, "completed");
     assert_eq!(
         chat.transcript(),
         "Execute rm a: gone\nMay I rm a? allow/always/reject -> allow by User\nAgent: Removed.\n"
     );
-    assert_eq!(chat.answer("t1:ask:0", Some("allow")).await, Err(ProviderError::PermissionClosed));
+    assert_eq!(chat.answer("t1:ask:0", "allow").await, Err(ProviderError::PermissionClosed));
     app.stop().await;
 }
 
@@ -47,7 +48,7 @@ async fn a_refusal_marks_the_call_also_when_the_agent_says_no_more_of_it() {
     let mut chat = app.create().await;
     chat.send("go").await;
     asked(&mut chat, "t1:ask:0").await;
-    chat.answer("t1:ask:0", Some("reject")).await.unwrap();
+    chat.answer("t1:ask:0", "reject").await.unwrap();
     chat.turn_ends().await;
     assert_eq!(
         chat.transcript(),
@@ -82,7 +83,7 @@ async fn a_question_out_of_the_blue_has_a_card() {
     // The answer of the policy `auto`.
     let Source::Permission(ask) = &chat.items[0].source else { panic!("{:?}", chat.items) };
     assert_eq!(auto_answer(ask).unwrap().option_id.as_deref(), Some("allow"));
-    chat.answer("t1:ask:0", Some("allow")).await.unwrap();
+    chat.answer("t1:ask:0", "allow").await.unwrap();
     assert_eq!(chat.turn_ends().await.how, "completed");
     app.stop().await;
 }
@@ -95,8 +96,8 @@ async fn two_sessions_may_ask_at_once() {
     two.send("go").await;
     asked(&mut one, "t1:ask:0").await;
     asked(&mut two, "t1:ask:0").await;
-    two.answer("t1:ask:0", Some("reject")).await.unwrap();
-    one.answer("t1:ask:0", Some("allow")).await.unwrap();
+    two.answer("t1:ask:0", "reject").await.unwrap();
+    one.answer("t1:ask:0", "allow").await.unwrap();
     one.turn_ends().await;
     two.turn_ends().await;
     assert!(one.transcript().ends_with("Agent: Removed.\n"));
@@ -141,6 +142,6 @@ async fn a_question_is_void_when_the_agent_dies() {
     let end = one.turn_ends().await;
     assert_eq!(end.how, "ProcessCrash");
     assert!(one.transcript().contains("-> nothing by AgentLeft"), "{}", one.transcript());
-    assert_eq!(one.answer("t1:ask:0", Some("allow")).await, Err(ProviderError::PermissionClosed));
+    assert_eq!(one.answer("t1:ask:0", "allow").await, Err(ProviderError::PermissionClosed));
     app.stop().await;
 }

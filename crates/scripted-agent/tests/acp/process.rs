@@ -97,6 +97,8 @@ async fn a_slow_start_is_told_and_not_given_up() {
                 project_dir: project,
                 session_id: None,
                 chosen: Vec::new(),
+                wanted: Vec::new(),
+                fork: None,
             })
             .await
     });
@@ -136,7 +138,7 @@ async fn a_crash_says_which_other_sessions_were_at_work() {
     idle.asks("hi").await;
     one.send("wait").await;
     one.sees("Waiting.").await;
-    let others = |end: super::support::TurnEnd| end.details.and_then(|it| it.interrupted);
+    let others = |end: super::chat::TurnEnd| end.details.and_then(|it| it.interrupted);
     assert_eq!(others(two.asks("die").await), Some(vec![one.id.clone()]));
     assert_eq!(others(one.turn_ends().await), Some(vec![two.id.clone()]));
     app.stop().await;
@@ -206,7 +208,8 @@ async fn the_user_may_start_it_again_and_the_sessions_go_on() {
 #[tokio::test]
 async fn an_idle_process_is_stopped_and_the_next_message_starts_it() {
     let mut app = App::with(script().on_any_prompt().say("Here."), |setup| {
-        setup.timing.idle = Duration::from_millis(50);
+        // Longer than a busy machine takes between the two steps of a message.
+        setup.timing.idle = Duration::from_millis(500);
     });
     let mut chat = app.create().await;
     chat.asks("hi").await;

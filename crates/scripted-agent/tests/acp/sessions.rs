@@ -200,7 +200,7 @@ async fn ten_sessions_made_at_the_same_instant_are_ten() {
         app.create(),
         app.create(),
     );
-    let chats: [super::support::Chat; 10] = chats.into();
+    let chats: [super::chat::Chat; 10] = chats.into();
     for (n, mut chat) in chats.into_iter().enumerate() {
         let text = format!("number {n}");
         assert_eq!(chat.asks(&text).await.how, "completed");

@@ -7,7 +7,8 @@ use liminal_contract::AuthMethod;
 use liminal_scripted_agent::{Choice, PlanStatus, Step, Steps, act, script};
 use liminal_stream::SessionFact;
 
-use super::support::{App, TurnEnd, appears};
+use super::chat::TurnEnd;
+use super::support::{App, appears};
 
 #[tokio::test]
 async fn everything_an_agent_does_in_a_turn_is_seen_in_its_order() {

@@ -24,10 +24,10 @@ pub struct Found {
     named: Option<Named>,
 }
 
-struct Named {
-    texts: Vec<String>,
+pub(super) struct Named {
+    pub texts: Vec<String>,
     /// The session's directory, from the repository's topmost one.
-    below: PathBuf,
+    pub below: PathBuf,
 }
 
 impl Changes {
@@ -39,6 +39,23 @@ impl Changes {
         base: Option<&str>,
     ) -> Result<Found, Failure> {
         let repository = Repository::at(directory).await?;
+        let found = self.find_in(repository.clone(), directory, session, scope, base).await;
+        match found {
+            Err(ScopeError::Git(pruned @ GitError::Pruned)) => {
+                Ok(Found::none(repository, &pruned.to_string()))
+            }
+            found => Ok(found?),
+        }
+    }
+
+    async fn find_in(
+        &self,
+        repository: Repository,
+        directory: &Path,
+        session: &SessionId,
+        scope: &ChangeScope,
+        base: Option<&str>,
+    ) -> Result<Found, ScopeError> {
         match scope {
             ChangeScope::Uncommitted {} => {
                 let changes = repository.uncommitted().await?;
@@ -73,7 +90,7 @@ impl Changes {
         directory: &Path,
         session: &SessionId,
         turn: Option<TurnId>,
-    ) -> Result<Found, Failure> {
+    ) -> Result<Found, ScopeError> {
         let id = session.clone();
         let read = move |reader: &crate::journal::Reader<'_>| {
             let turn = match turn {
@@ -150,7 +167,7 @@ impl Changes {
         repository: Repository,
         session: &SessionId,
         old: Tree,
-    ) -> Result<Found, Failure> {
+    ) -> Result<Found, ScopeError> {
         let store = self.kept.of(session);
         let _one_at_a_time = self.reading.turn(&store).await;
         let checkpoints = repository.checkpoints(&store).await?;
@@ -161,9 +178,42 @@ impl Changes {
         Ok(found)
     }
 
-    async fn rows(&self, session: &SessionId) -> Result<Vec<CheckpointRow>, Failure> {
+    pub(super) async fn rows(&self, session: &SessionId) -> Result<Vec<CheckpointRow>, Failure> {
         let id = session.clone();
         Ok(self.journal.read(move |reader| reader.checkpoints(&id)).await?)
+    }
+}
+
+/// Why the changes in a scope are not known.
+enum ScopeError {
+    Git(GitError),
+    Other(Failure),
+}
+
+impl From<GitError> for ScopeError {
+    fn from(error: GitError) -> Self {
+        Self::Git(error)
+    }
+}
+
+impl From<Failure> for ScopeError {
+    fn from(failure: Failure) -> Self {
+        Self::Other(failure)
+    }
+}
+
+impl From<crate::journal::JournalError> for ScopeError {
+    fn from(error: crate::journal::JournalError) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+impl From<ScopeError> for Failure {
+    fn from(error: ScopeError) -> Self {
+        match error {
+            ScopeError::Git(error) => error.into(),
+            ScopeError::Other(failure) => failure,
+        }
     }
 }
 
@@ -194,7 +244,15 @@ impl Found {
             [one] => one.clone(),
             [one, rest @ ..] => format!("{one} and {} more", rest.len()),
         };
-        self.notes.push(format!("Not compared, because larger than 10 MB or unreadable: {shown}."));
+        self.notes.push(format!(
+            "Not compared, because larger than 10 MB, unreadable, or a pipe or device: {shown}."
+        ));
+    }
+
+    /// Whether one of these texts of tool calls names the file.
+    pub fn are_named_in(&self, texts: &[String], path: &str) -> bool {
+        let below = self.named.as_ref().map(|named| named.below.as_path());
+        is_named_in(texts, below.unwrap_or(Path::new("")), path)
     }
 
     /// Whether a tool call named the file, as far as that matters.
@@ -204,11 +262,16 @@ impl Found {
 }
 
 impl Named {
-    fn has(&self, path: &str) -> bool {
-        let relative = Path::new(path).strip_prefix(&self.below).ok().and_then(Path::to_str);
-        let names = [Some(path), relative];
-        names.into_iter().flatten().any(|name| self.texts.iter().any(|text| names_it(text, name)))
+    pub fn has(&self, path: &str) -> bool {
+        is_named_in(&self.texts, &self.below, path)
     }
+}
+
+/// Whether a text names the file, from the topmost directory or from the one below where the session works.
+fn is_named_in(texts: &[String], below: &Path, path: &str) -> bool {
+    let relative = Path::new(path).strip_prefix(below).ok().and_then(Path::to_str);
+    let names = [Some(path), relative];
+    names.into_iter().flatten().any(|name| texts.iter().any(|text| names_it(text, name)))
 }
 
 /// Whether the path stands in the text by itself or at the end of a longer one.

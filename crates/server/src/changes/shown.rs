@@ -23,6 +23,7 @@ pub fn listed(change: &Change) -> ChangedFile {
         removed,
         version: change.version(),
         meanwhile: false,
+        by: None,
     }
 }
 
@@ -49,16 +50,44 @@ pub fn shown(change: &Change, versions: Versions, view: DiffView) -> Shown {
             return Shown::noted(format!("Too large to show ({}).", size(bytes)));
         }
         (old @ Content::Binary(_), new) | (old, new @ Content::Binary(_)) => {
-            return binary(&old, &new);
+            return match in_lfs(as_text(&old), as_text(&new)) {
+                Some(note) => Shown { pictures: pictures(&old, &new), ..Shown::noted(note) },
+                None => binary(&old, &new),
+            };
         }
         (old, new) => (text(old), text(new)),
     };
+    if let Some(note) = in_lfs(old.as_deref(), new.as_deref()) {
+        return Shown::noted(note);
+    }
     if old == new {
         return Shown::noted("Only the file's mode changed.".to_owned());
     }
     let path = change.path.to_string();
     let diff = liminal_render::diff_as(&path, old.as_deref(), new.as_deref(), view);
     Shown { html: diff.html, note: None, pictures: None }
+}
+
+/// A file in Git LFS is a pointer in the repository: what it points to is not compared.
+fn in_lfs(old: Option<&str>, new: Option<&str>) -> Option<String> {
+    let pointed = |text: Option<&str>| -> Option<u64> {
+        let pointer = text?.strip_prefix("version https://git-lfs.github.com/spec/")?;
+        pointer.lines().find_map(|line| line.strip_prefix("size "))?.parse().ok()
+    };
+    match (pointed(old), pointed(new)) {
+        (None, None) => None,
+        (Some(old), Some(new)) => {
+            Some(format!("In Git LFS, {} before, {} now.", size(old), size(new)))
+        }
+        (Some(only), None) | (None, Some(only)) => Some(format!("In Git LFS, {}.", size(only))),
+    }
+}
+
+fn as_text(content: &Content) -> Option<&str> {
+    match content {
+        Content::Text(text) => Some(text),
+        Content::None | Content::Binary(_) | Content::TooLarge { .. } | Content::NoFile => None,
+    }
 }
 
 fn text(content: Content) -> Option<String> {

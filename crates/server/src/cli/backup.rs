@@ -9,11 +9,12 @@ use crate::terminal::Stopped;
 use crate::{data_dir, journal, workspaces};
 
 /// Each is replaced in one step when it changes, so a plain copy is consistent.
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     "projects.json",
     "sessions.json",
     "trust.json",
     "choices.json",
+    "comparisons.json",
     "agent-ids.json",
     "agents.json",
 ];

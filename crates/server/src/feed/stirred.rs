@@ -33,6 +33,7 @@ impl Stirred {
             | ServerMessage::SessionTitleUpdated { session_id, .. }
             | ServerMessage::SessionArchived { session_id }
             | ServerMessage::SessionUnarchived { session_id, .. }
+            | ServerMessage::SessionChanged { session_id, .. }
             | ServerMessage::SessionDeleted { session_id }
             | ServerMessage::SessionLooked { session_id }
             | ServerMessage::SessionState { session_id, .. } => self.add(session_id),

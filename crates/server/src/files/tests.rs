@@ -1,5 +1,6 @@
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::time::SystemTime;
 
 use liminal_contract::FileKind;
 
@@ -29,15 +30,34 @@ fn the_best_match_comes_first_and_says_which_letters_match() {
 }
 
 #[test]
-fn an_empty_query_lists_the_top_before_and_after_the_walk() {
+fn an_empty_query_lists_the_top() {
     let home = workspace(&["src/main.rs", "Cargo.toml"]);
-    let files = Files::default();
+    long_ago(home.path(), &["src/main.rs", "Cargo.toml"]);
+    let found = Files::default().find(home.path(), "", 10);
     let top = [("src", FileKind::Directory), ("Cargo.toml", FileKind::File)];
-    for _ in 0..2 {
-        let found = files.find(home.path(), "", 10);
-        assert!(found.entries.iter().map(|entry| (entry.path.as_str(), entry.kind)).eq(top));
-        files.walk(home.path());
-    }
+    assert!(found.entries.iter().map(|entry| (entry.path.as_str(), entry.kind)).eq(top));
+}
+
+#[test]
+fn files_that_changed_lately_come_first() {
+    let home = workspace(&["a/old.rs", "b/deep/new.rs", "b/newer.rs", "top.rs"]);
+    long_ago(home.path(), &["a/old.rs", "top.rs"]);
+    let minute = Duration::from_secs(60);
+    changed_at(home.path(), "b/deep/new.rs", SystemTime::now() - minute);
+    let files = Files::default();
+    files.walk(home.path());
+    let found = files.find(home.path(), "", 10);
+    assert_eq!(paths(&found), ["b/newer.rs", "b/deep/new.rs", "a", "b", "top.rs"]);
+    assert_eq!(paths(&files.find(home.path(), "rs", 2)), ["b/newer.rs", "b/deep/new.rs"]);
+    assert_eq!(paths(&files.find(home.path(), "old", 1)), ["a/old.rs"], "a better match wins");
+}
+
+fn changed_at(root: &Path, name: &str, at: SystemTime) {
+    fs::File::options().write(true).open(root.join(name)).unwrap().set_modified(at).unwrap();
+}
+
+fn long_ago(root: &Path, names: &[&str]) {
+    names.iter().for_each(|name| changed_at(root, name, SystemTime::UNIX_EPOCH));
 }
 
 #[test]

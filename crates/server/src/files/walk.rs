@@ -1,24 +1,32 @@
 //! The names below a directory: files and directories that no ignore file excludes.
 
 use std::path::Path;
+use std::time::SystemTime;
 
 use ignore::{DirEntry, WalkBuilder};
 
 /// More names than this are not kept.
 const MOST_NAMES: usize = 500_000;
 
-/// Every path below `root`, relative to it; a directory ends with a slash.
-pub fn all(root: &Path) -> impl Iterator<Item = String> {
+/// A path relative to the workspace; a directory ends with a slash.
+pub struct Name {
+    pub path: String,
+    /// When a file was last changed.
+    pub changed: Option<SystemTime>,
+}
+
+/// Everything below `root`.
+pub fn all(root: &Path) -> impl Iterator<Item = Name> {
     names(root, None)
 }
 
 /// What is directly in `root`.
-pub fn top(root: &Path) -> impl Iterator<Item = String> {
+pub fn top(root: &Path) -> impl Iterator<Item = Name> {
     names(root, Some(1))
 }
 
 /// Paths that are not UTF-8 or contain control characters can't be mentioned in a message.
-fn names(root: &Path, depth: Option<usize>) -> impl Iterator<Item = String> {
+fn names(root: &Path, depth: Option<usize>) -> impl Iterator<Item = Name> {
     let base = root.to_owned();
     WalkBuilder::new(root)
         .hidden(false)
@@ -32,7 +40,11 @@ fn names(root: &Path, depth: Option<usize>) -> impl Iterator<Item = String> {
             if name.is_empty() || name.chars().any(char::is_control) {
                 return None;
             }
-            Some(if is_directory(&entry, &base)? { format!("{name}/") } else { name.to_owned() })
+            if is_directory(&entry, &base)? {
+                return Some(Name { path: format!("{name}/"), changed: None });
+            }
+            let changed = entry.metadata().ok().and_then(|about| about.modified().ok());
+            Some(Name { path: name.to_owned(), changed })
         })
         .take(MOST_NAMES)
 }

@@ -18,7 +18,7 @@ use super::download;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::projects::{ProjectError, ProjectPath, RefusedPath};
-use crate::sessions::{Format, Send, Sent, SessionRequest};
+use crate::sessions::{Format, Send, Sent, SessionRequest, Start};
 
 type Answer = Result<Response, Failure>;
 
@@ -44,7 +44,13 @@ pub async fn create(
             return Err(Failure::new(ErrorCode::ProjectIdRequired, message));
         }
     };
-    let session = app.service.create(&project.id, &cli_type, body.policy, None, None).await?;
+    let start = Start {
+        policy: body.policy,
+        worktree: None,
+        options: body.options,
+        confirmed: body.confirmed == Some(true),
+    };
+    let session = app.service.create(&project.id, &cli_type, start, None).await?;
     app.hub.broadcast(ServerMessage::SessionCreated {
         session_id: session.id.clone(),
         project_id: session.project_id.clone(),

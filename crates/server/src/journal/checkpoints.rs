@@ -15,8 +15,9 @@ pub fn write(
 ) -> rusqlite::Result<()> {
     transaction
         .prepare_cached(
-            "INSERT OR REPLACE INTO checkpoint (session, turn_id, moment, tree, late, left_out)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT OR REPLACE INTO checkpoint
+             (session, turn_id, moment, tree, late, left_out, branch, head)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?
         .execute(params![
             session,
@@ -24,7 +25,9 @@ pub fn write(
             word(&row.moment)?,
             row.tree,
             row.is_late,
-            json(&row.left_out)?
+            json(&row.left_out)?,
+            row.branch,
+            row.head
         ])?;
     Ok(())
 }
@@ -34,7 +37,7 @@ impl Reader<'_> {
     pub fn checkpoints(&self, session: &SessionId) -> rusqlite::Result<Vec<CheckpointRow>> {
         self.view
             .prepare_cached(
-                "SELECT turn_id, moment, tree, late, left_out FROM checkpoint
+                "SELECT turn_id, moment, tree, late, left_out, branch, head FROM checkpoint
                  WHERE session = (SELECT id FROM session WHERE session_id = ?1)
                  ORDER BY turn_id, moment DESC",
             )?
@@ -45,6 +48,8 @@ impl Reader<'_> {
                     tree: row.get(2)?,
                     is_late: row.get(3)?,
                     left_out: read::json(row, 4)?,
+                    branch: row.get(5)?,
+                    head: row.get(6)?,
                 })
             })?
             .collect()

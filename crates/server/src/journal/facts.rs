@@ -1,6 +1,6 @@
 //! The facts of a session: one row each, so that only the changed ones are written.
 
-use liminal_contract::{FactsChange, SessionFacts};
+use liminal_contract::{FactsChange, MessageQueue, SessionFacts};
 use rusqlite::{Transaction, params};
 use serde_json::{Map, Value};
 
@@ -17,6 +17,22 @@ pub fn write(
         .prepare_cached("INSERT OR REPLACE INTO fact (session, name, value) VALUES (?1, ?2, ?3)")?;
     for (name, value) in facts {
         statement.execute(params![session, name, json(&value)?])?;
+    }
+    Ok(())
+}
+
+/// No agent has a message that it was handed before the server ended: each is in its queue again.
+pub fn return_handed(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    let handed =
+        "SELECT session, value FROM fact WHERE name = 'queue' AND instr(value, '\"handed\":true')";
+    let mut rows = transaction.prepare(handed)?;
+    let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for row in rows.collect::<rusqlite::Result<Vec<(i64, String)>>>()? {
+        let (session, value) = row;
+        let Ok(mut queue) = serde_json::from_str::<MessageQueue>(&value) else { continue };
+        queue.messages.iter_mut().for_each(|queued| queued.handed = false);
+        let change = FactsChange { queue: Some(queue), ..FactsChange::default() };
+        write(transaction, session, &change)?;
     }
     Ok(())
 }

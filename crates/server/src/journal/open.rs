@@ -9,7 +9,7 @@ use liminal_contract::Timestamp;
 use rusqlite::{Connection, ErrorCode};
 
 use super::interrupt::close_interrupted;
-use super::{FILE, Journal, Reader, Readers, schema};
+use super::{FILE, Journal, Reader, Readers, facts, schema};
 
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
@@ -115,6 +115,7 @@ fn prepare(path: &Path) -> Result<Connection, OpenFailure> {
     let mut connection = schema::connect_writer(path)?;
     let transaction = connection.transaction()?;
     close_interrupted(&transaction, None)?;
+    facts::return_handed(&transaction)?;
     // Everything the server reads while it starts, so that damage is found while a new journal can still be created.
     let reader = Reader::new(&transaction);
     reader.listed()?;

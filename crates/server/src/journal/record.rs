@@ -8,6 +8,8 @@ use liminal_contract::{
 use liminal_stream::{Growth, HistoryMark, Upsert};
 use serde::{Deserialize, Serialize};
 
+use super::ActRow;
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     /// Its whole state, not rendered.
@@ -74,6 +76,9 @@ pub struct CheckpointRow {
     pub is_late: bool,
     /// Paths that are not in the tree.
     pub left_out: Vec<String>,
+    /// What was checked out.
+    pub branch: Option<String>,
+    pub head: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,6 +119,7 @@ pub enum Change {
     /// The facts that changed.
     Facts(Box<FactsChange>),
     Checkpoint(Box<CheckpointRow>),
+    Act(Box<ActRow>),
     /// A new transcript starts: browsers drop the one they have. The old one stays readable.
     Stream(String),
     /// An image in an item.
@@ -137,6 +143,7 @@ impl Change {
             | Self::Active(_)
             | Self::Facts(_)
             | Self::Checkpoint(_)
+            | Self::Act(_)
             | Self::Stream(_)
             | Self::Image { .. } => None,
         }

@@ -84,8 +84,8 @@ pub(super) const MIGRATIONS: [&str; 3] = [
         WHERE kind = 'permission' AND status IN ('create', 'update');",
     // A growing item adds one row to `tail` and changes nothing else: that row has the item's newest `seq` and times.
     // `listed` holds the changes that `sessions.json` lacks; `fact` one JSON value per key of `SessionFacts`;
-    // `attachment` the files that a session's messages refer to; `checkpoint` the trees of a session's files; `looked`
-    // the `seq` of the last turn that the user has seen.
+    // `attachment` the files that a session's messages refer to; `checkpoint` the trees of a session's files; `act`
+    // what users did with changes; `looked` the `seq` of the last turn that the user has seen.
     "ALTER TABLE tail RENAME TO former_tail;
     CREATE TABLE tail (
         body INTEGER NOT NULL,
@@ -120,8 +120,18 @@ pub(super) const MIGRATIONS: [&str; 3] = [
         tree TEXT NOT NULL,
         late INTEGER NOT NULL,
         left_out TEXT NOT NULL,
+        branch TEXT,
+        head TEXT,
         PRIMARY KEY (session, turn_id, moment)
     ) WITHOUT ROWID;
+    CREATE TABLE act (
+        id TEXT PRIMARY KEY,
+        session INTEGER NOT NULL,
+        state TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        deed TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX act_open ON act (at) WHERE state = 'intended';
     CREATE TABLE attachment (
         session INTEGER NOT NULL,
         name TEXT NOT NULL,

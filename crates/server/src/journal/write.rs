@@ -15,8 +15,8 @@ use super::checkpoint::Checkpoints;
 use super::interrupt::close_interrupted;
 use super::presence::Presence;
 use super::{
-    Change, Committed, Health, Item, Listed, Rendered, TurnRow, attached, checkpoints, facts,
-    former, listed,
+    Branch, Change, Committed, Health, Item, Listed, Rendered, TurnRow, acts, attached, branch,
+    checkpoints, facts, former, listed,
 };
 
 /// A request to the writer.
@@ -40,6 +40,11 @@ pub enum Order {
     /// `sessions.json` has the list up to this version.
     Unlist {
         version: u64,
+    },
+    /// Copy the beginning of a transcript into a new session.
+    Branch {
+        branch: Branch,
+        committed: Committed,
     },
     /// Keep rendered blocks.
     Keep {
@@ -126,6 +131,10 @@ impl Writer {
                         self.notify_listeners(&session);
                         committed();
                     }
+                    Order::Branch { branch, committed } => {
+                        self.notify_listeners(&branch.to);
+                        committed();
+                    }
                     Order::List { committed, .. } | Order::Look { committed, .. } => committed(),
                     Order::Keep { .. } | Order::Unlist { .. } => {}
                     Order::Close { closed } => closing.push(closed),
@@ -186,6 +195,7 @@ impl Writer {
                     close_interrupted(&transaction, Some(session))?;
                 }
                 Order::Look { session, .. } => listed::look(&transaction, session)?,
+                Order::Branch { branch, .. } => branch::write(&transaction, branch)?,
                 Order::List { listed, .. } => listed::write(&transaction, listed)?,
                 Order::Unlist { version } => listed::forget(&transaction, *version)?,
                 Order::Keep { session, rendered } => keep(&transaction, session, rendered)?,
@@ -235,6 +245,7 @@ fn write_batch(transaction: &Transaction<'_>, batch: &Batch) -> rusqlite::Result
             }
             Change::Facts(facts) => facts::write(transaction, session, facts)?,
             Change::Checkpoint(row) => checkpoints::write(transaction, session, row)?,
+            Change::Act(row) => acts::write(transaction, session, row)?,
             Change::Stream(stream) => {
                 transaction
                     .prepare_cached("UPDATE session SET stream = ?2 WHERE id = ?1")?
@@ -282,7 +293,10 @@ fn keep(
 }
 
 /// The row of a session, created with its first change.
-fn session_row(transaction: &Transaction<'_>, session: &SessionId) -> rusqlite::Result<i64> {
+pub(super) fn session_row(
+    transaction: &Transaction<'_>,
+    session: &SessionId,
+) -> rusqlite::Result<i64> {
     let found = transaction
         .prepare_cached("SELECT id FROM session WHERE session_id = ?1")?
         .query_row([session.as_str()], |row| row.get(0))
@@ -401,6 +415,7 @@ fn delete_session(transaction: &Transaction<'_>, session: &SessionId) -> rusqlit
         "DELETE FROM fact WHERE session = ?1",
         "DELETE FROM attachment WHERE session = ?1",
         "DELETE FROM checkpoint WHERE session = ?1",
+        "DELETE FROM act WHERE session = ?1",
         "DELETE FROM session WHERE id = ?1",
     ] {
         transaction.execute(sql, [id])?;

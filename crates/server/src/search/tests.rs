@@ -35,7 +35,10 @@ impl Desk {
                 policy: None,
                 title_by: None,
                 worktree: None,
+                directory: None,
                 counts: None,
+                branch: None,
+                newer: None,
                 other: serde_json::Map::new(),
             };
             sessions.put(record).await.unwrap();

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use base64::Engine;
 use liminal_agents::{AgentPrompt, Attached, Picture};
-use liminal_contract::{Attachment, AttachmentKind, AttachmentRef, ErrorCode, Prompt};
+use liminal_contract::{Attachment, AttachmentKind, AttachmentRef, ErrorCode, Prompt, SessionId};
 use liminal_render::visible;
 use tokio::task::JoinHandle;
 
@@ -268,6 +268,20 @@ fn unwritten(error: &std::io::Error) -> Failure {
 }
 
 impl SessionService {
+    /// A message of this session as it is kept: its lines are frozen, and the files that it mentions are found.
+    pub(super) async fn kept(
+        &self,
+        session: &SessionId,
+        content: String,
+        attachments: Vec<AttachmentRef>,
+    ) -> Result<Prompt, Failure> {
+        let (store, workspace) = (self.around.attachments.clone(), self.directory(session).await?);
+        let kept = move || keep(&store, &workspace, content, attachments);
+        let kept = tokio::task::spawn_blocking(kept).await;
+        let kept = kept.map_err(|_panicked| Failure::unexpected())?;
+        kept.map_err(|failure| failure.about(session.clone()))
+    }
+
     /// Stores a picture or a text that a message is going to refer to.
     pub async fn attach(
         &self,

@@ -6,7 +6,8 @@ mod zip;
 use std::fmt::Write;
 
 use futures_util::stream::{self, Stream};
-use liminal_contract::{Attachment, AttachmentKind, MessageOrigin, PlanStatus, SessionId};
+use liminal_agents::Attached;
+use liminal_contract::{Attachment, AttachmentKind, MessageOrigin, PlanStatus, SessionId, TurnId};
 use liminal_stream::{Compaction, Field, Interlude, Source, SourcePart};
 use serde::Serialize;
 
@@ -59,6 +60,40 @@ impl SessionService {
             let (text, next) = export.write(next).await?;
             Ok(Some((text, (export, next))))
         }))
+    }
+}
+
+/// The most of a transcript that an agent gets as text, in bytes.
+const MOST_SO_FAR: usize = 200 * 1024;
+
+/// Everything before this turn, for an agent that doesn't remember it. Of a long transcript, the end.
+pub async fn so_far(journal: Journal, session: &SessionId, turn: &TurnId) -> Attached {
+    let (mut text, mut next, mut is_cut) = (String::new(), Some(0), false);
+    while let Some(from) = next {
+        let (id, turn) = (session.clone(), turn.clone());
+        let written = journal
+            .read(move |reader| {
+                reader.write_from(&id, from, |out, item| {
+                    if item.upsert.turn_id != turn {
+                        // Writing to a string cannot fail.
+                        let _infallible = entry(out, &item.upsert.source);
+                    }
+                })
+            })
+            .await;
+        let Ok(written) = written else { break };
+        text.push_str(&written.text);
+        if text.len() > MOST_SO_FAR {
+            text.drain(..text.ceil_char_boundary(text.len() - MOST_SO_FAR));
+            is_cut = true;
+        }
+        next = written.next;
+    }
+    let cut = if is_cut { "(The beginning is left out.)\n" } else { "" };
+    Attached::Text {
+        name: "The conversation so far, which you continue".to_owned(),
+        uri: "transcript:///so-far".to_owned(),
+        text: format!("{cut}{}", text.trim()),
     }
 }
 
@@ -140,11 +175,12 @@ fn entry(out: &mut String, source: &Source) -> std::fmt::Result {
             write!(out, "\n**{}**{failed}\n", title.replace('*', "\\*"))?;
             for part in &call.parts {
                 match part {
-                    SourcePart::Diff { path, old, new } => {
-                        let diff = liminal_render::diff(
+                    SourcePart::Diff { path, old, new, line } => {
+                        let diff = view::two_texts(
                             path,
                             old.as_deref(),
                             new.as_deref(),
+                            *line,
                             liminal_render::Extent::Beginning,
                         );
                         fenced(out, "diff", &diff.text)?;

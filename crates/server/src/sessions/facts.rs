@@ -1,9 +1,9 @@
 //! Everything about a session beside its conversation: its entry in the list, and the facts its agent reported.
 
 use liminal_contract::{
-    Attachment, AttachmentKind, Continuation, FactsChange, OptionCategory, OptionValue, Policy,
-    Prompt, SessionFacts, SessionId, SessionOption, SessionUsage, SlashCommand, TurnOutcome, Usage,
-    UsageLimit,
+    AgentTask, Attachment, AttachmentKind, Continuation, FactsChange, McpServer, OptionCategory,
+    OptionValue, Policy, Prompt, SessionFacts, SessionId, SessionOption, SessionUsage, Setup,
+    SetupState, SlashCommand, TurnOutcome, Usage, UsageLimit,
 };
 use liminal_render::visible;
 use liminal_stream::{HistoryMark, SessionFact};
@@ -19,6 +19,8 @@ const MOST_COMMANDS: usize = 32 * 1024;
 /// Bytes of JSON for the choices of one option.
 const MOST_CHOICES: usize = 12 * 1024;
 const MOST_LIMITS: usize = 16;
+const MOST_TASKS: usize = 40;
+const MOST_SERVERS: usize = 40;
 /// In characters, for a name or a description.
 const LONGEST_WORDS: usize = 200;
 
@@ -35,6 +37,7 @@ pub struct Facts {
 
 /// What to do about a fact that an agent reported.
 #[derive(Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "nearly every one is the large one")]
 pub enum Learnt {
     /// It was known already.
     Nothing,
@@ -58,7 +61,8 @@ impl Facts {
                 let (mark, last_outcome) = (row.mark, row.last_outcome);
                 let options = bounded_options(row.facts.options);
                 let commands = bounded_commands(row.facts.commands);
-                let shared = SessionFacts { options, commands, ..row.facts };
+                let setup = row.facts.setup.map(cut_short);
+                let shared = SessionFacts { options, commands, setup, ..row.facts };
                 Self { record, policy, mark, last_outcome, shared }
             }
             None => {
@@ -106,6 +110,13 @@ impl Facts {
             SessionFact::Asks(asks) => self.shared.asks = asks,
             SessionFact::TakesPictures(takes) => self.shared.takes_pictures = Some(takes),
             SessionFact::Steers(steers) => self.shared.steers = steers,
+            SessionFact::Tasks(tasks) => self.shared.tasks = bounded_tasks(tasks),
+            SessionFact::Version(version) => self.shared.agent.version = Some(shown(version)),
+            SessionFact::Account(account) => self.shared.agent.account = Some(shown(account)),
+            SessionFact::Mcp { servers, controls } => {
+                self.shared.agent.mcp = bounded_servers(servers);
+                self.shared.agent.controls_mcp = controls;
+            }
             SessionFact::Options(options) => self.shared.options = bounded_options(options),
             SessionFact::Commands(commands) => self.shared.commands = bounded_commands(commands),
             SessionFact::Usage(usage) => self.shared.usage = Some(self.used(&usage)),
@@ -132,6 +143,14 @@ impl Facts {
         Learnt::Changed(FactsChange { continue_at: Some(planned), ..FactsChange::default() })
     }
 
+    /// Whether the first message waits for the command that prepares the worktree.
+    pub fn is_being_set_up(&self) -> bool {
+        self.shared.setup.as_ref().is_some_and(|setup| match setup.state {
+            SetupState::Running | SetupState::Failed => true,
+            SetupState::Done | SetupState::Skipped => false,
+        })
+    }
+
     /// Keeps a value of an option that the agent has yet to be told.
     pub fn choose(&mut self, id: &str, value: OptionValue) -> Option<FactsChange> {
         let before = self.shared.clone();
@@ -155,6 +174,15 @@ impl Facts {
             limits: before.limits,
         }
     }
+}
+
+/// A command that ran when the server ended was ended with it.
+fn cut_short(mut setup: Setup) -> Setup {
+    if setup.state == SetupState::Running {
+        setup.state = SetupState::Failed;
+        setup.output.push_str("\nEnded because Liminal Builder was stopped.");
+    }
+    setup
 }
 
 /// The permission mode, the model and the effort come first, so the others are dropped if there are too many. An option
@@ -218,6 +246,28 @@ fn bounded_commands(mut commands: Vec<SlashCommand>) -> Vec<SlashCommand> {
         command.hint.as_mut().map(show);
     }
     within(MOST_COMMANDS, commands)
+}
+
+/// The last ones.
+fn bounded_tasks(mut tasks: Vec<AgentTask>) -> Vec<AgentTask> {
+    tasks.retain(|task| is_short(&task.id));
+    tasks.drain(..tasks.len().saturating_sub(MOST_TASKS));
+    tasks.iter_mut().for_each(|task| show(&mut task.name));
+    tasks
+}
+
+fn bounded_servers(mut servers: Vec<McpServer>) -> Vec<McpServer> {
+    servers.retain(|server| is_short(&server.name) && visible(&server.name) == server.name);
+    servers.truncate(MOST_SERVERS);
+    for server in &mut servers {
+        server.error.as_mut().map(show);
+    }
+    servers
+}
+
+fn shown(mut text: String) -> String {
+    show(&mut text);
+    text
 }
 
 /// Cuts an agent's words and makes them hide nothing. In this order: a cut could leave a joiner without its letter.

@@ -32,6 +32,12 @@ pub fn not_found(session: &SessionId) -> Failure {
     .about(session.clone())
 }
 
+/// A newer version replaced the session.
+pub fn read_only(session: &SessionId) -> Failure {
+    let message = "This is an earlier version, which can only be read. Continue in the newer one, or branch from here.";
+    Failure::new(ErrorCode::SessionReadOnly, message).about(session.clone())
+}
+
 /// The same `requestId` arrived with a different message.
 pub fn other_content(session: &SessionId) -> Failure {
     Failure::invalid("this `requestId` was used before with other content; send with a new one")

@@ -146,7 +146,10 @@ impl SessionService {
             for id in ids {
                 let Some(record) = self.around.sessions.get(id)? else { continue };
                 let item = registry.row(record);
-                if !item.archived && (item.unread || item.state != SessionState::Idle) {
+                if !item.archived
+                    && item.newer.is_none()
+                    && (item.unread || item.state != SessionState::Idle)
+                {
                     items.push(item);
                 }
             }

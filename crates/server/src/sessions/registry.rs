@@ -81,6 +81,8 @@ impl Registry {
             state,
             worktree: record.worktree,
             counts: record.counts,
+            branch_of: record.branch.map(|branch| branch.of),
+            newer: record.newer,
         }
     }
 

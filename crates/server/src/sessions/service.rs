@@ -1,20 +1,23 @@
 //! The sessions' interface for the socket and HTTP.
 
 mod adopting;
+mod branching;
+mod starting;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use liminal_agents::{NewSession, ProviderRegistry};
+use liminal_agents::{ProviderRegistry, TaskOutput};
 use liminal_contract::{
-    AttachedSession, AttachedState, AttachmentRef, CliType, ErrorCode, Policy, ProjectId,
-    ServerMessage, SessionId, SessionListItem, SessionStatus, Timestamp, WhenBusy,
+    AttachedSession, AttachedState, AttachmentRef, CliType, ErrorCode, McpAct, Policy, ProjectId,
+    ServerMessage, SessionId, SessionListItem, SessionStatus, TaskAct, WhenBusy,
 };
 use tokio::sync::{Mutex, MutexGuard, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
 use uuid::Uuid;
 
+pub use self::branching::Branching;
 use super::attaching;
 use super::failures::{not_found, other_content};
 use super::open;
@@ -22,7 +25,6 @@ use super::pace::AtWork;
 use super::registry::{Handed, Registry, ask};
 use super::session::{Open, Sent, Session};
 use super::task::SessionRequest;
-use super::title::NEW_SESSION;
 use super::unread::Unread;
 use crate::attachments::Attachments;
 use crate::changes::Changes;
@@ -32,9 +34,11 @@ use crate::journal::{Committed, Journal};
 use crate::projects::Projects;
 use crate::search::Search;
 use crate::store::{
-    Choice, ChoicesFile, RefsFile, SessionRecord, SessionsFile, TitleBy, TrustFile,
+    Choice, ChoicesFile, ComparisonsFile, RefsFile, SessionRecord, SessionsFile, TitleBy, TrustFile,
 };
-use crate::workspaces::{Wanted, Workspaces};
+use crate::workspaces::Workspaces;
+
+pub use starting::Start;
 
 /// How long to wait for the last commits before ending the agents, which takes two seconds at most. The journal writes
 /// the rest during that time.
@@ -69,6 +73,7 @@ pub struct Surroundings {
     pub projects: Arc<Projects>,
     pub sessions: Arc<SessionsFile>,
     pub choices: ChoicesFile,
+    pub comparisons: ComparisonsFile,
     pub refs: RefsFile,
     pub registry: ProviderRegistry,
     /// For sessions without their own.
@@ -87,14 +92,6 @@ impl Surroundings {
     /// A project's directory, for reading. Empty for a removed project, whose sessions are kept.
     pub fn project_dir(&self, project: &ProjectId) -> PathBuf {
         self.projects.get(project).map(|project| PathBuf::from(project.path)).unwrap_or_default()
-    }
-
-    /// Where a session works.
-    pub fn directory(&self, record: &SessionRecord) -> PathBuf {
-        match &record.worktree {
-            Some(worktree) => PathBuf::from(&worktree.path),
-            None => self.project_dir(&record.project_id),
-        }
     }
 }
 
@@ -123,8 +120,10 @@ impl SessionService {
         let continuing = around.journal.read(|reader| reader.continuing()).await?;
         around.unread.extend(around.journal.read(|reader| reader.unread()).await?);
         let registry = Mutex::new(Registry::new(ended, around.unread.clone()));
+        let settled = around.changes.settle_acts().await?;
         let service =
             Arc::new(Self { around: Arc::new(around), registry, changing: Mutex::default() });
+        service.tell_of_settled(settled);
         for session in continuing {
             service.wake(session);
         }
@@ -149,65 +148,6 @@ impl SessionService {
         let mut rows: Vec<_> = records.into_iter().map(|record| registry.row(record)).collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.last_active_at));
         Ok(rows)
-    }
-
-    /// Creates a session, which `creator` follows. If that fails, neither an entry nor a process is left.
-    pub async fn create(
-        self: &Arc<Self>,
-        project: &ProjectId,
-        cli_type: &CliType,
-        policy: Option<Policy>,
-        worktree: Option<Wanted>,
-        creator: Option<&Arc<Outbox>>,
-    ) -> Result<SessionListItem, Failure> {
-        let provider = self.around.registry.resolve(cli_type)?;
-        let project = self.around.projects.workable(project).await?;
-        let project_dir = PathBuf::from(&project.path);
-        let chosen = self.around.choices.last(&project_dir, cli_type);
-        let worktree = match worktree {
-            Some(wanted) => Some(self.make_worktree(&project, wanted).await?),
-            None => None,
-        };
-        let directory = worktree.as_ref().map_or(project_dir, |made| PathBuf::from(&made.path));
-        let new = NewSession { project_dir: directory, session_id: None, chosen };
-        let made = match provider.create_session(new).await {
-            Ok(made) => made,
-            Err(error) => {
-                if let Some(worktree) = &worktree {
-                    self.around.workspaces.discard(&project, worktree).await;
-                }
-                return Err(error.into());
-            }
-        };
-        let now = Timestamp::from(SystemTime::now());
-        let id = made.session_id;
-        let record = SessionRecord {
-            agent_ref: (made.agent_ref != id.local()).then_some(made.agent_ref),
-            id: id.clone(),
-            project_id: project.id,
-            cli_type: cli_type.clone(),
-            archived: false,
-            title: NEW_SESSION.to_owned(),
-            last_active_at: now,
-            created_at: now,
-            policy,
-            title_by: None,
-            worktree,
-            counts: None,
-            other: serde_json::Map::new(),
-        };
-        if let Err(error) = self.around.sessions.put(record.clone()).await {
-            if let Err(error) = provider.kill_session(&id).await {
-                tracing::warn!(session = %id, %error, "could not end a session that could not be listed");
-            }
-            return Err(error.into());
-        }
-        // An empty commit: from now on the journal knows this session, and opening it needs no agent.
-        self.around.journal.commit(&id, 0, Vec::new(), Box::new(|| {}));
-        let mut registry = self.registry.lock().await;
-        let session = self.run(record.clone(), None, provider, Some((made.output, creator)));
-        registry.add(session);
-        Ok(registry.row(record))
     }
 
     /// Follows a session. Its history goes to the outbox.
@@ -257,16 +197,45 @@ impl SessionService {
         }
         let Send { session, content, attachments, request_id, when_busy, sender } = send;
         let sender = sender.filter(|sender| sender.follows(&session).is_none());
-        let (store, workspace) = (self.around.attachments.clone(), self.directory(&session).await?);
-        let kept = move || attaching::keep(&store, &workspace, content, attachments);
-        let kept = tokio::task::spawn_blocking(kept).await;
-        let kept = kept.map_err(|_panicked| Failure::unexpected())?;
-        let prompt = kept.map_err(|failure| failure.about(session.clone()))?;
+        let prompt = self.kept(&session, content, attachments).await?;
         // From now on, so that a close can end it.
         let expects = |sender: &Arc<Outbox>| sender.expect(&session, Follow::Whole);
         sender.iter().for_each(expects);
         let send = |reply| SessionRequest::Send { prompt, request_id, when_busy, sender, reply };
         self.hand(&session, send).await
+    }
+
+    /// Acts on what runs beside a conversation. The new facts follow by themselves.
+    pub async fn act_on_task(
+        &self,
+        session: &SessionId,
+        task: &str,
+        act: TaskAct,
+    ) -> Result<ServerMessage, Failure> {
+        let provider = self.around.registry.resolve(&self.record(session)?.cli_type)?;
+        let acted = provider.act_on_task(session, task, act).await;
+        let output = acted.map_err(|error| Failure::from(error).about(session.clone()))?;
+        Ok(match output {
+            None => ServerMessage::Ok {},
+            Some(TaskOutput { text, cut }) => ServerMessage::SessionTaskOutput {
+                session_id: session.clone(),
+                task_id: task.to_owned(),
+                text: liminal_render::visible(&liminal_render::terminal_text(&text)),
+                cut,
+            },
+        })
+    }
+
+    pub async fn act_on_mcp(
+        &self,
+        session: &SessionId,
+        server: &str,
+        act: McpAct,
+    ) -> Result<ServerMessage, Failure> {
+        let provider = self.around.registry.resolve(&self.record(session)?.cli_type)?;
+        let acted = provider.act_on_mcp(session, server, act).await;
+        acted.map_err(|error| Failure::from(error).about(session.clone()))?;
+        Ok(ServerMessage::Ok {})
     }
 
     /// Held from a change until every browser is told, so that all end with the state that is kept.
@@ -357,7 +326,7 @@ impl SessionService {
         self.around.search.forget(session).await;
         self.around.forget_attachments(attached).await;
         self.around.changes.forget(session).await;
-        Ok(())
+        self.revive_replaced_by(&record).await
     }
 
     /// Ends the turns and the agents of a removed project's sessions: nobody would see them, or answer their questions.

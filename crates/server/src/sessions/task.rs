@@ -8,13 +8,17 @@ mod agent;
 mod answers;
 mod apply;
 mod ask;
+mod branch;
 mod checkpoints;
+mod commenting;
 mod continuing;
 mod ending;
 mod history;
 mod options;
 mod queue;
+mod setting_up;
 mod steering;
+mod surveying;
 
 use std::mem;
 use std::sync::Arc;
@@ -40,13 +44,17 @@ use super::transcript::Transcript;
 use super::turn::TurnState;
 pub use ask::SessionRequest;
 use checkpoints::{CheckpointsUnderWay, Taken};
-pub use options::OptionChange;
 use options::OptionsUnderWay;
+pub(super) use options::choice_of;
+use setting_up::SetupUnderWay;
+use surveying::SurveyUnderWay;
 
+use crate::changes::Survey;
 use crate::failure::Failure;
 use crate::feed::{Follow, Outbox};
 use crate::journal::SessionRow;
 use crate::store::SessionRecord;
+use crate::workspaces::Ended;
 
 pub struct SessionTask {
     around: Arc<Surroundings>,
@@ -69,6 +77,10 @@ pub struct SessionTask {
     /// Permissions to refuse once the agent has the message that was sent instead.
     refusing: Vec<ItemId>,
     checkpoints: CheckpointsUnderWay,
+    survey: SurveyUnderWay,
+    setup: Option<SetupUnderWay>,
+    /// The message on its way to the agent carries the transcript.
+    transcript_under_way: bool,
     /// Who waits until the session is attached.
     loading: Vec<Reply<()>>,
 }
@@ -154,6 +166,9 @@ enum Done {
     /// The checkpoint before this turn takes too long to wait for.
     CheckpointLate(TurnId),
     Checkpointed(Taken),
+    Surveyed(Survey),
+    SetupSaid(String),
+    SetUp(Ended),
 }
 
 impl SessionTask {
@@ -203,6 +218,9 @@ impl SessionTask {
             options: OptionsUnderWay::default(),
             refusing: Vec::new(),
             checkpoints: CheckpointsUnderWay::default(),
+            survey: SurveyUnderWay::default(),
+            setup: None,
+            transcript_under_way: false,
             loading: Vec::new(),
             around,
         };
@@ -212,7 +230,11 @@ impl SessionTask {
     /// Runs until the session is no longer needed. Returns the requests that arrived while it came to rest: they go to
     /// the next task.
     async fn run(mut self) -> Vec<SessionRequest> {
-        if self.queue.hold(Hold::Restarted) {
+        if self.tie.is_made() {
+            // Just created. A session that was made from another one may have its first message already.
+            self.start_next();
+            self.update_situation();
+        } else if self.queue.hold(Hold::Restarted) {
             self.commit_queue(|| {});
         }
         loop {
@@ -273,6 +295,7 @@ impl SessionTask {
             && !self.tie.is_waited_for()
             && self.options.are_set()
             && self.checkpoints.are_taken()
+            && self.setup.is_none()
             && !self.recorder.transcript().is_answering()
             && !self.recorder.has_followers()
             && self.recorder.is_all_committed()
@@ -307,6 +330,9 @@ impl SessionTask {
             Done::Killed { result, reply } => self.killed(result, reply),
             Done::CheckpointLate(turn) => self.go_on_without_checkpoint(&turn),
             Done::Checkpointed(taken) => self.checkpointed(taken),
+            Done::Surveyed(survey) => self.surveyed(survey),
+            Done::SetupSaid(output) => self.setup_said(output),
+            Done::SetUp(ended) => self.setup_ended(ended),
         }
     }
 

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use liminal_agents::process::GuardCommand;
 use liminal_agents::{
-    AgentPrompt, CliProvider, LoadSession, Metered, NewSession, Output, ProviderError,
-    ProviderRegistry, ProviderSession,
+    AgentPrompt, CliProvider, Fork, ForkPlace, LoadSession, Metered, NewSession, Output,
+    ProviderError, ProviderRegistry, ProviderSession, TaskOutput,
 };
 use liminal_contract::{
-    Answer, Body, CliType, ErrorCode, Frame, ItemId, ItemStatus, MessageOrigin, OutcomeBy, Policy,
-    ServerMessage, SessionId, TurnId, TurnOrigin, TurnOutcome, WhenBusy,
+    Answer, Body, CliType, ErrorCode, Frame, ItemId, ItemStatus, McpAct, MessageOrigin, OutcomeBy,
+    Policy, ServerMessage, SessionId, TaskAct, TurnId, TurnOrigin, TurnOutcome, WhenBusy,
 };
 use liminal_stream::{HistoryMark, NewItem, Payload, ResponseStatus, SessionFact, StreamEvent};
 use tokio::sync::mpsc;
@@ -25,7 +26,7 @@ use crate::feed::{Follow, Outbox};
 use crate::journal::Journal;
 use crate::projects::{ProjectPath, Projects};
 use crate::search::Search;
-use crate::store::{ChoicesFile, RefsFile, SessionsFile, TrustFile};
+use crate::store::{ChoicesFile, ComparisonsFile, RefsFile, SessionsFile, TrustFile};
 use crate::workspaces::Workspaces;
 use std::sync::{Arc, Mutex};
 
@@ -108,8 +109,11 @@ impl CliProvider for Puppet {
         }
         Ok(())
     }
-    async fn steer(&self, _: &SessionId, _: &str, _: &str) -> Result<(), ProviderError> {
+    async fn steer(&self, _: &SessionId, _: &str, _: &AgentPrompt) -> Result<(), ProviderError> {
         Ok(())
+    }
+    async fn fork_at(&self, _: &SessionId, _: &str, _: ForkPlace) -> Option<Fork> {
+        None
     }
     async fn cancel_turn(&self, _: &SessionId) -> Result<(), ProviderError> {
         Ok(())
@@ -133,6 +137,17 @@ impl CliProvider for Puppet {
         _: &str,
         _: liminal_contract::OptionValue,
     ) -> Result<(), ProviderError> {
+        Ok(())
+    }
+    async fn act_on_task(
+        &self,
+        _: &SessionId,
+        _: &str,
+        _: TaskAct,
+    ) -> Result<Option<TaskOutput>, ProviderError> {
+        Ok(None)
+    }
+    async fn act_on_mcp(&self, _: &SessionId, _: &str, _: McpAct) -> Result<(), ProviderError> {
         Ok(())
     }
     async fn kill_session(&self, _: &SessionId) -> Result<(), ProviderError> {
@@ -239,8 +254,9 @@ impl Stage {
             projects,
             sessions,
             choices: ChoicesFile::open(home.path()),
+            comparisons: ComparisonsFile::open(home.path()),
             refs: RefsFile::open(home.path()),
-            workspaces: Workspaces::beside(home.path()),
+            workspaces: Workspaces::beside(home.path(), GuardCommand::new("/nowhere")),
             trust: Arc::new(TrustFile::open(home.path())),
             registry,
             policy: Policy::Ask,
@@ -251,7 +267,7 @@ impl Stage {
         })
         .await
         .unwrap();
-        service.create(&project.id, &puppet.cli_type, None, None, None).await.unwrap();
+        service.create(&project.id, &puppet.cli_type, Start::default(), None).await.unwrap();
         Self { _home: home, puppet, service, client: hub.join() }
     }
 

@@ -13,7 +13,7 @@ use liminal_stream::{Growth, Permission, Source, SourcePart, ToolCall, Upsert};
 
 use super::aside::aside;
 use super::news::News;
-use super::view;
+use super::{snippet, view};
 use crate::feed::Update;
 use crate::journal::{Blocks, Change, Item};
 
@@ -78,6 +78,7 @@ impl Transcript {
 
     pub fn put(&mut self, mut upsert: Upsert, request_id: Option<String>) -> Applied {
         let mut changes = self.tidied(&mut upsert);
+        self.find_snippets(&mut upsert);
         let seq = self.next_seq();
         let is_final = upsert.status.is_final();
         let (index, request_id) = self.place(&upsert.item_id, request_id);
@@ -197,6 +198,16 @@ impl Transcript {
         changes
     }
 
+    /// Finds the lines that an edit is about, before the agent or anybody else changes the file further.
+    fn find_snippets(&self, upsert: &mut Upsert) {
+        let is_final = upsert.status.is_final();
+        let before = self.open.get(&upsert.item_id).and_then(OpenItem::source);
+        let before = before.map(source_parts).unwrap_or_default();
+        if let Some(parts) = parts_of(upsert).filter(|parts| snippet::is_any_in(parts)) {
+            aside(true, || snippet::find(parts, before, is_final, Path::new(&self.below)));
+        }
+    }
+
     /// The permission with that id, if it is open.
     pub fn open_ask(&self, item: &ItemId) -> Option<&Permission> {
         self.open.get(item)?.permission().filter(|ask| ask.outcome.is_none())
@@ -308,6 +319,18 @@ fn heaviness(source: &Source) -> (bool, bool) {
         Source::Permission(ask) => (false, are_heavy(&ask.parts)),
         Source::Interlude(interlude) => (interlude.text().len() > HEAVY, false),
         Source::Plan { .. } | Source::Notice(_) => (false, false),
+    }
+}
+
+fn source_parts(source: &Source) -> &[SourcePart] {
+    match source {
+        Source::ToolCall(call) => &call.parts,
+        Source::Permission(ask) => &ask.parts,
+        Source::Message { .. }
+        | Source::Thinking { .. }
+        | Source::Plan { .. }
+        | Source::Interlude(_)
+        | Source::Notice(_) => &[],
     }
 }
 

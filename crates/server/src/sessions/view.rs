@@ -2,6 +2,7 @@
 //! `visible`, so that none of them hides or reorders anything.
 
 mod json;
+mod kept;
 #[cfg(test)]
 pub mod tests;
 
@@ -25,19 +26,17 @@ const MOST_OUTPUT: usize = 64 * 1024;
 /// An item of the journal as browsers get it. Newly rendered blocks are added to `rendered`, to be kept.
 pub fn item(item: Item, rendered: &mut Vec<Rendered>) -> UpsertObject {
     let kept = item.blocks.filter(|blocks| blocks.version == render::RENDER_VERSION);
-    let blocks = kept.map_or_else(
-        || {
-            let html = blocks_of(&item.upsert.source);
-            if !html.is_empty() && item.upsert.status.is_final() {
-                let blocks = Blocks { version: render::RENDER_VERSION, html: html.clone() };
-                let item_id = item.upsert.item_id.clone();
-                rendered.push(Rendered { item: item_id, seq: item.seq, blocks });
-            }
-            html
-        },
-        |blocks| blocks.html,
-    );
-    upsert(&item.upsert, item.index, item.request_id, blocks)
+    let is_new = kept.is_none() && item.upsert.status.is_final();
+    let blocks = kept.map_or_else(|| blocks_of(&item.upsert.source), |blocks| blocks.html);
+    let seen = upsert(&item.upsert, item.index, item.request_id, blocks);
+    if is_new {
+        let html = into_blocks(seen.body.clone());
+        if !html.is_empty() {
+            let blocks = Blocks { version: render::RENDER_VERSION, html };
+            rendered.push(Rendered { item: item.upsert.item_id, seq: item.seq, blocks });
+        }
+    }
+    seen
 }
 
 /// An item of the journal for an export: with its whole output.
@@ -130,18 +129,15 @@ pub fn blocks_of(source: &Source) -> Vec<String> {
     }
 }
 
-/// What [`blocks_of`] gave for it.
+/// What was rendered of it, to be kept: what [`blocks_of`] gave, or its parts.
 pub fn into_blocks(body: Body) -> Vec<String> {
     match body {
         Body::Message { blocks, .. }
         | Body::Thinking { blocks, .. }
         | Body::CommandOutput { blocks, .. }
         | Body::Compaction { blocks, .. } => blocks,
-        Body::ToolCall { .. }
-        | Body::Plan { .. }
-        | Body::Permission { .. }
-        | Body::Notice { .. }
-        | Body::Cleared {} => Vec::new(),
+        Body::ToolCall { parts, .. } | Body::Permission { parts, .. } => kept::written(&parts),
+        Body::Plan { .. } | Body::Notice { .. } | Body::Cleared {} => Vec::new(),
     }
 }
 
@@ -175,14 +171,14 @@ fn body(
             let (content, provider_id) = (content.clone(), provider_id.clone());
             Body::Thinking { content, provider_id, blocks }
         }
-        Source::ToolCall(call) => tool_call(session, call),
+        Source::ToolCall(call) => tool_call(session, call, &blocks),
         Source::Plan { entries } => Body::Plan {
             entries: entries
                 .iter()
                 .map(|entry| PlanEntry { text: visible(&entry.text), ..entry.clone() })
                 .collect(),
         },
-        Source::Permission(ask) => permission(session, ask),
+        Source::Permission(ask) => permission(session, ask, &blocks),
         Source::Interlude(Interlude::CommandOutput { command, text }) => {
             Body::CommandOutput { command: visible(command), text: text.clone(), blocks }
         }
@@ -199,26 +195,16 @@ fn body(
     }
 }
 
-fn tool_call(session: &SessionId, call: &ToolCall) -> Body {
-    let part = |part: &SourcePart| part_of(session, part, Extent::Beginning);
-    let mut parts: Vec<Part> = call.parts.iter().map(part).collect();
+/// `blocks` are its parts, if they were kept.
+fn tool_call(session: &SessionId, call: &ToolCall, blocks: &[String]) -> Body {
     let whole = call.tool_output.as_ref().map_or(0, String::len)
         + call.parts.iter().map(text_len).sum::<usize>();
     let was_cut = call.tool_output.as_ref().is_some_and(|output| output.len() > MOST_OUTPUT)
         || call.parts.iter().any(|part| text_len(part) > MOST_OUTPUT);
     let tool_output = call.tool_output.as_deref().map(|output| end_of(output).to_owned());
-    if let Some(output) = tool_output.as_ref().filter(|output| !output.is_empty())
-        && parts.iter().all(|part| matches!(part, Part::Image { .. }))
-    {
-        let shown = json::parts(output, call.tool_kind)
-            .unwrap_or_else(|| vec![Part::Terminal { html: render::terminal(output) }]);
-        parts.splice(0..0, shown);
-    }
-    if parts.is_empty() {
-        // A call with nothing else to show shows its arguments.
-        let given = asked::parts(&call.tool_arguments, Vec::new());
-        parts = given.iter().map(|given| part(&visibly(given))).collect();
-    }
+    let parts = kept::read(blocks).unwrap_or_else(|| {
+        parts_of_call(session, call, tool_output.as_deref().unwrap_or_default())
+    });
     let title = if call.title.is_empty() { &call.tool_name } else { &call.title };
     Body::ToolCall {
         title: visible(title),
@@ -240,6 +226,22 @@ fn tool_call(session: &SessionId, call: &ToolCall) -> Body {
     }
 }
 
+fn parts_of_call(session: &SessionId, call: &ToolCall, output: &str) -> Vec<Part> {
+    let part = |part: &SourcePart| part_of(session, part, Extent::Beginning);
+    let mut parts: Vec<Part> = call.parts.iter().map(part).collect();
+    if !output.is_empty() && parts.iter().all(|part| matches!(part, Part::Image { .. })) {
+        let shown = json::parts(output, call.tool_kind)
+            .unwrap_or_else(|| vec![Part::Terminal { html: render::terminal(output) }]);
+        parts.splice(0..0, shown);
+    }
+    if parts.is_empty() {
+        // A call with nothing else to show shows its arguments.
+        let given = asked::parts(&call.tool_arguments, Vec::new());
+        parts = given.iter().map(|given| part(&visibly(given))).collect();
+    }
+    parts
+}
+
 /// An address whose letters all are what they look like: others are written as browsers send them.
 fn in_ascii(url: &str) -> String {
     let mut written = String::with_capacity(url.len());
@@ -252,16 +254,19 @@ fn in_ascii(url: &str) -> String {
     written
 }
 
-fn permission(session: &SessionId, ask: &Permission) -> Body {
+/// `blocks` are its parts, if they were kept.
+fn permission(session: &SessionId, ask: &Permission, blocks: &[String]) -> Body {
     // All of it while the user has to decide.
     let extent = if ask.outcome.is_none() { Extent::Whole } else { Extent::Beginning };
+    let part = |part: &SourcePart| part_of(session, &visibly(part), extent);
+    let parts = kept::read(blocks).unwrap_or_else(|| ask.parts.iter().map(part).collect());
     let mut options = ask.options.clone();
     options.sort_by_key(|option| rank(option.kind));
     Body::Permission {
         call_id: ask.call_id.clone(),
         title: visible(&ask.title),
         tool_kind: ask.tool_kind,
-        parts: ask.parts.iter().map(|part| part_of(session, &visibly(part), extent)).collect(),
+        parts,
         options: options
             .into_iter()
             .map(|option| AskOption { name: visible(&option.name), ..option })
@@ -313,10 +318,11 @@ fn visibly(part: &SourcePart) -> SourcePart {
         }
         SourcePart::Terminal { text } => SourcePart::Terminal { text: visible(text) },
         SourcePart::Text { text } => SourcePart::Text { text: visible(text) },
-        SourcePart::Diff { path, old, new } => SourcePart::Diff {
+        SourcePart::Diff { path, old, new, line } => SourcePart::Diff {
             path: visible(path),
             old: old.as_deref().map(visible),
             new: new.as_deref().map(visible),
+            line: *line,
         },
         SourcePart::Hunks { path, hunks } => {
             let mut hunks = hunks.clone();
@@ -346,8 +352,8 @@ fn part_of(session: &SessionId, part: &SourcePart, extent: Extent) -> Part {
         SourcePart::Code { text, language } => {
             Part::Code { html: render::code(much(text), language.as_deref().unwrap_or_default()) }
         }
-        SourcePart::Diff { path, old, new } => {
-            diff(render::diff(path, old.as_deref(), new.as_deref(), extent))
+        SourcePart::Diff { path, old, new, line } => {
+            diff(two_texts(path, old.as_deref(), new.as_deref(), *line, extent))
         }
         SourcePart::Hunks { path, hunks } => diff(render::hunks(path, &hunk_inputs(hunks), extent)),
         SourcePart::Terminal { text } => Part::Terminal { html: render::terminal(much(text)) },
@@ -356,6 +362,22 @@ fn part_of(session: &SessionId, part: &SourcePart, extent: Extent) -> Part {
             Part::Fields { html: render::fields(rows) }
         }
         SourcePart::Image { data, .. } => Part::Image { url: image_url(session, data) },
+    }
+}
+
+/// The difference between two texts of a file, or of a part of it that begins at `line`.
+pub fn two_texts(
+    path: &str,
+    old: Option<&str>,
+    new: Option<&str>,
+    line: Option<u32>,
+    extent: Extent,
+) -> render::Diff {
+    match (old, new, line) {
+        (Some(old), Some(new), Some(line)) => {
+            render::edit(path, old, new, usize::try_from(line).unwrap_or(usize::MAX), extent)
+        }
+        _ => render::diff(path, old, new, extent),
     }
 }
 

@@ -160,7 +160,10 @@ mod tests {
             policy: None,
             title_by: None,
             worktree: None,
+            directory: None,
             counts: None,
+            branch: None,
+            newer: None,
             other: serde_json::Map::new(),
         })
     }

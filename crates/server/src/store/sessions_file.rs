@@ -9,7 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use liminal_contract::{ChangeCounts, CliType, Policy, ProjectId, SessionId, Timestamp, Worktree};
+use liminal_agents::Fork;
+use liminal_contract::{
+    BranchOf, ChangeCounts, CliType, Policy, ProjectId, SessionId, Timestamp, Worktree,
+};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
@@ -51,12 +54,35 @@ pub struct SessionRecord {
     /// Absent: it works in the project's directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Worktree>,
-    /// After its last turn.
+    /// Where an adopted session works, if it is not the project's directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// As last counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<ChangeCounts>,
+    /// Absent: it was not made from another session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<BranchRecord>,
+    /// The session that replaced this one, which can only be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newer: Option<SessionId>,
     /// Fields of other versions that we don't know. Kept.
     #[serde(flatten)]
     pub other: Map<String, Value>,
+}
+
+/// How a session was made from another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BranchRecord {
+    #[serde(flatten)]
+    pub of: BranchOf,
+    /// Where the agent itself forked its session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<Fork>,
+    /// The agent has yet to get the transcript, with the next message.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub owes_transcript: bool,
 }
 
 /// Who gave a session its title. A later variant wins over an earlier one.

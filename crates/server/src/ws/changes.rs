@@ -1,10 +1,15 @@
 //! Requests about the changes in a session's files.
 
+use std::sync::Arc;
+
 use liminal_contract::SessionId;
 use liminal_render::{DiffView, Extent, Whitespace};
 
+use super::reply::Reply;
+use super::sessions::answer_sent;
 use crate::app::App;
 use crate::failure::Failure;
+use crate::feed::Client;
 use crate::sessions::SessionRequest;
 
 const USUAL_CONTEXT: u32 = 3;
@@ -22,9 +27,26 @@ pub fn view(context: Option<u32>, ignore_whitespace: Option<bool>) -> DiffView {
 
 /// Remembers up to which state the user has seen the files.
 pub async fn looked(app: &App, session: &SessionId, tree: String) -> Result<(), Failure> {
-    if liminal_git::Tree::new(&tree).is_none() {
+    let is_known = match liminal_git::Tree::new(&tree) {
+        Some(tree) => {
+            let place = app.service.place(session).await?;
+            app.changes.knows(session, &place.directory, &tree).await?
+        }
+        None => false,
+    };
+    if !is_known {
         let what = "`state` is not one that `changes:list` reported";
         return Err(Failure::invalid(what).about(session.clone()));
     }
     app.service.ask(session, |reply| SessionRequest::Looked { tree, reply }).await
+}
+
+/// Sends the comments in their turn, like a message.
+pub async fn send_comments(app: Arc<App>, client: Client, session: SessionId, reply: Reply) {
+    let request_id = reply.request_id().map(str::to_owned);
+    let mut place = client.queue(&session);
+    place.reached().await;
+    let handed = app.service.hand_comments(&session, request_id.clone(), &client.outbox).await;
+    drop(place);
+    answer_sent(handed, session, (Some(client.outbox), request_id), reply).await;
 }

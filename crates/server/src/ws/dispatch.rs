@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use liminal_agents::OptionChange;
 use liminal_contract::{Answer, ClientMessage, Request, ServerMessage, SessionId};
 
 use super::reply::Reply;
@@ -13,7 +14,9 @@ use super::{changes, files, outside, projects, search, sessions};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::feed::{Client, Place};
-use crate::sessions::{Handed, NowRequest, OptionChange, Send, SessionRequest, TaskReply};
+use crate::sessions::{
+    Branching, Handed, NewCompare, NowRequest, Others, Send, SessionRequest, Start, TaskReply,
+};
 
 pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
     use ClientMessage as Asked;
@@ -45,14 +48,24 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
             let sessions = app.service.list(&project_id, archived.unwrap_or(false)).await?;
             Ok(ServerMessage::SessionList { project_id, sessions })
         }),
-        Asked::SessionCreate { project_id, cli_type, policy, workspace } => {
-            let how = (policy, workspace);
-            tokio::spawn(sessions::create(app, client, project_id, cli_type, how, reply));
+        Asked::SessionCreate { project_id, cli_type, policy, workspace, options, confirmed } => {
+            let (worktree, confirmed) = (sessions::worktree(workspace), confirmed == Some(true));
+            let start = Start { policy, worktree, options, confirmed };
+            tokio::spawn(sessions::create(app, client, project_id, cli_type, start, reply));
         }
-        Asked::WorkspaceOffer { project_id } => answer(reply, async move {
-            let project = app.projects.workable(&project_id).await?;
-            app.service.around().workspaces.offer(project).await
-        }),
+        Asked::WorkspaceOffer { project_id } => {
+            answer(reply, async move { app.service.offer_worktree(&project_id).await })
+        }
+        Asked::WorkspaceRenew { session_id } => {
+            change(client.queue(&session_id), reply, async move {
+                app.service.renew_worktree(&session_id).await.map(sessions::ok)
+            });
+        }
+        Asked::WorkspaceSetup { session_id, act } => {
+            ask(app, &client, session_id, reply, move |reply| {
+                SessionRequest::ActOnSetup(act, reply)
+            });
+        }
         Asked::WorkspaceRemove { session_id } => {
             change(client.queue(&session_id), reply, async move {
                 app.service.remove_worktree(&session_id).await.map(sessions::ok)
@@ -75,6 +88,12 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         }
         Asked::SessionQueueResume { session_id } => {
             ask(app, &client, session_id, reply, SessionRequest::ResumeQueue);
+        }
+        Asked::SessionBranch { session_id, item_id, at, kind, content, attachments } => {
+            let place = client.queue(&session_id);
+            let message = content.map(|content| (content, attachments));
+            let wanted = Branching { session: session_id, item: item_id, at, kind, message };
+            change(place, reply, async move { sessions::branch(&app, &client, wanted).await });
         }
         Asked::SessionCancel { session_id } => {
             ask(app, &client, session_id, reply, SessionRequest::Cancel);
@@ -117,6 +136,12 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
             let set = OptionChange { id, value, confirmed: confirmed == Some(true) };
             ask(app, &client, session_id, reply, |reply| SessionRequest::Option(set, reply));
         }
+        Asked::SessionTask { session_id, task_id, act } => {
+            answer(reply, async move { app.service.act_on_task(&session_id, &task_id, act).await })
+        }
+        Asked::SessionMcp { session_id, server, act } => {
+            answer(reply, async move { app.service.act_on_mcp(&session_id, &server, act).await });
+        }
         Asked::SessionReconnect { cli_type, session_id } => answer(reply, async move {
             app.service.reconnect(&cli_type, session_id.as_ref()).await.map(sessions::ok)
         }),
@@ -143,13 +168,37 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         }
         Asked::ChangesList { session_id, scope } => answer(reply, async move {
             let place = app.service.place(&session_id).await?;
-            app.changes.list(&place, session_id, scope).await
+            let beside = app.service.beside(&session_id, &place).await?;
+            app.changes.list(&place, session_id, scope, beside).await
         }),
+        Asked::ChangesComment { session_id, comment } => {
+            ask(app, &client, session_id, reply, |reply| SessionRequest::Comment(comment, reply));
+        }
+        Asked::ChangesUncomment { session_id, comment_id } => {
+            ask(app, &client, session_id, reply, |reply| {
+                SessionRequest::Uncomment(comment_id, reply)
+            });
+        }
+        Asked::ChangesSendComments { session_id } => {
+            tokio::spawn(changes::send_comments(app, client, session_id, reply));
+        }
+        Asked::ChangesStorage { most } => {
+            answer(reply, async move { app.changes.storage(most).await });
+        }
         Asked::ChangesFile { session_id, scope, path, context, ignore_whitespace } => {
             let view = changes::view(context, ignore_whitespace);
             answer(reply, async move {
                 let place = app.service.place(&session_id).await?;
                 app.changes.file(&place, session_id, scope, path, view).await
+            });
+        }
+        Asked::ChangesAct { session_id, act, preview, expect } => {
+            change(client.queue(&session_id), reply, async move {
+                if preview == Some(true) {
+                    app.service.preview_act(&session_id, act).await
+                } else {
+                    app.service.act(&session_id, act, expect).await
+                }
             });
         }
         Asked::NowFollow {} => {
@@ -162,6 +211,44 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         Asked::NowLeave {} => {
             let _stopping = app.now.send(NowRequest::Leave(client.outbox));
             reply.with(ServerMessage::Ok {});
+        }
+        Asked::SessionOffer { project_id } => answer(reply, async move {
+            let agents = app.service.offer(&project_id).await?;
+            Ok(ServerMessage::SessionOffer { project_id, agents })
+        }),
+        Asked::CompareStart {
+            project_id,
+            base,
+            bring,
+            content,
+            attachments,
+            agents,
+            confirmed,
+        } => {
+            let new = NewCompare {
+                project: project_id,
+                base,
+                bring: bring == Some(true),
+                content,
+                attachments,
+                agents,
+                confirmed: confirmed == Some(true),
+            };
+            answer(reply, async move { sessions::compare(&app, &client, new).await });
+        }
+        Asked::CompareList {} => answer(reply, async move {
+            Ok(ServerMessage::CompareList { compares: app.service.comparisons()? })
+        }),
+        Asked::CompareKeep { compare_id, session_id, discard_others, confirmed } => {
+            let others = match (discard_others, confirmed) {
+                (false, _) => Others::Stay,
+                (true, Some(true)) => Others::DiscardAfterCommit,
+                (true, _) => Others::Discard,
+            };
+            answer(reply, async move {
+                let compare = app.service.keep(&compare_id, &session_id, others).await?;
+                Ok(ServerMessage::CompareChanged { compare })
+            });
         }
         Asked::OutsideList { project_id } => {
             answer(reply, async move { outside::list(&app, project_id).await });

@@ -10,7 +10,9 @@ use super::reply::Reply;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::feed::{Client, Follow, Outbox, Place};
-use crate::sessions::{Open, Send, Sent, SessionRequest, Wanted};
+use crate::sessions::{
+    Branching, Handed, NewCompare, Open, Send, Sent, SessionRequest, Start, Wanted,
+};
 
 /// In characters. Every view cuts longer titles, so they are refused here.
 const LONGEST_TITLE: usize = 200;
@@ -54,6 +56,16 @@ pub async fn send(app: Arc<App>, mut place: Place, send: Send, reply: Reply) {
     place.reached().await;
     let handed = app.service.hand_message(send).await;
     drop(place);
+    answer_sent(handed, session_id, (sender, request_id), reply).await;
+}
+
+/// Says what became of a message.
+pub async fn answer_sent(
+    handed: Result<Handed<Sent>, Failure>,
+    session_id: SessionId,
+    (sender, request_id): (Option<Arc<Outbox>>, Option<String>),
+    reply: Reply,
+) {
     let sent = match handed {
         Ok(handed) => handed.answer().await,
         Err(failure) => Err(failure),
@@ -73,23 +85,26 @@ pub async fn send(app: Arc<App>, mut place: Place, send: Send, reply: Reply) {
     }
 }
 
+/// The worktree that a browser wants for a new session.
+pub fn worktree(workspace: Option<WorkspaceChoice>) -> Option<Wanted> {
+    match workspace? {
+        WorkspaceChoice::Worktree { base, name, bring, setup } => {
+            Some(Wanted { base, name, bring: bring == Some(true), setup })
+        }
+        WorkspaceChoice::Project {} => None,
+    }
+}
+
 /// The browser that creates a session follows it. What the agent says before the reply comes after it.
 pub async fn create(
     app: Arc<App>,
     client: Client,
     project: ProjectId,
     cli_type: CliType,
-    (policy, workspace): (Option<Policy>, Option<WorkspaceChoice>),
+    start: Start,
     reply: Reply,
 ) {
-    let worktree = match workspace {
-        Some(WorkspaceChoice::Worktree { base, name, bring }) => {
-            Some(Wanted { base, name, bring: bring == Some(true) })
-        }
-        Some(WorkspaceChoice::Project {}) | None => None,
-    };
-    let created =
-        app.service.create(&project, &cli_type, policy, worktree, Some(&client.outbox)).await;
+    let created = app.service.create(&project, &cli_type, start, Some(&client.outbox)).await;
     let session = match created {
         Ok(session) => session,
         Err(failure) => return reply.fail(failure),
@@ -99,6 +114,27 @@ pub async fn create(
         ServerMessage::SessionCreated { session_id: session_id.clone(), project_id, session };
     reply.with(to_all(&app, &client, message));
     client.outbox.begin_without_history(&session_id);
+}
+
+/// The reply comes first, then what becomes of its members.
+pub async fn compare(
+    app: &App,
+    client: &Client,
+    new: NewCompare,
+) -> Result<ServerMessage, Failure> {
+    let compare = app.service.compare(new).await?;
+    Ok(to_all(app, client, ServerMessage::CompareChanged { compare }))
+}
+
+/// The new session goes to all browsers; so does the change of one that it replaces.
+pub async fn branch(
+    app: &Arc<App>,
+    client: &Client,
+    wanted: Branching,
+) -> Result<ServerMessage, Failure> {
+    let session = app.service.branch(wanted).await?;
+    let (session_id, project_id) = (session.id.clone(), session.project_id.clone());
+    Ok(to_all(app, client, ServerMessage::SessionCreated { session_id, project_id, session }))
 }
 
 pub async fn looked(

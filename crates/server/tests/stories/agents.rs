@@ -242,6 +242,21 @@ async fn an_agent_with_a_process_per_session_is_connected_while_one_of_them_runs
 }
 
 #[tokio::test]
+async fn an_acp_agent_may_have_a_process_per_session() {
+    let launch = Launch::new().agent(echo()).processes_per_session("scripted");
+    let app = launch.start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let one = browser.creates_session(&project, "scripted").await;
+    let two = browser.creates_session(&project, "scripted").await;
+    for session in [one, two] {
+        let turn = browser.says_to(&session, "hello").await;
+        browser.sees_end(&turn).await;
+    }
+    assert_eq!(app.agents("scripted").len(), 2);
+}
+
+#[tokio::test]
 async fn a_conversation_travels_as_history_upserts_and_turns_and_nothing_else() {
     let (_app, mut browser, session) = App::with_session(
         script().on_any_prompt().think("Hm.").say("One ").say("two.").stop("end_turn"),

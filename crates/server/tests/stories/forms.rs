@@ -133,3 +133,24 @@ async fn a_page_to_open_is_shown_in_full_and_only_if_it_is_http() {
     browser.says_to(&session, "go").await;
     browser.sees_text(&session, "Action: nothing.").await;
 }
+
+#[tokio::test]
+async fn a_form_too_large_to_show_is_refused_and_the_user_is_told() {
+    let choices: Vec<_> = (0..900).map(|n| format!("choice {n}")).collect();
+    let field = json!({"type": "string", "enum": choices});
+    let fields: serde_json::Map<_, _> =
+        (0..1000).map(|n| (format!("f{n}"), field.clone())).collect();
+    let large = json!({"mode": "form", "message": "Choose.",
+        "requestedSchema": {"type": "object", "properties": fields}});
+    let (_app, mut browser, session) = App::with_session(elicits(large)).await;
+    let turn = browser.says_to(&session, "go").await;
+    let told = browser.sees_item(&session, "notice", |item| match &item.body {
+        Body::Notice { text, .. } => Some(text.clone()),
+        _ => None,
+    });
+    assert_eq!(
+        told.await,
+        "The agent asked with a form that can't be shown (more than 1 MB). It was told so."
+    );
+    browser.sees_end(&turn).await;
+}

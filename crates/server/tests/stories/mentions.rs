@@ -36,7 +36,8 @@ async fn files_are_found_by_letters_of_their_path_in_a_session_or_a_project() {
     let (entries, more) = finds(&mut browser, in_project).await;
     assert_eq!(
         (entries[0].path.as_str(), entries[0].kind, more),
-        ("src", FileKind::Directory, true)
+        ("src/main.rs", FileKind::File, true),
+        "it changed lately"
     );
 
     let nowhere = ClientMessage::FilesFind {

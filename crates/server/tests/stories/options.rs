@@ -1,7 +1,8 @@
 //! The agent's own options: set at once, kept without a process, carried over, refused.
 
 use liminal_contract::{
-    Asks, ClientMessage, ErrorCode, OptionValue, Policy, ServerMessage, SessionFacts, SessionId,
+    Asks, CliType, ClientMessage, ErrorCode, OptionValue, Policy, Project, ServerMessage,
+    SessionFacts, SessionId,
 };
 use liminal_scripted_agent::{AgentOption, ScriptBuilder, Steps, script};
 
@@ -46,6 +47,24 @@ fn code(reply: &ServerMessage) -> Option<ErrorCode> {
         ServerMessage::Error { code, .. } => Some(*code),
         _ => None,
     }
+}
+
+async fn tries_to_create(
+    browser: &mut Browser,
+    project: &Project,
+    options: &[(&str, OptionValue)],
+    confirmed: bool,
+) -> ServerMessage {
+    let option = |(id, value): &(&str, OptionValue)| ((*id).to_owned(), value.clone());
+    let create = ClientMessage::SessionCreate {
+        project_id: project.id.clone(),
+        cli_type: CliType::parse("scripted").unwrap(),
+        policy: None,
+        workspace: None,
+        options: options.iter().map(option).collect(),
+        confirmed: Some(confirmed),
+    };
+    browser.ask(create).await
 }
 
 async fn session(app: &App, agent: &str) -> (Browser, SessionId) {
@@ -123,6 +142,46 @@ async fn a_new_session_starts_with_the_last_choice_in_its_project_only() {
     let other = browser.creates_session(&there, "scripted").await;
     let facts = browser.knows(&other, |facts| value(facts, "mode").is_some()).await.facts;
     assert!(is(&facts, "effort", "low") && is(&facts, "mode", "ask"));
+}
+
+#[tokio::test]
+async fn a_session_can_be_created_with_options_and_the_next_one_has_them_too() {
+    let app = Launch::new().agent(agent()).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let choice = |value: &str| OptionValue::Choice(value.to_owned());
+    let options = [("effort", choice("high")), ("fast", OptionValue::Flag(true))];
+    let reply = tries_to_create(&mut browser, &project, &options, false).await;
+    let ServerMessage::SessionCreated { session_id, .. } = reply else { panic!("{reply:?}") };
+    let both = |facts: &SessionFacts| is(facts, "effort", "high") && is(facts, "fast", "on");
+    browser.knows(&session_id, both).await;
+    let next = browser.creates_session(&project, "scripted").await;
+    browser.knows(&next, both).await;
+}
+
+#[tokio::test]
+async fn a_session_is_not_created_with_options_that_are_not_offered_or_not_confirmed() {
+    let app = Launch::new().agent(agent()).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let choice = |value: &str| OptionValue::Choice(value.to_owned());
+    let low = || ("effort", choice("low"));
+    for (option, wanted) in [
+        (("model", choice("huge")), ErrorCode::OptionRefused),
+        (("model", choice("pro")), ErrorCode::OptionRefused),
+        (("unknown", choice("x")), ErrorCode::OptionRefused),
+        (("mode", choice("yolo")), ErrorCode::OptionUnconfirmed),
+    ] {
+        let reply = tries_to_create(&mut browser, &project, &[low(), option], false).await;
+        assert_eq!(code(&reply), Some(wanted), "{reply:?}");
+    }
+    assert_eq!(browser.sessions(&project).await, [], "none of them is listed");
+    let yolo = [("mode", choice("yolo"))];
+    let reply = tries_to_create(&mut browser, &project, &yolo, true).await;
+    let ServerMessage::SessionCreated { session_id, .. } = reply else { panic!("{reply:?}") };
+    browser.knows(&session_id, |facts| is(facts, "mode", "yolo")).await;
+    let reply = tries_to_create(&mut browser, &project, &yolo, false).await;
+    assert_eq!(code(&reply), None, "confirmed once per project: {reply:?}");
 }
 
 #[tokio::test]

@@ -100,6 +100,8 @@ async fn ten_sessions_made_and_spoken_to_at_the_same_instant_answer_each_their_o
             cli_type: cli_type.clone(),
             policy: None,
             workspace: None,
+            options: Default::default(),
+            confirmed: None,
         };
         asked.push(browser.send(create).await);
     }

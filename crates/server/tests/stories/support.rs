@@ -3,6 +3,8 @@
 //! Nothing here sleeps or guesses: every wait is for a fact, and a wait that fails prints everything received
 //! so far.
 
+pub mod acts;
+mod agents;
 mod app;
 mod browser;
 mod call;

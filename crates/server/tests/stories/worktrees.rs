@@ -47,12 +47,15 @@ async fn create(browser: &mut Browser, project: &Project, bring: bool) -> Sessio
         base: None,
         name: Some("Fix: the Login!".to_owned()),
         bring: Some(bring),
+        setup: None,
     };
     let create = ClientMessage::SessionCreate {
         project_id: project.id.clone(),
         cli_type: CliType::parse("scripted").unwrap(),
         policy: None,
         workspace: Some(workspace),
+        options: Default::default(),
+        confirmed: None,
     };
     match browser.ask(create).await {
         ServerMessage::SessionCreated { session, .. } => session,
@@ -156,14 +159,65 @@ async fn an_agent_that_does_not_start_leaves_no_worktree() {
     let app = launch.start().await;
     let mut browser = app.browser().await;
     let (directory, project) = project(&app, &mut browser).await;
-    let workspace = Some(WorkspaceChoice::Worktree { base: None, name: None, bring: Some(true) });
+    let workspace =
+        Some(WorkspaceChoice::Worktree { base: None, name: None, bring: Some(true), setup: None });
     let create = ClientMessage::SessionCreate {
         project_id: project.id.clone(),
         cli_type: CliType::parse("scripted").unwrap(),
         policy: None,
         workspace,
+        options: Default::default(),
+        confirmed: None,
     };
     assert!(matches!(browser.ask(create).await, ServerMessage::Error { .. }));
     assert_eq!(git(&directory, &["branch", "--list", "liminal/*"]), "");
     assert_eq!(git(&directory, &["worktree", "list"]).lines().count(), 1);
+}
+
+#[tokio::test]
+async fn worktrees_of_one_name_made_at_once_are_two() {
+    let app = Launch::new().agent(script().on_any_prompt().say("Done.")).start().await;
+    let (mut one, mut two) = (app.browser().await, app.browser().await);
+    let (_directory, project) = project(&app, &mut one).await;
+    let (first, second) =
+        tokio::join!(create(&mut one, &project, false), create(&mut two, &project, false));
+    let mut branches = [first, second].map(|session| session.worktree.unwrap().branch);
+    branches.sort();
+    assert_eq!(branches, ["liminal/fix-the-login", "liminal/fix-the-login-2"]);
+}
+
+#[tokio::test]
+async fn a_project_below_its_repository_works_in_the_same_directory_of_a_worktree() {
+    let agent = script().on_any_prompt().write_file_as("w", "made.txt", "made\n").say("Done.");
+    let app = Launch::new().agent(agent).start().await;
+    let mut browser = app.browser().await;
+    let (directory, _) = project(&app, &mut browser).await;
+    let below = directory.join("packages/shop");
+    std::fs::create_dir_all(&below).unwrap();
+    std::fs::write(below.join("two.txt"), "two\n").unwrap();
+    let project = browser.adds_project(below.to_str().unwrap()).await;
+    for bring in [true, false] {
+        let session = create(&mut browser, &project, bring).await;
+        let worktree = session.worktree.clone().unwrap();
+        assert_eq!(worktree.below.as_deref(), Some("packages/shop"));
+        let at = PathBuf::from(&worktree.path).join("packages/shop");
+        assert_eq!(at.join("two.txt").exists(), bring);
+        let turn = browser.says_to(&session.id, "work").await;
+        browser.sees_end(&turn).await;
+        assert!(at.join("made.txt").exists(), "bring: {bring}");
+
+        // Nothing but what the agent made is only there.
+        std::fs::remove_file(at.join("made.txt")).unwrap();
+        let remove = ClientMessage::WorkspaceRemove { session_id: session.id.clone() };
+        match (bring, browser.ask(remove).await) {
+            (false, ServerMessage::Ok {}) => {}
+            (true, ServerMessage::Error { message, .. }) => {
+                assert!(
+                    message.contains("two.txt") && !message.contains("secret.env"),
+                    "{message}"
+                );
+            }
+            (_, other) => panic!("{other:?}"),
+        }
+    }
 }

@@ -134,6 +134,7 @@ fn fakes_with(starts: usize, ask_mode: Option<String>) -> (AcpProvider, Vec<Agen
         fs: true,
         terminal: true,
         processes: Processes::Shared,
+        mcp: Default::default(),
     };
     let host = AcpHost {
         guard: GuardCommand::new("none"),
@@ -160,6 +161,7 @@ fn load(
         project_dir: "/".into(),
         history: crate::History::Known,
         options: Vec::new(),
+        fork: None,
     };
     tokio::spawn(async move { provider.load_session(load).await })
 }
@@ -174,6 +176,8 @@ fn create(
                 project_dir: "/".into(),
                 session_id: None,
                 chosen: Vec::new(),
+                wanted: Vec::new(),
+                fork: None,
             })
             .await
     })

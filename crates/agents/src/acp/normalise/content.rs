@@ -32,6 +32,7 @@ pub(super) fn sort(content: &[&RawValue]) -> SortedContent {
                     path: diff.path.display().to_string(),
                     old: diff.old_text,
                     new: (change != Some("delete")).then_some(diff.new_text),
+                    line: None,
                 });
             }
             Ok(ToolCallContent::Terminal(terminal)) => {

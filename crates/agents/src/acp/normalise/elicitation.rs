@@ -1,7 +1,7 @@
 //! Elicitations: an agent's form, or a page that it asks the user to open, as a card.
 
-use liminal_contract::{AskKind, AskOption, ItemId, Question, Timestamp, ToolKind};
-use liminal_stream::{NewItem, Payload, Permission, SourcePart};
+use liminal_contract::{AskKind, AskOption, ItemId, Question, Severity, Timestamp, ToolKind};
+use liminal_stream::{NewItem, Notice, Payload, Permission, SourcePart};
 use serde::Deserialize;
 use serde::de::Error as _;
 use serde_json::value::RawValue;
@@ -70,6 +70,17 @@ impl Normaliser {
         let start = Payload::ItemStart { item_id: item_id.clone(), parent_call_id: None, item };
         self.emit(&turn, start, at, &mut out);
         Ok((item_id, questions, out))
+    }
+}
+
+impl Normaliser {
+    pub fn form_refused(&mut self, why: &str, at: Timestamp) -> Vec<Output> {
+        let mut out = Vec::new();
+        let text =
+            format!("The agent asked with a form that can't be shown ({why}). It was told so.");
+        let severity = Severity::Warning;
+        self.say(Notice { severity, text, actions: Vec::new(), details: None }, at, &mut out);
+        out
     }
 }
 

@@ -6,8 +6,9 @@ use agent_client_protocol_schema::v1::{
 };
 use liminal_contract::{Severity, SlashCommand, Timestamp, Usage};
 use liminal_stream::{Notice, SessionFact};
-use serde_json::Value;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::{Normaliser, Telling};
 use crate::Output;
@@ -50,6 +51,7 @@ impl Normaliser {
                 }
                 if let Some(meta) = update.get("_meta") {
                     self.codex_status(meta, at, out);
+                    out.extend(beside(meta, at).map(Output::Fact));
                 }
             }
             "usage_update" => {
@@ -92,4 +94,22 @@ impl Normaliser {
         self.say(Notice { severity, text, actions: Vec::new(), details: None }, at, out);
         Ok(())
     }
+}
+
+/// What an agent reports in `_meta.liminal` (docs/agents.md): what it runs beside the conversation, and its MCP
+/// servers. ACP itself has neither. An entry of another shape is left out.
+fn beside(meta: &Value, at: Timestamp) -> impl Iterator<Item = SessionFact> + use<> {
+    fn each<T: DeserializeOwned>(list: &Value) -> Option<Vec<T>> {
+        let read = |entry: &Value| serde_json::from_value(entry.clone()).ok();
+        Some(list.as_array()?.iter().filter_map(read).collect())
+    }
+    let mut told = meta["liminal"].clone();
+    for task in told["tasks"].as_array_mut().into_iter().flatten().filter(|it| it.is_object()) {
+        if task.get("startedAt").is_none() {
+            task["startedAt"] = json!(at);
+        }
+    }
+    let tasks = each(&told["tasks"]).map(SessionFact::Tasks);
+    let servers = each(&told["mcpServers"]);
+    tasks.into_iter().chain(servers.map(|servers| SessionFact::Mcp { servers, controls: true }))
 }

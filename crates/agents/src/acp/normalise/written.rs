@@ -80,6 +80,7 @@ impl Call {
             path: path.clone(),
             old: old.clone(),
             new: Some(new.clone()),
+            line: None,
         });
         patch.parts.get_or_insert_default().extend(diffs);
         self.has_parts = true;

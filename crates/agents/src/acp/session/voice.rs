@@ -94,6 +94,14 @@ impl AcpVoice {
         Ok(outputs)
     }
 
+    /// A request that can't be shown: the agent knows, and so must the user.
+    pub fn refused(&mut self, what: Asked, why: &str, at: Timestamp) -> Vec<Output> {
+        match what {
+            Asked::Permission => Vec::new(),
+            Asked::Form => self.normaliser.form_refused(why, at),
+        }
+    }
+
     /// The agent withdraws a permission. Returns nothing if it is not one of this session's.
     pub fn withdraw(&mut self, request: &RequestId, at: Timestamp) -> Vec<Output> {
         let cancelled = RpcError::new(RpcError::CANCELLED, "Request cancelled");
@@ -194,7 +202,7 @@ impl Voice for AcpVoice {
     fn steer(
         &mut self,
         message: &str,
-        content: &str,
+        prompt: &AgentPrompt,
         _its_answer_places_it: Timestamp,
     ) -> Result<Vec<Output>, Closed> {
         let connection = self.connection.as_ref().ok_or(Closed)?;
@@ -202,10 +210,10 @@ impl Voice for AcpVoice {
         // Without this the agent would answer in a turn that no request began.
         let params = json!({
             "sessionId": agent_ref,
-            "prompt": blocks(&content.into(), self.takes),
+            "prompt": blocks(prompt, self.takes),
             "_meta": {"steering": {"idleBehavior": "promptRequired"}},
         });
-        let (message, content) = (message.to_owned(), content.to_owned());
+        let (message, content) = (message.to_owned(), prompt.text.clone());
         self.handed.push(message.clone());
         let waiter = Waiter::Steer { agent_ref, message, content };
         connection.request("_session/steering", &params, waiter)?;

@@ -156,6 +156,16 @@ impl Index {
         Some(added)
     }
 
+    /// The last message before this one in the current conversation.
+    pub(super) fn before(&self, id: &str) -> Option<String> {
+        let at = *self.by_id.get(&Uuid::parse_str(id).ok()?)?;
+        let branch = self.ancestry();
+        let is_message =
+            |at: usize| self.entries[at].kind == Kind::Conversation && !self.entries[at].sidechain;
+        let before = (0..at).rev().find(|before| branch.contains(before) && is_message(*before))?;
+        branch.contains(&at).then(|| self.entries[before].id.to_string())
+    }
+
     fn ancestry(&self) -> HashSet<usize> {
         let mut branch = HashSet::new();
         let mut next = self.leaf();

@@ -1,9 +1,9 @@
 //! Lines outside the conversation: retries, background tasks, notes.
 
-use liminal_contract::{ItemId, NoticeAction, Severity};
+use liminal_contract::{ItemId, NoticeAction, Severity, TaskState};
 use liminal_stream::{FinalItem, NewItem, Notice, Patch, Payload};
 
-use super::{Normaliser, Task, notice};
+use super::{Normaliser, notice};
 use crate::claude::wire::{ApiRetry, Note, TaskLine};
 
 impl Normaliser {
@@ -51,35 +51,39 @@ impl Normaliser {
     }
 
     pub(super) fn task_started(&mut self, task: TaskLine) {
-        if !task.ambient && !task.task_id.is_empty() {
-            let background = task.is_backgrounded.unwrap_or(false);
-            let task_kind = if background { Task::Background } else { Task::Foreground };
-            self.tasks.insert(task.task_id, task_kind);
-        }
+        let in_turn = !task.is_backgrounded.unwrap_or(false);
+        self.tasks.began(task, in_turn, self.now);
     }
 
     pub(super) fn task_updated(&mut self, task: &TaskLine) {
-        if task.patch.is_backgrounded == Some(true) && self.tasks.contains_key(&task.task_id) {
-            self.tasks.insert(task.task_id.clone(), Task::Background);
+        if task.patch.is_backgrounded == Some(true) {
+            self.tasks.moved_to_background(&task.task_id);
         }
-        if matches!(task.patch.status.as_deref(), Some("completed" | "failed" | "killed")) {
-            // The notification reports the end later; the task is over now.
-            if self.tasks.get(&task.task_id) == Some(&Task::Foreground) {
-                self.tasks.remove(&task.task_id);
-            }
+        // The notification reports the end of the others, and says more.
+        if let Some(state) = task.patch.status.as_deref().and_then(ended_as)
+            && !self.tasks.is_in_background(&task.task_id)
+        {
+            self.tasks.ended(&task.task_id, state, self.now);
         }
     }
 
+    /// Outside a turn the agent now begins one, unless the user stopped the task: the turn shows the reason.
     pub(super) fn task_ended(&mut self, task: &TaskLine) {
-        let known = self.tasks.remove(&task.task_id);
-        if known != Some(Task::Background) || task.skip_transcript || task.summary.is_empty() {
+        let was_in_background = self.tasks.is_in_background(&task.task_id);
+        let state = task.status.as_deref().and_then(ended_as).unwrap_or(TaskState::Completed);
+        self.tasks.ended(&task.task_id, state, self.now);
+        if !was_in_background || task.skip_transcript || task.summary.is_empty() {
             return;
         }
-        let severity = match task.status.as_deref() {
-            Some("failed") => Severity::Warning,
+        let severity = match state {
+            TaskState::Failed => Severity::Warning,
             _ => Severity::Info,
         };
-        self.aside(notice(severity, &task.summary));
+        let why = notice(severity, &task.summary);
+        if self.turn.is_some() || state == TaskState::Stopped {
+            self.aside(why.clone());
+        }
+        self.woken_by = (state != TaskState::Stopped).then_some(why);
     }
 
     pub(super) fn note(&mut self, note: Note) {
@@ -108,5 +112,14 @@ impl Normaliser {
             _ => Severity::Warning,
         };
         self.aside(notice(severity, &text));
+    }
+}
+
+fn ended_as(status: &str) -> Option<TaskState> {
+    match status {
+        "completed" => Some(TaskState::Completed),
+        "failed" => Some(TaskState::Failed),
+        "killed" | "stopped" => Some(TaskState::Stopped),
+        _ => None,
     }
 }

@@ -6,7 +6,7 @@ use liminal_stream::{
 };
 use serde_json::Value;
 
-use super::{ApiError, LOGIN, Normaliser, Task};
+use super::{ApiError, LOGIN, Normaliser};
 use crate::Output;
 use crate::claude::wire::{ApiUsage, ResultLine};
 
@@ -14,7 +14,8 @@ impl Normaliser {
     /// The agent's process ended. Ends a running turn with `error`.
     pub fn left(&mut self, error: AgentError, now: Timestamp) -> Vec<Output> {
         self.now = now;
-        self.tasks.clear();
+        self.tasks.lost(now);
+        self.report_tasks();
         self.return_handed();
         self.settle(OutcomeBy::AgentLeft, |_| true);
         self.begin_whatever_waits();
@@ -30,7 +31,8 @@ impl Normaliser {
     /// cancelled, and `notice` says why.
     pub fn give_up(&mut self, notice: Option<Notice>, now: Timestamp) -> Vec<Output> {
         self.now = now;
-        self.tasks.clear();
+        self.tasks.lost(now);
+        self.report_tasks();
         self.return_handed();
         self.settle(OutcomeBy::Cancel, |_| true);
         self.begin_whatever_waits();
@@ -116,7 +118,7 @@ impl Normaliser {
 
     pub(super) fn after_turn(&mut self) {
         self.turn = None;
-        self.tasks.retain(|_, task| *task == Task::Background);
+        self.tasks.turn_ended(self.now);
         let calls = &mut self.calls;
         calls.retain(|_, call| !call.done);
         self.refused.retain(|call| calls.contains_key(call));

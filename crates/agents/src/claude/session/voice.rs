@@ -169,13 +169,13 @@ impl Voice for ClaudeVoice {
     fn steer(
         &mut self,
         message: &str,
-        content: &str,
+        prompt: &AgentPrompt,
         _taken_up_later: Timestamp,
     ) -> Result<Vec<Output>, Closed> {
-        let mut line = user_line(message, &content.into());
+        let mut line = user_line(message, prompt);
         line["priority"] = json!("next");
         self.write(&line)?;
-        self.normaliser.hand(message, content);
+        self.normaliser.hand(message, &prompt.text);
         Ok(Vec::new())
     }
 

@@ -22,6 +22,12 @@ pub struct Command {
 #[serde(default)]
 pub struct TaskLine {
     pub task_id: String,
+    /// What it does.
+    pub description: String,
+    /// `local_bash`, `local_agent`, …
+    pub task_type: String,
+    /// The call that started it.
+    pub tool_use_id: Option<String>,
     /// Whether the turn continues without waiting for it.
     pub is_backgrounded: Option<bool>,
     /// Housekeeping that never ends on its own.

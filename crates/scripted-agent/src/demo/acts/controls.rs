@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Acts, tool};
-use crate::script::{Act, Ask, Choice, Step, Steps, act};
+use crate::script::{Act, Ask, Choice, Step, Steps, TaskStart, act};
 
 const PLAN: &str = include_str!("../texts/plan.md");
 
@@ -59,6 +59,19 @@ impl Acts {
         let id = format!("demo-{turn}");
         let params = json!({"mode": "url", "message": message, "url": url, "elicitationId": id});
         self.say(act(), "There is something to read.\n\n").step(Step::Elicit(params))
+    }
+
+    /// A task that runs for a while and then makes the agent speak by itself.
+    pub(in crate::demo) fn background(&self, turn: u32) -> Act {
+        let id = format!("task-{turn}");
+        let output = "Counting the grains of sand …\n1\n2\n3\n".to_owned();
+        let task = TaskStart { id: id.clone(), name: "Count the grains of sand".into(), output };
+        let words = "I'll count in the background. It is listed under the agent's name above, where you can \
+                     read its output or stop it.";
+        let ended = act().pause(self.ms(20_000)).step(Step::TaskEnd(id));
+        let ended = self
+            .say(ended, "I lost count at three. Nobody asked me to report this: the task ended.");
+        self.say(act().step(Step::Task(task)), words).after_turn(ended)
     }
 
     pub(in crate::demo) fn compact(&self, turn: u32) -> Act {

@@ -1,6 +1,8 @@
 //! Facts of a session in the journal.
 
-use liminal_contract::{Asks, FactsChange, SessionFacts, SlashCommand};
+use liminal_contract::{
+    Asks, FactsChange, MessageQueue, QueuedMessage, SessionFacts, SlashCommand, Timestamp,
+};
 use rusqlite::Connection;
 
 use super::*;
@@ -41,4 +43,25 @@ fn a_fact_that_only_another_version_understands_costs_no_other() {
     assert_eq!(other.execute(strange, []).unwrap(), 2);
     let facts = SessionFacts { asks: Asks::AgentDecides, ..SessionFacts::default() };
     assert_eq!(known(&journal), facts);
+}
+
+#[test]
+fn a_message_handed_over_before_the_server_ended_is_in_its_queue_from_the_first_read() {
+    let home = tempfile::tempdir().unwrap();
+    let queued = QueuedMessage {
+        message: "m1".into(),
+        content: "says \"handed\":true itself".into(),
+        attachments: Vec::new(),
+        queued_at: Timestamp::from_millis(0),
+        request_id: None,
+        handed: true,
+    };
+    let queue = MessageQueue { messages: vec![queued.clone()], ..MessageQueue::default() };
+    let change = FactsChange { queue: Some(queue), ..FactsChange::default() };
+    let journal = Journal::open(home.path()).unwrap().journal;
+    commit(&journal, 1, vec![Change::Facts(Box::new(change))]);
+    assert!(known(&journal).queue.messages[0].handed);
+    drop(journal);
+    let journal = Journal::open(home.path()).unwrap().journal;
+    assert_eq!(known(&journal).queue.messages, [QueuedMessage { handed: false, ..queued }]);
 }

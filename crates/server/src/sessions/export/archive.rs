@@ -35,7 +35,7 @@ pub struct Archive {
 struct Transcript {
     file: File,
     sum: u32,
-    length: u32,
+    length: u64,
 }
 
 impl SessionService {
@@ -58,16 +58,13 @@ impl SessionService {
     ) -> Result<impl Stream<Item = Result<Vec<u8>, JournalError>> + Send + 'static, Failure> {
         let unwritten = |error: io::Error| Failure::from(JournalError::Read(error.to_string()));
         let mut file = unnamed(directory).map_err(unwritten)?;
-        let (mut length, mut total) = (0_u32, 0_u32);
+        let (mut length, mut total) = (0_u64, 0_u32);
         let mut text = pin!(self.export(session, format)?);
         while let Some(piece) = text.next().await {
             let piece = piece?;
             total = sum(total, piece.as_bytes());
             file.write_all(piece.as_bytes()).map_err(unwritten)?;
-            length = u32::try_from(piece.len())
-                .ok()
-                .and_then(|more| length.checked_add(more))
-                .ok_or_else(|| unwritten(io::Error::other("it is larger than 4 GiB")))?;
+            length += piece.len() as u64;
         }
         file.rewind().map_err(unwritten)?;
         let transcript = Transcript { file, sum: total, length };
@@ -111,9 +108,8 @@ impl Archive {
             // One that is gone is left out: the rest is worth having.
             Ok(None) => (Ok(Vec::new()), Some(self)),
             Ok(Some(bytes)) => {
-                let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
                 let path = format!("attachments/{name}");
-                let mut piece = self.zip.file(&path, sum(0, &bytes), length);
+                let mut piece = self.zip.file(&path, sum(0, &bytes), bytes.len() as u64);
                 piece.extend(bytes);
                 (Ok(piece), Some(self))
             }

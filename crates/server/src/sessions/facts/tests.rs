@@ -22,7 +22,10 @@ fn record() -> SessionRecord {
         policy: None,
         title_by: None,
         worktree: None,
+        directory: None,
         counts: None,
+        branch: None,
+        newer: None,
         other: serde_json::Map::new(),
     }
 }

@@ -17,6 +17,9 @@ impl SessionService {
         id: SessionId,
         found: Found,
     ) -> Result<SessionListItem, Failure> {
+        // Its agent keeps its history by directory, so it goes on where it began.
+        let home = self.around.project_dir(project);
+        let elsewhere = (found.cwd != home).then(|| found.cwd.to_string_lossy().into_owned());
         let record = SessionRecord {
             cli_type: id.cli_type(),
             id,
@@ -29,7 +32,10 @@ impl SessionService {
             policy: None,
             title_by: Some(TitleBy::Derived),
             worktree: None,
+            directory: elsewhere,
             counts: None,
+            branch: None,
+            newer: None,
             other: serde_json::Map::new(),
         };
         self.around.sessions.put(record.clone()).await?;

@@ -7,6 +7,7 @@ use liminal_contract::{Details, NoticeAction, OutcomeBy, SessionId, Severity, Tu
 use liminal_stream::Source;
 
 use super::super::attaching;
+use super::super::export;
 use super::super::session::Reply;
 use super::super::tie::{Lost, Reason};
 use super::super::turn::{Due, Stop, TurnState};
@@ -23,6 +24,7 @@ impl SessionTask {
             project_dir: self.around.directory(&self.facts.record),
             history,
             options: self.facts.shared.options.clone(),
+            fork: self.facts.record.branch.as_ref().and_then(|branch| branch.fork.clone()),
         };
         let (provider, back) = (self.provider.clone(), self.back.clone());
         let (journal, id) = (self.around.journal.clone(), self.facts.id().clone());
@@ -69,6 +71,8 @@ impl SessionTask {
             project_dir: self.around.directory(&self.facts.record),
             session_id: Some(self.facts.id().clone()),
             chosen: self.facts.chosen(),
+            wanted: Vec::new(),
+            fork: None,
         };
         let (provider, back) = (self.provider.clone(), self.back.clone());
         tokio::spawn(async move {
@@ -138,15 +142,21 @@ impl SessionTask {
             Due::Cancel(turn) => self.end_turn_as_cancelled(&turn),
             Due::Deliver if !self.options.are_set() => {}
             Due::Deliver if !self.tie.is_made() => self.attach(Reason::Message),
+            Due::Deliver if self.facts.is_being_set_up() => {}
             Due::Deliver if self.checkpoints.hold_the_prompt() => {}
             Due::Deliver => {
                 let Some((turn, prompt)) = self.turn.give() else { return };
                 let (provider, back) = (self.provider.clone(), self.back.clone());
                 let id = self.facts.id().clone();
                 let store = self.around.attachments.clone();
-                let workspace = self.around.project_dir(&self.facts.record.project_id);
+                let workspace = self.around.directory(&self.facts.record);
+                self.transcript_under_way = self.owes_transcript(&prompt);
+                let owed = self.transcript_under_way.then(|| self.around.journal.clone());
                 tokio::spawn(async move {
-                    let prompt = attaching::loaded(store, workspace, prompt).await;
+                    let mut prompt = attaching::loaded(store, workspace, prompt).await;
+                    if let Some(journal) = owed {
+                        prompt.attached.insert(0, export::so_far(journal, &id, &turn).await);
+                    }
                     let result = provider.send_message(&id, &turn, &prompt).await;
                     let _task_ended = back.send(Done::Sent { turn, result });
                 });
@@ -158,6 +168,7 @@ impl SessionTask {
         match result {
             Ok(()) => {
                 self.run_turn(turn);
+                self.transcript_given(turn);
                 self.give_handed();
                 self.listen();
             }

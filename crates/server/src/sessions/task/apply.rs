@@ -75,7 +75,10 @@ impl SessionTask {
                         step.append(self.queue_step());
                     }
                 }
-                Emission::Put(upsert) => step.append(self.item(upsert, &mut then)),
+                Emission::Put(upsert) => {
+                    self.look_around_after(&upsert);
+                    step.append(self.item(upsert, &mut then));
+                }
                 Emission::Grew(growth) => step.append(self.recorder.grew(growth)),
                 Emission::Turn(event) => step.append(self.turn_changed(event, at)),
             }

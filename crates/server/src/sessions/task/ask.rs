@@ -2,22 +2,23 @@
 
 use std::sync::Arc;
 
+use liminal_agents::OptionChange;
 use liminal_contract::{
-    Answer, ErrorCode, ItemId, ItemStatus, MessageOrigin, Policy, Prompt, QueueAct, ServerMessage,
-    SessionId, Timestamp, TurnId, TurnOrigin, WhenBusy,
+    Answer, ErrorCode, ItemId, ItemStatus, MessageOrigin, NewComment, Policy, Prompt, QueueAct,
+    ServerMessage, SessionId, SetupAct, Timestamp, TurnId, TurnOrigin, WhenBusy,
 };
 use liminal_stream::{Source, Upsert};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::super::facts::Learnt;
-use super::super::failures::other_content;
+use super::super::failures::{other_content, read_only};
 use super::super::queue::Hold;
 use super::super::recorder::{Repeated, Step};
 use super::super::session::{Open, Reply, Sent};
 use super::super::turn::{Stop, TurnState};
-use super::options::OptionChange;
 use super::{Asker, SessionTask, Then, UserMessage, WaitingRequest};
+use crate::changes::Look;
 use crate::failure::Failure;
 use crate::feed::{Follow, Outbox};
 use crate::journal::Change;
@@ -61,6 +62,27 @@ pub enum SessionRequest {
     ContinueAt { at: Option<Timestamp>, reply: Reply<()> },
     /// The user looked at the changes up to this tree.
     Looked { tree: String, reply: Reply<()> },
+    /// Keep a comment on the changes.
+    Comment(NewComment, Reply<()>),
+    /// Remove a comment; `None`: all of them.
+    Uncomment(Option<String>, Reply<()>),
+    /// Send the comments as one message.
+    SendComments {
+        request_id: Option<String>,
+        /// The browser it comes from, if it expects to follow the session from now on.
+        sender: Option<Arc<Outbox>>,
+        reply: Reply<Sent>,
+    },
+    /// Prepare the worktree with this command.
+    SetUp(String),
+    /// The user decides about that command.
+    ActOnSetup(SetupAct, Reply<()>),
+    /// Something changed where the session works.
+    LookAround(Reply<()>),
+    /// Tell of an act on changes, below this turn.
+    Note { turn: TurnId, text: String, undo: Option<String>, reply: Reply<()> },
+    /// Another session replaces this one, or no longer does.
+    Replace { newer: Option<SessionId>, reply: Reply<()> },
     /// Stop the turn and detach from the agent.
     Kill(Reply<()>),
     /// Commit everything; the server is stopping.
@@ -70,7 +92,10 @@ pub enum SessionRequest {
 impl SessionTask {
     pub(super) fn answer(&mut self, request: SessionRequest) {
         match request {
-            SessionRequest::Open(open, reply) => self.open(open, reply),
+            SessionRequest::Open(open, reply) => {
+                self.open(open, reply);
+                self.look_around(Look::Place);
+            }
             SessionRequest::Read(reply) => self.read(reply),
             SessionRequest::Load(reply) => self.load(reply),
             SessionRequest::Send { prompt, request_id, when_busy, sender, reply } => {
@@ -91,6 +116,22 @@ impl SessionTask {
             SessionRequest::Policy(policy) => self.set_policy(policy),
             SessionRequest::ContinueAt { at, reply } => self.continue_at(at, reply),
             SessionRequest::Looked { tree, reply } => self.looked(tree, reply),
+            SessionRequest::Comment(comment, reply) => self.comment(comment, reply),
+            SessionRequest::Uncomment(id, reply) => self.uncomment(id.as_deref(), reply),
+            SessionRequest::SendComments { request_id, sender, reply } => {
+                self.send_comments(request_id, sender, reply);
+            }
+            SessionRequest::SetUp(command) => self.set_up(command),
+            SessionRequest::ActOnSetup(act, reply) => self.act_on_setup(act, reply),
+            SessionRequest::LookAround(reply) => {
+                self.look_around(Look::Place);
+                let _asker_left = reply.send(Ok(()));
+            }
+            SessionRequest::Note { turn, text, undo, reply } => {
+                self.note_act(&turn, text, undo);
+                let _asker_left = reply.send(Ok(()));
+            }
+            SessionRequest::Replace { newer, reply } => self.replace(newer, reply),
             SessionRequest::Kill(reply) => self.kill(reply),
             SessionRequest::Rest(reply) => self.put_to_rest(reply),
         }
@@ -124,6 +165,8 @@ impl SessionTask {
             request_id.as_deref().and_then(|id| self.repeated(id, &prompt.content))
         {
             let _asker_left = reply.send(answer);
+        } else if self.facts.record.newer.is_some() {
+            let _asker_left = reply.send(Err(read_only(self.facts.id())));
         } else if self.facts.refuses_pictures_of(&prompt) {
             let words = "This agent doesn't take pictures. Remove them and send again.";
             let failure = Failure::new(ErrorCode::AttachmentUnsupported, words);

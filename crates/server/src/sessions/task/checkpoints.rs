@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use liminal_contract::{ServerMessage, TurnId};
-use liminal_git::{Checkpoint, GitError, Tree};
+use liminal_contract::TurnId;
+use liminal_git::{Checkpoint, GitError, Head};
 
 use super::super::recorder::Step;
 use super::super::session::Reply;
 use super::{Done, SessionTask, Then};
+use crate::changes::Look;
 use crate::journal::{Change, CheckpointRow, Moment};
-use crate::store::SessionRecord;
 
 /// How long a message waits for its checkpoint. After that the agent may have worked before it is complete.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -61,6 +61,8 @@ impl SessionTask {
         let (turn, id) = (turn.clone(), self.facts.id().clone());
         let directory = self.around.directory(&self.facts.record);
         tokio::spawn(async move {
+            // The agent gets nothing to do while an act changes its files.
+            changes.settled(&directory).await;
             let mut taking = std::pin::pin!(changes.checkpoint(&id, &directory));
             let in_time = match patience {
                 Some(patience) => tokio::time::timeout(patience, &mut taking).await.ok(),
@@ -89,14 +91,14 @@ impl SessionTask {
         let Taken { turn, moment, is_late, result } = taken;
         self.checkpoints.count -= 1;
         match result {
-            Ok(Checkpoint { tree, left_out }) => {
+            Ok(Checkpoint { tree, left_out, head: Head { branch, commit: head } }) => {
                 if moment == Moment::After {
-                    self.count_changes(tree.clone());
+                    self.look_around(Look::Counts);
                 }
                 let left_out = left_out.iter().map(ToString::to_string).collect();
                 let tree = tree.as_str().to_owned();
                 let turn_id = turn.clone();
-                let row = CheckpointRow { turn_id, moment, tree, is_late, left_out };
+                let row = CheckpointRow { turn_id, moment, tree, is_late, left_out, branch, head };
                 self.commit(Step::quiet(Change::Checkpoint(Box::new(row))), None);
             }
             Err(GitError::NotARepository) => {}
@@ -109,32 +111,11 @@ impl SessionTask {
         }
     }
 
-    /// Tells every browser how much the session changed, if that is not what they know.
-    fn count_changes(&self, now: Tree) {
-        let (around, id) = (self.around.clone(), self.facts.id().clone());
-        let directory = around.directory(&self.facts.record);
-        let worktree = self.facts.record.worktree.as_ref();
-        let base = worktree.and_then(|worktree| worktree.base.clone());
-        tokio::spawn(async move {
-            let counts = match around.changes.count(&id, &directory, base.as_deref(), &now).await {
-                Ok(counts) => counts,
-                Err(failure) => {
-                    tracing::warn!(session = %id, failure.message, "changes were not counted");
-                    return;
-                }
-            };
-            let known = around.sessions.get(&id).ok().flatten().and_then(|record| record.counts);
-            if known.unwrap_or_default() != counts {
-                let kept = move |record: &mut SessionRecord| record.counts = Some(counts);
-                around.sessions.update_later(id.clone(), kept);
-                around.hub.broadcast(ServerMessage::ChangesChanged { session_id: id, counts });
-            }
-        });
-    }
-
     pub(super) fn looked(&mut self, tree: String, reply: Reply<()>) {
         let (turn_id, moment) = (TurnId::new(""), Moment::Looked);
-        let row = CheckpointRow { turn_id, moment, tree, is_late: false, left_out: Vec::new() };
+        let (is_late, left_out) = (false, Vec::new());
+        let (branch, head) = (None, None);
+        let row = CheckpointRow { turn_id, moment, tree, is_late, left_out, branch, head };
         let kept = move || {
             let _asker_left = reply.send(Ok(()));
         };

@@ -1,7 +1,7 @@
 //! Our own additions to a conversation: the end of a turn that the agent can't end, and notices.
 
 use liminal_agents::ProviderError;
-use liminal_contract::{ItemStatus, NoticeAction, OutcomeBy, Severity, TurnId};
+use liminal_contract::{Details, ItemId, ItemStatus, NoticeAction, OutcomeBy, Severity, TurnId};
 use liminal_stream::{AgentError, Notice, Payload, ResponseStatus, Source, StreamEvent, Upsert};
 
 use super::SessionTask;
@@ -60,6 +60,16 @@ impl SessionTask {
         let notice = Notice { severity, text, actions, details: None };
         let note = self.new_note(turn, notice, ItemStatus::Complete);
         self.put(note);
+    }
+
+    /// Tells of an act on changes. Its id is its own: a turn may have notices of an earlier run.
+    pub(super) fn note_act(&mut self, turn: &TurnId, text: String, undo: Option<String>) {
+        let details = undo.map(|undo| Details { undo: Some(undo), ..Details::default() });
+        let (severity, actions) = (Severity::Info, Vec::new());
+        let notice = Notice { severity, text, actions, details };
+        let note = self.new_note(turn, notice, ItemStatus::Complete);
+        let item_id = ItemId::steered(turn, &format!("act:{}", uuid::Uuid::now_v7()));
+        self.put(Upsert { item_id, ..note });
     }
 
     fn new_note(&mut self, turn: &TurnId, notice: Notice, status: ItemStatus) -> Upsert {

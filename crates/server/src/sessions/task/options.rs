@@ -1,6 +1,7 @@
 //! The agent's own options: set at once, or kept until the agent runs.
 
-use liminal_contract::{ErrorCode, OptionValue};
+use liminal_agents::{OptionChange, ProviderError};
+use liminal_contract::ErrorCode;
 use tokio::sync::oneshot;
 
 use super::super::session::Reply;
@@ -8,20 +9,9 @@ use super::{Done, SessionTask};
 use crate::failure::Failure;
 use crate::store::{Choice, StoreError};
 
-/// A value that the user chose for one of the agent's options.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OptionChange {
-    /// The agent's own id of the option.
-    pub id: String,
-    pub value: OptionValue,
-    /// The user knows that it skips questions.
-    pub confirmed: bool,
-}
-
-impl OptionChange {
-    fn choice(&self) -> Choice {
-        Choice::Option { id: self.id.clone(), value: self.value.clone() }
-    }
+/// The choice that a change makes, for `choices.json`.
+pub(in crate::sessions) fn choice_of(change: &OptionChange) -> Choice {
+    Choice::Option { id: change.id.clone(), value: change.value.clone() }
 }
 
 /// What the agent has yet to be told.
@@ -73,12 +63,11 @@ impl SessionTask {
         let record = &self.facts.record;
         let project = self.around.project_dir(&record.project_id);
         let is_confirmed = change.confirmed
-            || self.around.choices.is_confirmed(&project, &record.cli_type, &change.choice());
+            || self.around.choices.is_confirmed(&project, &record.cli_type, &choice_of(change));
         if is_confirmed {
             return Ok(());
         }
-        let message = format!("Confirm {} first: the agent then asks less often.", choice.name);
-        Err(Failure::new(ErrorCode::OptionUnconfirmed, message))
+        Err(ProviderError::OptionUnconfirmed { choice: choice.name.clone() }.into())
     }
 
     /// Tells the agent if there is one, and remembers the choice for new sessions.
@@ -101,7 +90,7 @@ impl SessionTask {
             let result = match told {
                 Ok(()) => {
                     if change.confirmed {
-                        around.choices.confirm(&project, &agent, &change.choice()).await;
+                        around.choices.confirm(&project, &agent, &choice_of(&change)).await;
                     }
                     let kept =
                         around.choices.choose(&project, &agent, change.id, change.value).await;

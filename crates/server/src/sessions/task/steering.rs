@@ -7,6 +7,7 @@ use liminal_contract::{Answer, AskKind, ItemId, Prompt, QueuedMessage, Steers, T
 use liminal_stream::{Source, Upsert};
 use tokio::sync::oneshot;
 
+use super::super::attaching;
 use super::super::recorder::Step;
 use super::super::session::Reply;
 use super::super::turn::TurnState;
@@ -14,8 +15,7 @@ use super::{Asker, Done, SessionTask, Then};
 
 impl SessionTask {
     /// Whether this message of the queue can go to the agent in the running turn. A command never does: the agent
-    /// would read it as words; nor does one with attachments, of which only words arrive. With an open permission only
-    /// an agent that waits for the answer takes it after that.
+    /// would read it as words. With an open permission only an agent that waits for the answer takes it after that.
     pub(super) fn can_steer(&self, message: &str) -> bool {
         let is_running =
             matches!(self.turn, TurnState::Running { .. } | TurnState::Starting { .. });
@@ -25,10 +25,7 @@ impl SessionTask {
             Steers::AfterStep => true,
             Steers::AtOnce => !is_asking,
         };
-        let is_plain = |queued: &QueuedMessage| {
-            !queued.content.trim_start().starts_with('/')
-                && queued.attachments.iter().all(|each| each.mentioned == Some(true))
-        };
+        let is_plain = |queued: &QueuedMessage| !queued.content.trim_start().starts_with('/');
         let queued = self.queue.get(message).filter(|queued| !queued.handed);
         is_running && can_take && queued.is_some_and(is_plain)
     }
@@ -53,14 +50,19 @@ impl SessionTask {
         if !matches!(self.turn, TurnState::Running { .. }) {
             return;
         }
-        for queued in self.queue.give_handed() {
-            let (provider, back) = (self.provider.clone(), self.back.clone());
-            let id = self.facts.id().clone();
-            tokio::spawn(async move {
-                let result = provider.steer(&id, &queued.message, &queued.content).await;
-                let _task_ended = back.send(Done::Steered { message: queued.message, result });
-            });
-        }
+        let given = self.queue.give_handed();
+        let (provider, back) = (self.provider.clone(), self.back.clone());
+        let (store, id) = (self.around.attachments.clone(), self.facts.id().clone());
+        let workspace = self.around.directory(&self.facts.record);
+        tokio::spawn(async move {
+            // One after the other, so that they reach the agent in order.
+            for QueuedMessage { message, content, attachments, .. } in given {
+                let prompt = Prompt { content, attachments };
+                let prompt = attaching::loaded(store.clone(), workspace.clone(), prompt).await;
+                let result = provider.steer(&id, &message, &prompt).await;
+                let _task_ended = back.send(Done::Steered { message, result });
+            }
+        });
     }
 
     pub(super) fn steered(&mut self, message: &str, result: Result<(), ProviderError>) {
@@ -91,7 +93,7 @@ impl SessionTask {
     }
 
     /// An item of the agent's output. If it is a message of the queue, the same commit takes it out of the queue.
-    pub(super) fn taken(&mut self, upsert: Upsert) -> Step {
+    pub(super) fn taken(&mut self, mut upsert: Upsert) -> Step {
         let is_message = matches!(upsert.source, Source::Message { .. });
         let (turn, item) = (upsert.turn_id.clone(), &upsert.item_id);
         let Some((queued, waiting)) =
@@ -99,6 +101,9 @@ impl SessionTask {
         else {
             return self.recorder.item(upsert, None);
         };
+        if let Source::Message { attachments, .. } = &mut upsert.source {
+            attachments.clone_from(&queued.attachments);
+        }
         if let Some(id) = &queued.request_id {
             self.recorder.remember(id.clone(), &turn, &queued.content);
         }

@@ -10,7 +10,7 @@ use super::*;
 use crate::failure::Failure;
 
 fn seen(ask: Permission) -> Body {
-    permission(&SessionId::parse("scripted:s").unwrap(), &ask)
+    permission(&SessionId::parse("scripted:s").unwrap(), &ask, &[])
 }
 
 /// An agent's words in every short text beside the transcript's prose, as browsers get them.
@@ -28,6 +28,8 @@ fn short_texts(text: &str) -> Vec<Value> {
         path: some(),
         interrupted: None,
         resets_at: None,
+        conflicts: None,
+        undo: None,
     };
     let notice = Notice {
         severity: Severity::Info,
@@ -165,7 +167,7 @@ proptest! {
 
     #[test]
     fn a_card_shows_every_string_that_was_sent(input in input(), has_change in any::<bool>()) {
-        let change = SourcePart::Diff { path: "a".to_owned(), old: None, new: Some("b\n".to_owned()) };
+        let change = SourcePart::Diff { path: "a".to_owned(), old: None, new: Some("b\n".to_owned()), line: None };
         let content = if has_change { vec![change] } else { Vec::new() };
         let ask = Permission { parts: asked::parts(&input, content), ..Permission::default() };
         // Line ends of Windows are line ends.
@@ -206,7 +208,7 @@ fn a_long_card_is_whole_until_it_is_answered() {
     let new = (0..5_000).map(|n| format!("row {n}\n")).collect();
     let parts = vec![
         SourcePart::Code { text, language: Some("sh".to_owned()) },
-        SourcePart::Diff { path: "a".to_owned(), old: None, new: Some(new) },
+        SourcePart::Diff { path: "a".to_owned(), old: None, new: Some(new), line: None },
     ];
     let open = Permission { parts, ..Permission::default() };
     let shown = text_of(parts_of(&seen(open.clone())));
@@ -291,7 +293,7 @@ fn no_short_text_of_an_agents_hides_anything() {
         ..ToolCall::default()
     };
     let Body::ToolCall { tool_name, title, locations, .. } =
-        tool_call(&SessionId::parse("scripted:s").unwrap(), &call)
+        tool_call(&SessionId::parse("scripted:s").unwrap(), &call, &[])
     else {
         panic!()
     };
@@ -303,4 +305,58 @@ fn a_picture_has_the_same_name_in_every_build() {
     let name = image_name("image/png", b"x").unwrap();
     assert_eq!(name, "2d711642b726b04401627ca9fbac32f5-1.png");
     assert!(is_image_name(&name));
+}
+
+#[test]
+fn a_call_that_was_rendered_once_is_not_rendered_again() {
+    let call = ToolCall {
+        tool_name: "Edit".to_owned(),
+        call_id: "c".to_owned(),
+        parts: vec![
+            SourcePart::Diff {
+                path: "a.rs".to_owned(),
+                old: Some("let a = 1;\n".to_owned()),
+                new: Some("let a = 2;\n".to_owned()),
+                line: Some(7),
+            },
+            SourcePart::Text { text: "*done*".to_owned() },
+        ],
+        ..ToolCall::default()
+    };
+    let turn_id = TurnId::new("t");
+    let at = Timestamp::from_millis(0);
+    let ended = Item {
+        upsert: Upsert {
+            item_id: liminal_contract::ItemId::call(&turn_id, "c"),
+            turn_id,
+            session_id: SessionId::parse("scripted:s").unwrap(),
+            source_timestamp: at,
+            emitted_at: at,
+            started_at: at,
+            status: liminal_contract::ItemStatus::Complete,
+            failure: None,
+            parent_call_id: None,
+            source: Source::ToolCall(call),
+        },
+        index: 0,
+        seq: 1,
+        request_id: None,
+        blocks: None,
+    };
+    let mut rendered = Vec::new();
+    let first = item(ended.clone(), &mut rendered);
+    let [Rendered { blocks, .. }] = &rendered[..] else { panic!("{rendered:?}") };
+    let again = item(Item { blocks: Some(blocks.clone()), ..ended.clone() }, &mut Vec::new());
+    assert_eq!(again, first);
+    // What is kept is what is shown, and another version of the renderer is not believed.
+    let other = Blocks { version: blocks.version, html: vec!["text\n<p>kept</p>".to_owned()] };
+    let Body::ToolCall { parts, .. } =
+        item(Item { blocks: Some(other.clone()), ..ended.clone() }, &mut Vec::new()).body
+    else {
+        panic!()
+    };
+    assert_eq!(parts, [Part::Text { html: "<p>kept</p>".to_owned() }]);
+    let old = Blocks { version: blocks.version - 1, ..other };
+    assert_eq!(item(Item { blocks: Some(old), ..ended }, &mut rendered), first);
+    assert_eq!(rendered.len(), 2);
 }

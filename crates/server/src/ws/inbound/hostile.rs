@@ -18,8 +18,11 @@ fn messages() -> Vec<String> {
         r#"{"type":"session:open","sessionId":"codex:s","since":{"stream":"x","seq":7},"tails":true,"requestId":"1"}"#,
         concat!(
             r#"{"type":"session:create","projectId":"p","cliType":"codex","#,
-            r#""workspace":{"kind":"worktree","base":"main","name":"x","bring":true},"requestId":"1"}"#
+            r#""workspace":{"kind":"worktree","base":"main","name":"x","bring":true},"#,
+            r#""options":{"model":"m","fast":true},"confirmed":true,"requestId":"1"}"#
         ),
+        r#"{"type":"session:task","sessionId":"codex:s","taskId":"t","act":"output","requestId":"1"}"#,
+        r#"{"type":"session:mcp","sessionId":"codex:s","server":"x","act":"reconnect","requestId":"1"}"#,
         r#"{"type":"workspace:offer","projectId":"p","requestId":"1"}"#,
         r#"{"type":"workspace:remove","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:open","sessionId":"codex:s","around":"t:0:0","requestId":"1"}"#,
@@ -35,10 +38,25 @@ fn messages() -> Vec<String> {
         r#"{"type":"session:queue","sessionId":"codex:s","message":"m","act":"move","before":"n","requestId":"1"}"#,
         r#"{"type":"session:queue","sessionId":"codex:s","message":"m","act":"remove","requestId":"1"}"#,
         r#"{"type":"session:queue-resume","sessionId":"codex:s","requestId":"1"}"#,
+        concat!(
+            r#"{"type":"session:branch","sessionId":"codex:s","itemId":"t:user","at":"before","as":"edit","#,
+            r#""content":"c","attachments":[{"path":"a.rs"}],"requestId":"1"}"#
+        ),
         r#"{"type":"session:cancel","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:looked","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"now:follow","requestId":"1"}"#,
         r#"{"type":"now:leave","requestId":"1"}"#,
+        r#"{"type":"session:offer","projectId":"p","requestId":"1"}"#,
+        concat!(
+            r#"{"type":"compare:start","projectId":"p","base":"main","bring":true,"content":"x","#,
+            r#""agents":[{"cliType":"codex","options":{"model":"m"}},{"cliType":"codex","policy":"ask"}],"#,
+            r#""attachments":[{"path":"a"}],"confirmed":true,"requestId":"1"}"#
+        ),
+        r#"{"type":"compare:list","requestId":"1"}"#,
+        concat!(
+            r#"{"type":"compare:keep","compareId":"c","sessionId":"codex:s","discardOthers":true,"#,
+            r#""confirmed":true,"requestId":"1"}"#
+        ),
         r#"{"type":"session:archive","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:reconnect","cliType":"codex","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:close","sessionId":"codex:s","requestId":"1"}"#,
@@ -59,7 +77,20 @@ fn messages() -> Vec<String> {
             r#"{"type":"changes:file","sessionId":"codex:s","scope":{"kind":"uncommitted"},"#,
             r#""path":"a b","context":25,"ignoreWhitespace":true,"requestId":"1"}"#
         ),
+        concat!(
+            r#"{"type":"changes:comment","sessionId":"codex:s","comment":{"id":"c","path":"a","side":"new","#,
+            r#""lines":[1,2],"snippet":"x","text":"Why?"},"requestId":"1"}"#
+        ),
+        r#"{"type":"changes:uncomment","sessionId":"codex:s","commentId":"c","requestId":"1"}"#,
+        r#"{"type":"changes:send-comments","sessionId":"codex:s","requestId":"1"}"#,
+        r#"{"type":"changes:storage","most":1000,"requestId":"1"}"#,
+        r#"{"type":"workspace:renew","sessionId":"codex:s","requestId":"1"}"#,
+        r#"{"type":"workspace:setup","sessionId":"codex:s","act":"skip","requestId":"1"}"#,
         r#"{"type":"changes:list","sessionId":"codex:s","scope":{"kind":"turn","turnId":"t"},"requestId":"1"}"#,
+        concat!(
+            r#"{"type":"changes:act","sessionId":"codex:s","act":{"kind":"undo-turn","turnId":"t","#,
+            r#""paths":["a"]},"preview":true,"expect":"e","requestId":"1"}"#
+        ),
         r#"{"type":"session:looked","sessionId":"codex:s","state":"4b825dc642cb6eb9a060e54bf8d69288fbee4904"}"#,
         r#"{"type":"session:continue-at","sessionId":"codex:s","at":"2026-11-17T18:15:00Z"}"#,
         r#"{"type":"agents:list","requestId":"1"}"#,

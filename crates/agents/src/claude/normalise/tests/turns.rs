@@ -79,6 +79,29 @@ fn a_task_in_the_background_keeps_the_process_until_it_ends() {
         })],
     );
     assert!(normaliser.is_idle());
+    assert_eq!(said.len(), 0, "the turn that follows says it: {said:?}");
+    let said = read(&mut normaliser, &[whole("m", None, json!({"type": "text", "text": "Good."}))]);
+    let first = said.iter().find_map(|payload| match payload {
+        Payload::ItemStart { item: NewItem::Notice { notice }, .. } => Some(notice.text.clone()),
+        _ => None,
+    });
+    assert_eq!(first.as_deref(), Some("Build finished"), "{said:?}");
+}
+
+#[test]
+fn a_task_that_the_user_stopped_begins_no_turn_and_is_said_at_once() {
+    let mut normaliser = normaliser();
+    let task = json!({"type": "system", "subtype": "task_started", "task_id": "b", "is_backgrounded": true});
+    let said = read(
+        &mut normaliser,
+        &[
+            task,
+            json!({
+                "type": "system", "subtype": "task_notification", "task_id": "b", "status": "stopped",
+                "summary": "Build",
+            }),
+        ],
+    );
     assert_eq!(said.len(), 4, "a turn of its own with one notice: {said:?}");
 }
 

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Now, as ISO 8601 in UTC with milliseconds.
-pub(super) fn now() -> String {
+pub(crate) fn now() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     stamp(since.as_secs(), since.subsec_millis())
 }

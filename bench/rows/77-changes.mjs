@@ -1,0 +1,162 @@
+// Reviewing changes: the panel in Chromium, checkpoints in a large repository, and counts of many busy worktrees.
+import { execFileSync } from "node:child_process"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { chromium } from "@playwright/test"
+import { turnEnd, withAgent } from "../conversation.mjs"
+import { median, quantile } from "../liminal.mjs"
+
+const git = (directory, ...words) =>
+  execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...words], { cwd: directory })
+
+/** A repository with this many files of this many lines, all committed. */
+function repository(root, files, lines) {
+  const text = Array.from({ length: lines }, (_, n) => `let value_${n} = compute(${n});\n`).join("")
+  for (let n = 0; n < files; n += 1) {
+    const directory = join(root, `src/module_${n % 100}`)
+    if (n < 100) mkdirSync(directory, { recursive: true })
+    writeFileSync(join(directory, `file_${n}.rs`), text)
+  }
+  git(root, "init", "--quiet", "--initial-branch", "main")
+  git(root, "add", ".")
+  git(root, "commit", "--quiet", "--message", "first")
+  return text
+}
+
+/** The processor time of a process and of the children it waited for, in milliseconds. */
+function cpu(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ")
+  return [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) * 10
+}
+
+const says = [{ on: "any", steps: [{ say: "Done." }] }]
+
+/** 500 files in which every line changed, 50,000 lines in all, reviewed beside the conversation. */
+function panel(binary) {
+  return withAgent(binary, says, async (socket, _make, server) => {
+    const root = join(server.home, "review")
+    mkdirSync(root)
+    const text = repository(root, 500, 50)
+    for (let n = 0; n < 500; n += 1)
+      writeFileSync(join(root, `src/module_${n % 100}/file_${n}.rs`), text.replaceAll("compute", "changed"))
+    const { project } = await socket.ask({ type: "project:add", path: root })
+    const { sessionId } = await socket.ask({ type: "session:create", projectId: project.id, cliType: "bench" })
+    const browser = await chromium.launch({
+      executablePath: process.env.LIMINAL_TEST_CHROMIUM || "/usr/bin/chromium",
+      args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+    })
+    try {
+      const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+      await page.addInitScript(
+        (id) => localStorage.setItem("liminal:tabs", JSON.stringify({ openTabs: [id], activeTab: id, tabOrder: [id] })),
+        sessionId,
+      )
+      await page.goto(`${server.address}/#token=${server.token}`)
+      const frame = page.frameLocator(".pane[data-active] iframe")
+      const button = frame.getByRole("button", { name: "Changes" })
+      await button.waitFor()
+      const opened = []
+      for (let n = 0; n < 5; n += 1) {
+        const began = performance.now()
+        await button.click()
+        await frame.locator(".panel-diff .add").first().waitFor()
+        opened.push(performance.now() - began)
+        if (n < 4) await page.keyboard.press("Escape")
+      }
+      const frames = await frame.locator(".changed-files").evaluate(
+        (list) =>
+          new Promise((resolve) => {
+            const took = []
+            let last = performance.now()
+            requestAnimationFrame(function step(now) {
+              took.push(now - last)
+              last = now
+              list.scrollTop += 120
+              if (took.length < 90) requestAnimationFrame(step)
+              else resolve(took.slice(2))
+            })
+          }),
+      )
+      const [open, scroll] = [median(opened), quantile(frames, 0.95)]
+      return {
+        figure: `${open.toFixed(0)} ms, scroll p95 ${scroll.toFixed(1)} ms`,
+        pass: open <= 300 && scroll <= 20,
+        values: { openMs: open, scrollP95: scroll },
+      }
+    } finally {
+      await browser.close()
+    }
+  })
+}
+
+/** A message waits for the state of 30,000 files, of which one changed. */
+function checkpoint(binary) {
+  return withAgent(binary, says, async (socket, _make, server) => {
+    const root = join(server.home, "large")
+    mkdirSync(root)
+    repository(root, 30_000, 3)
+    const { project } = await socket.ask({ type: "project:add", path: root })
+    const ask = { projectId: project.id, cliType: "bench" }
+    const { sessionId } = await socket.ask({ type: "session:create", ...ask })
+    await socket.ask({ type: "session:open", sessionId })
+    const took = []
+    for (let n = 0; n < 5; n += 1) {
+      writeFileSync(join(root, "src/module_0/file_0.rs"), `${n}\n`)
+      const began = performance.now()
+      const end = turnEnd(socket, sessionId)
+      await socket.ask({ type: "session:send", sessionId, content: "hello" })
+      await end
+      took.push(performance.now() - began)
+      await socket.ask({ type: "changes:list", sessionId, scope: { kind: "turn" } })
+    }
+    const whole = median(took)
+    return { figure: `${whole.toFixed(0)} ms`, pass: whole <= 400, values: { turnMs: whole } }
+  })
+}
+
+/** Twenty sessions in worktrees of their own, each writing a file every 100 ms for ten seconds. */
+function counts(binary) {
+  const steps = Array.from({ length: 100 }, (_, n) => [
+    { write_file: { path: `made_${n}.txt`, content: "made\n", call: `w${n}` } },
+    { pause: 100 },
+  ]).flat()
+  return withAgent(binary, [{ on: "any", steps: [...steps, { say: "Done." }] }], async (socket, _make, server) => {
+    const root = join(server.home, "busy")
+    mkdirSync(root)
+    repository(root, 1000, 10)
+    const { project } = await socket.ask({ type: "project:add", path: root })
+    const workspace = { kind: "worktree" }
+    const ask = { projectId: project.id, cliType: "bench", workspace }
+    const sessions = []
+    for (let n = 0; n < 20; n += 1) sessions.push((await socket.ask({ type: "session:create", ...ask })).sessionId)
+    const before = cpu(server.pid)
+    const began = performance.now()
+    const ends = sessions.map((sessionId) => turnEnd(socket, sessionId))
+    for (const sessionId of sessions) await socket.ask({ type: "session:send", sessionId, content: "work" })
+    await Promise.all(ends)
+    const share = (cpu(server.pid) - before) / (performance.now() - began)
+    return {
+      figure: `${(share * 100).toFixed(0)} % of one processor, git included`,
+      pass: share <= 1,
+      values: { processors: share },
+    }
+  })
+}
+
+export default [
+  {
+    name: "changes: 500 files and 50,000 lines, open to visible / scroll p95",
+    wanted: "300 ms / 20 ms",
+    measure: ({ binary }) => panel(binary),
+  },
+  {
+    name: "changes: a turn in 30,000 files, with its checkpoint before the prompt",
+    wanted: "400 ms",
+    measure: ({ binary }) => checkpoint(binary),
+  },
+  {
+    name: "changes: counts of 20 busy worktrees",
+    wanted: "at most one processor",
+    measure: ({ binary }) => counts(binary),
+  },
+]

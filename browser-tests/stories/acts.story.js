@@ -1,0 +1,151 @@
+import { execFileSync } from "node:child_process"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+import { expect, on, script, test } from "../support/chat.js"
+
+/** @param {string} directory @param {...string} words */
+const git = (directory, ...words) => execFileSync("git", words, { cwd: directory }).toString().trim()
+
+const nine = ["1", "2", "3", "4", "5", "6", "7", "8", "9"]
+
+/** @param {Record<number, string>} [replaced] */
+const lines = (replaced = {}) => nine.map((line, at) => `${replaced[at + 1] ?? line}\n`).join("")
+
+/** With an author and one commit. @param {string} home */
+function repository(home) {
+  const directory = join(home, "work")
+  git(directory, "init", "--quiet", "--initial-branch", "main")
+  git(directory, "config", "user.name", "Ada")
+  git(directory, "config", "user.email", "ada@example.org")
+  writeFileSync(join(directory, ".gitignore"), "go\n")
+  writeFileSync(join(directory, "notes.txt"), lines())
+  git(directory, "add", ".")
+  git(directory, "commit", "--quiet", "--message", "first")
+  return directory
+}
+
+/** The agent edits once the state before its turn is recorded; returns the panel, at what is not committed.
+ * @param {import("../support/chat.js").Chat} chat @param {string} directory */
+async function edits(chat, directory) {
+  await chat.say("edit")
+  await expect(chat.words).toHaveText(/I begin/)
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
+  await panel.getByRole("radio", { name: "This turn" }).click()
+  await expect(async () => {
+    await panel.getByRole("button", { name: "Refresh" }).click()
+    await expect(panel).toContainText(/changed no files|before the first state was recorded/, { timeout: 2000 })
+  }).toPass()
+  writeFileSync(join(directory, "go"), "")
+  await expect(chat.ends).toHaveCount(1)
+  await expect(panel.getByRole("option")).toHaveCount(2)
+  await panel.getByRole("radio", { name: "Uncommitted" }).click()
+  return panel
+}
+
+test.use({
+  script: script(
+    on(
+      "edit",
+      { say: "I begin. " },
+      { wait_for_file: "go" },
+      {
+        tool: {
+          id: "c",
+          name: "Bash",
+          title: "edit notes.txt new.txt",
+          kind: "execute",
+          input: { command: "edit notes.txt new.txt" },
+        },
+      },
+      { write_file: { path: "notes.txt", content: lines({ 1: "agent", 8: "eight" }) } },
+      { write_file: { path: "new.txt", content: "new\n" } },
+      { tool_end: { id: "c", output: "" } },
+      { say: "Edited." },
+    ),
+    on("commit message", { say: "Say it plainly" }),
+  ),
+})
+
+test("a turn is undone after a look at what happens, and comes back with one click", async ({ chat, liminal }) => {
+  const directory = repository(liminal.home)
+  const read = () => readFileSync(join(directory, "notes.txt"), "utf8")
+  const panel = await edits(chat, directory)
+  writeFileSync(join(directory, "mine.txt"), "mine\n")
+  await panel.getByRole("radio", { name: "This turn" }).click()
+  await panel.getByRole("button", { name: "Undo this turn" }).click()
+  const dialog = chat.frame.getByRole("dialog", { name: "Undo this turn?" })
+  await expect(dialog.getByRole("checkbox")).toHaveCount(2)
+  await expect(dialog).toContainText("removed")
+  await dialog.getByRole("button", { name: "Undo turn" }).click()
+  await expect(panel.getByRole("status").filter({ hasText: "Undid a turn" })).toBeVisible()
+  expect(read()).toBe(lines())
+  expect(existsSync(join(directory, "new.txt"))).toBe(false)
+  expect(readFileSync(join(directory, "mine.txt"), "utf8")).toBe("mine\n")
+
+  await expect(chat.frame.getByRole("region", { name: "Notice" })).toContainText("Undid a turn")
+  await panel.getByRole("button", { name: "Undo", exact: true }).click()
+  await expect(panel.getByRole("status").filter({ hasText: "Undid it" })).toBeVisible()
+  expect(read()).toBe(lines({ 1: "agent", 8: "eight" }))
+  expect(existsSync(join(directory, "new.txt"))).toBe(true)
+})
+
+test("one block of lines is reverted, and then the file", async ({ chat, liminal }) => {
+  const directory = repository(liminal.home)
+  const panel = await edits(chat, directory)
+  await panel.getByRole("option").filter({ hasText: "notes.txt" }).click()
+  await expect(panel.locator(".add")).toHaveText([/agent/, /eight/])
+  await panel.getByRole("button", { name: "Revert these lines" }).first().click()
+  await chat.frame.getByRole("dialog").getByRole("button", { name: "Revert", exact: true }).click()
+  await expect(panel.locator(".add")).toHaveText([/eight/])
+  expect(readFileSync(join(directory, "notes.txt"), "utf8")).toBe(lines({ 8: "eight" }))
+  await panel.getByRole("button", { name: "Revert file" }).click()
+  await chat.frame.getByRole("dialog").getByRole("button", { name: "Revert", exact: true }).click()
+  await expect(panel.getByRole("option").filter({ hasText: "notes.txt" })).toHaveCount(0)
+  expect(readFileSync(join(directory, "notes.txt"), "utf8")).toBe(lines())
+})
+
+test("chosen files are committed with a message that the agent proposed", async ({ chat, liminal }) => {
+  const directory = repository(liminal.home)
+  const panel = await edits(chat, directory)
+  await panel.getByRole("button", { name: "Commit…" }).click()
+  const dialog = chat.frame.getByRole("dialog", { name: "Commit" })
+  const commit = dialog.getByRole("button", { name: "Commit", exact: true })
+  await expect(commit).toBeDisabled()
+  await dialog.getByRole("checkbox", { name: /new.txt/ }).uncheck()
+  await dialog.getByRole("button", { name: "Ask the agent" }).click()
+  await expect(dialog.getByRole("textbox", { name: "Message" })).toHaveValue("Say it plainly")
+  await expect(dialog.getByRole("checkbox", { name: /new.txt/ })).not.toBeChecked()
+  await commit.click()
+  await expect(panel.getByRole("status").filter({ hasText: "Committed 1 file on main." })).toBeVisible()
+  expect(git(directory, "log", "-1", "--format=%an: %s")).toBe("Ada: Say it plainly")
+  expect(git(directory, "status", "--porcelain")).toBe("?? new.txt")
+})
+
+test("a worktree lands in its base, and says no with names when the base is not clean", async ({ chat, liminal }) => {
+  const directory = repository(liminal.home)
+  await chat.shell.startInWorktree("work", { name: "fix" })
+  await expect(chat.frame.locator(".session-header")).toContainText("fix")
+  const worktrees = git(directory, "worktree", "list", "--porcelain")
+  const [at = ""] = [...worktrees.matchAll(/^worktree (.*)$/gm)].map(([, path = ""]) => path).slice(1)
+  const panel = await edits(chat, at)
+  writeFileSync(join(directory, "notes.txt"), "mine\n")
+
+  await panel.getByRole("button", { name: "Commit…" }).click()
+  const committing = chat.frame.getByRole("dialog", { name: "Commit" })
+  await committing.getByRole("textbox", { name: "Message" }).fill("Fix the notes")
+  await committing.getByRole("button", { name: "Commit", exact: true }).click()
+  await expect(panel.getByRole("status").filter({ hasText: "Committed 2 files" })).toBeVisible()
+  await panel.getByRole("button", { name: "Land into main…" }).click()
+  const dialog = chat.frame.getByRole("dialog", { name: "Land" })
+  await expect(dialog).toContainText("not committed: notes.txt")
+  await expect(dialog.getByRole("button", { name: "Land", exact: true })).toBeDisabled()
+  git(directory, "checkout", "--quiet", "notes.txt")
+  await dialog.getByRole("radio", { name: "With its commits" }).check()
+  await expect(dialog.getByRole("button", { name: "Land", exact: true })).toBeEnabled()
+  await dialog.getByRole("button", { name: "Land", exact: true }).click()
+  await expect(panel.getByRole("status").filter({ hasText: "Landed liminal/fix in main." })).toBeVisible()
+  expect(git(directory, "log", "-1", "--format=%s")).toBe("Fix the notes")
+  expect(readFileSync(join(directory, "notes.txt"), "utf8")).toBe(lines({ 1: "agent", 8: "eight" }))
+})

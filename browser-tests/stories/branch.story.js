@@ -1,0 +1,56 @@
+import { expect, test } from "../support/chat.js"
+
+const bar = (chat) => chat.frame.locator(".going-back")
+
+/** A button of a message, which shows while the message is hovered or has the focus. */
+const act = async (message, name) => {
+  await message.hover()
+  await message.getByRole("button", { name }).click()
+}
+
+async function twoTurns(chat) {
+  for (const [at, words] of ["first", "second"].entries()) {
+    await chat.say(words)
+    await expect(chat.ends).toHaveCount(at + 1)
+  }
+}
+
+test("an edited message continues in a new version, and the earlier one stays readable", async ({ chat }) => {
+  await twoTurns(chat)
+  await chat.composer.fill("my draft")
+  await act(chat.own.nth(1), "Edit and continue from here")
+  await expect(chat.composer).toHaveValue("second")
+  await expect(bar(chat)).toContainText("Files stay as they are now.")
+  await chat.composer.press("Escape")
+  await expect(chat.composer).toHaveValue("my draft")
+  await act(chat.own.nth(1), "Edit and continue from here")
+  await chat.composer.fill("second, better")
+  await chat.composer.press("Enter")
+  await expect(bar(chat)).toContainText("Edited version of")
+  await expect(chat.own.locator(".rendered")).toHaveText(["first", "second, better"])
+  await expect(chat.ends).toHaveCount(2)
+
+  await bar(chat).getByRole("button", { name: "Open the earlier version" }).click()
+  await expect(bar(chat)).toContainText("It can only be read.")
+  await expect(chat.own.locator(".rendered")).toHaveText(["first", "second"])
+  await expect(chat.composer).toBeHidden()
+  await bar(chat).getByRole("button", { name: "Open the newer version" }).click()
+  await expect(chat.own.locator(".rendered")).toHaveText(["first", "second, better"])
+  await chat.page.reload()
+  await expect(bar(chat)).toContainText("Edited version of")
+})
+
+test("a branch from a message is a session of its own", async ({ chat }) => {
+  await twoTurns(chat)
+  await act(chat.said.nth(0), "Branch from here")
+  const dialog = chat.frame.getByRole("alertdialog")
+  await expect(dialog).toContainText("Files stay as they are now.")
+  await dialog.getByRole("button", { name: "Branch" }).click()
+  await expect(bar(chat)).toContainText("Branched from")
+  await expect(chat.own.locator(".rendered")).toHaveText(["first"])
+  await chat.say("other second")
+  await expect(chat.ends).toHaveCount(2)
+  await bar(chat).getByRole("button", { name: "Open it" }).click()
+  await expect(chat.own.locator(".rendered")).toHaveText(["first", "second"])
+  await expect(bar(chat)).toBeHidden()
+})

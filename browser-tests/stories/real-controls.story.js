@@ -1,0 +1,47 @@
+import { expect, test } from "../support/real.js"
+
+const control = (chat, name) => chat.frame.getByRole("button", { name })
+const info = (chat) => chat.frame.getByRole("button", { name: /^Session info/ })
+const panel = (chat) => chat.frame.getByRole("group", { name: "Session info" })
+
+for (const { agent, model, effort } of [
+  { agent: "Claude Code", model: /^Opus/, effort: "Effort" },
+  { agent: "Codex", model: /./, effort: "Reasoning effort" },
+]) {
+  test(`the options of ${agent} are its own; one that is chosen stays after a turn and a reload`, async ({
+    begin,
+    page,
+  }) => {
+    const chat = await begin(agent)
+    await expect(control(chat, /^Model: /)).toBeVisible()
+    await control(chat, /^Model: /).click()
+    await chat.frame.getByRole("menuitemradio", { name: model, checked: false }).first().click()
+    await expect(chat.frame.getByRole("menu")).toHaveCount(0)
+    const chosen = await control(chat, /^Model: /).getAttribute("aria-label")
+    await chat.askAndWait("FAKE:TEXT Good morning.")
+    await control(chat, new RegExp(`^${effort}: `, "i")).click()
+    await chat.frame.getByRole("menuitemradio", { name: "Low" }).click()
+    await expect(control(chat, new RegExp(`^${effort}: Low`, "i"))).toBeVisible()
+    await page.reload()
+    await expect(control(chat, new RegExp(`^${effort}: Low`, "i"))).toBeVisible()
+    expect(chosen).not.toBe(null)
+    await info(chat).click()
+    await expect(panel(chat)).toContainText("Version")
+    await expect(panel(chat)).toContainText("Account")
+  })
+}
+
+test("a command that Claude Code runs in the background is listed, read, and starts a turn that says so", async ({
+  begin,
+}) => {
+  const chat = await begin("Claude Code")
+  const input = { command: "echo in-the-background; sleep 3", description: "Wait a little", run_in_background: true }
+  await chat.say(`FAKE:TOOL Bash ${JSON.stringify(input)}`)
+  await expect(info(chat)).toHaveAccessibleName(/1 task running$/)
+  await info(chat).click()
+  await expect(panel(chat)).toContainText("Wait a little")
+  await panel(chat).getByRole("button", { name: "Output: Wait a little" }).click()
+  await expect(panel(chat).locator("pre:not([hidden])")).toContainText("in-the-background")
+  await expect(chat.notices).toContainText([/Wait a little.*completed/])
+  await expect(panel(chat)).toContainText("Done · ")
+})

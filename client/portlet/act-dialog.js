@@ -1,0 +1,155 @@
+/** The one dialog for every act on changes: what will happen, what can't, and the button that does it. */
+
+import { openDialog } from "../shared/dialog.js"
+import { el, setText } from "../shared/dom.js"
+import {
+  actWords,
+  chosenAct,
+  conflictsOf,
+  fateWords,
+  hasTicks,
+  isPossible,
+  messageFrom,
+  needsMessage,
+} from "./acts-state.js"
+
+/** @import { ActPath, ChangeAct, ErrorBody } from "../contract.js" */
+/** @import { ActPreview } from "./acts-state.js" */
+
+/** @typedef {object} ActDialogDeps
+ * @property {(act: ChangeAct, expect: string) => void} act
+ * @property {(act: ChangeAct) => void} look  asks for the preview again
+ * @property {(paths: string[]) => Promise<string>} askForMessage
+ * @property {(paths: string[]) => void} handToAgent  the conflicts of a landing
+ * @property {() => void} closed */
+
+/** @param {ActPreview} first @param {ActDialogDeps} deps */
+export function openActDialog(first, deps) {
+  const words = actWords[first.act.kind]
+  const message = el("textarea", { class: "act-message", rows: "4", "aria-label": "Message", spellcheck: "true" })
+  const ask = el("button", { class: "button", type: "button", "data-kind": "quiet", text: "Ask the agent" })
+  const how = el(
+    "div",
+    { class: "act-how", role: "radiogroup", "aria-label": "How" },
+    ...[radio("squash", "As one commit", true), radio("merge", "With its commits", false)],
+  )
+  const about = el("div", { class: "act-about" })
+  const files = el("div", { class: "act-files", role: "group", "aria-label": words.files })
+  const failure = el("pre", { class: "act-failure", role: "alert", hidden: true })
+  const hand = el("button", { class: "button", type: "button", text: "Hand to the agent", hidden: true })
+  const again = el("button", { class: "button", type: "button", text: "Look again", hidden: true })
+  const cancel = el("button", { class: "button", type: "button", text: "Cancel" })
+  const go = el("button", { class: "button", type: "button", "data-kind": "main", text: words.button })
+  const field = el("div", { class: "act-field" }, message, ask)
+  let preview = first
+  let isWorking = false
+  let wasClosed = false
+
+  const dialog = openDialog(
+    words.title,
+    [how, field, about, files, failure, el("div", { class: "dialog-actions" }, hand, again, cancel, go)],
+    {
+      className: "act-dialog",
+      onClose() {
+        wasClosed = true
+        deps.closed()
+      },
+    },
+  )
+
+  const ticked = () =>
+    hasTicks(preview.act)
+      ? [...files.querySelectorAll("input:checked")].map((box) => /** @type {HTMLInputElement} */ (box).value)
+      : preview.paths.map(({ path }) => path)
+  const chosenHow = () => /** @type {"squash" | "merge"} */ (how.querySelector("input:checked")?.getAttribute("value"))
+
+  function showButtons() {
+    const needs = needsMessage(preview) && message.value.trim() === ""
+    go.disabled = isWorking || needs || !isPossible(preview, ticked())
+    hand.hidden = conflictsOf(preview).length === 0
+    ask.disabled = isWorking
+    setText(go, isWorking ? "Working…" : words.button)
+  }
+
+  function show() {
+    how.hidden = preview.act.kind !== "land"
+    field.hidden = !needsMessage(preview)
+    if (message.value === "" && preview.message !== undefined) message.value = preview.message
+    about.replaceChildren(
+      ...preview.notes.map((text) => el("p", { text })),
+      ...preview.cannot.map((text) => el("p", { class: "act-cannot", text })),
+      ...(preview.canUndo ? [] : [el("p", { text: "This can't be undone with one click." })]),
+    )
+    files.replaceChildren(...preview.paths.map((path) => rowOf(path, hasTicks(preview.act))))
+    files.hidden = preview.paths.length === 0
+    showButtons()
+  }
+
+  go.addEventListener("click", () => {
+    isWorking = true
+    failure.hidden = true
+    again.hidden = true
+    showButtons()
+    const chosen = { ticked: ticked(), message: message.value, how: chosenHow() }
+    deps.act(chosenAct(preview.act, chosen), preview.expect)
+  })
+  again.addEventListener("click", () => deps.look(preview.act))
+  hand.addEventListener("click", () => deps.handToAgent(conflictsOf(preview)))
+  cancel.addEventListener("click", () => dialog.close())
+  ask.addEventListener("click", async () => {
+    isWorking = true
+    setText(ask, "Asking…")
+    showButtons()
+    const answer = await deps.askForMessage(ticked())
+    if (wasClosed) return
+    message.value = messageFrom(answer) || message.value
+    isWorking = false
+    setText(ask, "Ask the agent")
+    // The agent may have changed something.
+    deps.look(chosenAct(preview.act, { ticked: ticked(), message: message.value, how: chosenHow() }))
+  })
+  message.addEventListener("input", showButtons)
+  files.addEventListener("change", showButtons)
+  how.addEventListener("change", () => {
+    if (preview.act.kind === "land") deps.look({ ...preview.act, how: chosenHow() })
+  })
+  show()
+  ;(field.hidden ? go : message).focus()
+
+  return {
+    /** The preview was asked for again. @param {ActPreview} next */
+    update(next) {
+      if (next.act.kind !== preview.act.kind) return
+      preview = next
+      isWorking = false
+      failure.hidden = true
+      again.hidden = true
+      show()
+    },
+    /** @param {ErrorBody} error */
+    failed(error) {
+      isWorking = false
+      failure.hidden = false
+      setText(failure, error.message)
+      again.hidden = false
+      showButtons()
+    },
+    close: () => dialog.close(),
+  }
+}
+
+/** @param {ActPath} path @param {boolean} canTick */
+function rowOf({ path, what, why, ticked }, canTick) {
+  const text = why === undefined ? fateWords[what] : why
+  return el(
+    "label",
+    { class: "act-file", "data-what": what },
+    canTick && el("input", { type: "checkbox", value: path, checked: ticked, disabled: what === "leave" }),
+    el("span", { class: "act-path", text: path }),
+    el("span", { class: "act-fate", text }),
+  )
+}
+
+/** @param {string} value @param {string} text @param {boolean} checked */
+const radio = (value, text, checked) =>
+  el("label", {}, el("input", { type: "radio", name: "how", value, checked }), el("span", { text }))

@@ -1,0 +1,103 @@
+/** Acts on changes: what their dialog says, and which lines a block has. Pure. */
+
+/** @import { ActPath, ChangeAct, Frame, PathFate } from "../contract.js" */
+
+/** @typedef {Extract<Frame, { type: "changes:preview" }>} ActPreview */
+/** @typedef {Extract<Frame, { type: "changes:done" }>} ActDone */
+/** @typedef {ChangeAct["kind"]} ActKind */
+
+/** The dialog's title, its button, and what heads the list of files.
+ * @type {Record<ActKind, { title: string, button: string, files: string }>} */
+export const actWords = {
+  "revert-file": { title: "Revert this file?", button: "Revert", files: "What happens" },
+  "revert-hunk": { title: "Revert these lines?", button: "Revert", files: "What happens" },
+  "undo-turn": { title: "Undo this turn?", button: "Undo turn", files: "Files to put back" },
+  "undo-act": { title: "Undo it?", button: "Undo", files: "What happens" },
+  commit: { title: "Commit", button: "Commit", files: "Files to commit" },
+  land: { title: "Land", button: "Land", files: "Files" },
+  "start-merge": { title: "Merge the base here?", button: "Merge", files: "Files" },
+  "abort-merge": { title: "Abort the merge?", button: "Abort merge", files: "Files" },
+}
+
+/** @type {Record<PathFate, string>} */
+export const fateWords = {
+  restore: "put back",
+  create: "comes back",
+  remove: "removed",
+  merge: "put back, later changes stay",
+  commit: "committed",
+  leave: "left as it is",
+  conflict: "conflict",
+}
+
+/** Whether the user can choose files. @param {ChangeAct} act */
+export const hasTicks = (act) => act.kind === "undo-turn" || act.kind === "commit"
+
+/** Whether the act needs a message. @param {ActPreview} preview */
+export const needsMessage = ({ act, paths }) =>
+  act.kind === "commit" || (act.kind === "land" && (act.how === "squash" || paths.some(isToCommit)))
+
+/** @param {ActPath} path */
+const isToCommit = ({ what }) => what === "commit"
+
+/** The files in conflict. @param {ActPreview} preview */
+export const conflictsOf = ({ paths }) => paths.filter(({ what }) => what === "conflict").map(({ path }) => path)
+
+/** Whether the act can be carried out as it is shown. @param {ActPreview} preview @param {readonly string[]} ticked */
+export const isPossible = ({ act, paths, cannot }, ticked) =>
+  hasTicks(act)
+    ? ticked.length > 0
+    : act.kind === "land"
+      ? cannot.length === 0 && !paths.some(({ what }) => what === "conflict")
+      : paths.length === 0 || paths.some(({ what }) => what !== "leave")
+
+/** The act with what the user chose in the dialog.
+ * @param {ChangeAct} act @param {{ ticked: string[], message: string, how: "squash" | "merge" }} chosen
+ * @returns {ChangeAct} */
+export function chosenAct(act, { ticked, message, how }) {
+  switch (act.kind) {
+    case "undo-turn":
+      return { ...act, paths: ticked }
+    case "commit":
+      return { ...act, paths: ticked, message }
+    case "land":
+      return { ...act, how, message }
+    default:
+      return act
+  }
+}
+
+/** Names a block of changed lines as the server reads it.
+ * @param {{ old: number[], new: number[] }} lines the numbers of its removed and added lines */
+export const blockName = (lines) => [lines.old, lines.new].map((side) => `${side[0] ?? 0},${side.length}`).join(":")
+
+/** Adjacent changed lines: the places of the first and the last in a list of kinds.
+ * @param {readonly ("add" | "del" | "")[]} kinds @returns {[number, number][]} */
+export function blocksOf(kinds) {
+  /** @type {[number, number][]} */
+  const blocks = []
+  kinds.forEach((kind, at) => {
+    const last = blocks.at(-1)
+    if (kind === "") return
+    if (last && last[1] === at - 1) last[1] = at
+    else blocks.push([at, at])
+  })
+  return blocks
+}
+
+/** What the agent is asked for a commit message. @param {readonly string[]} paths */
+export const messageRequest = (paths) =>
+  `Write a commit message for the changes in ${paths.length === 1 ? "this file" : "these files"}, ` +
+  `and answer with nothing but the message:\n${paths.map((path) => `- ${path}`).join("\n")}`
+
+/** What the agent is asked after a merge that left conflicts. @param {string} base @param {readonly string[]} paths */
+export const resolveRequest = (base, paths) =>
+  `I began to merge ${base} into this branch. These files have conflicts: ${paths.join(", ")}. ` +
+  "Resolve them so that both sides' intent is kept, and remove the conflict marks. Don't commit."
+
+/** A message without the fence or the quotes that agents put around it. @param {string} answer */
+export const messageFrom = (answer) =>
+  answer
+    .trim()
+    .replace(/^```[^\n]*\n([\s\S]*?)\n?```$/, "$1")
+    .trim()

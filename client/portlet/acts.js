@@ -1,0 +1,165 @@
+/** Acting on changes: the buttons in the panel, the dialog with the preview, and what was done, with its Undo. */
+
+import { el, setAttribute, setText } from "../shared/dom.js"
+import { icon } from "../shared/icons.js"
+import { openActDialog } from "./act-dialog.js"
+import { blockName, blocksOf, isPossible, messageRequest, resolveRequest } from "./acts-state.js"
+
+/** @import { ChangeAct, ChangedFile, ChangeScope, ErrorBody } from "../contract.js" */
+/** @import { ActDone, ActPreview } from "./acts-state.js" */
+
+/** @typedef {object} ActsDeps
+ * @property {(request: { type: "changes:act", act: ChangeAct, preview?: boolean, expect?: string },
+ *   onFailure: (error: ErrorBody) => boolean) => void} ask  `onFailure` returns whether it showed the error
+ * @property {() => { base?: string } | undefined} worktree
+ * @property {(content: string) => Promise<string>} askAgent
+ * @property {(content: string) => void} tellAgent */
+
+/** @param {ActsDeps & { refresh(): void }} deps */
+export function mountActs(deps) {
+  const undoTurn = button("Undo this turn", () => look({ kind: "undo-turn" }))
+  const commit = button("Commit…", () => look({ kind: "commit", message: "" }))
+  const land = button("Land…", () => look({ kind: "land", how: "squash" }))
+  const abort = button("Abort merge…", () => look({ kind: "abort-merge" }))
+  const bar = el("div", { class: "panel-acts" }, undoTurn, abort, commit, land)
+  const said = el("span", { class: "act-said" })
+  const undo = button("Undo", () => undoAct(undoes))
+  const status = el("div", { class: "act-status", role: "status", hidden: true }, said, undo)
+  const revert = button("Revert file", () => shown && look(revertFile(shown)))
+  revert.classList.add("panel-tool")
+
+  /** @type {ReturnType<typeof openActDialog> | null} */
+  let dialog = null
+  /** Undoing needs no dialog if everything can be put back. */
+  let isDirect = false
+  let undoes = ""
+  /** The file whose difference is shown. @type {{ scope: ChangeScope, file: ChangedFile } | null} */
+  let shown = null
+
+  /** @param {ChangeAct} act */
+  function look(act) {
+    deps.ask({ type: "changes:act", act, preview: true }, failed)
+  }
+
+  /** @param {string} id */
+  function undoAct(id) {
+    isDirect = true
+    look({ kind: "undo-act", undo: id })
+  }
+
+  /** @param {ChangeAct} act @param {string} expect */
+  function perform(act, expect) {
+    deps.ask({ type: "changes:act", act, expect }, failed)
+  }
+
+  /** @param {ErrorBody} error */
+  function failed(error) {
+    isDirect = false
+    if (dialog) dialog.failed(error)
+    else say(error.message)
+    return dialog !== null || status.checkVisibility()
+  }
+
+  /** @param {string} text @param {string} [id] */
+  function say(text, id) {
+    undoes = id ?? ""
+    setText(said, text)
+    undo.hidden = id === undefined
+    status.hidden = false
+  }
+
+  /** @param {ActPreview} preview */
+  function previewed(preview) {
+    if (isDirect && preview.paths.every(({ what }) => what !== "leave") && isPossible(preview, [])) {
+      isDirect = false
+      return perform(preview.act, preview.expect)
+    }
+    isDirect = false
+    if (preview.act.kind === "start-merge") return perform(preview.act, preview.expect)
+    if (dialog) return dialog.update(preview)
+    dialog = openActDialog(preview, {
+      act: perform,
+      look,
+      askForMessage: (paths) => deps.askAgent(messageRequest(paths)),
+      handToAgent(paths) {
+        handed = paths
+        look({ kind: "start-merge" })
+      },
+      closed() {
+        dialog = null
+      },
+    })
+  }
+  /** The conflicts that the agent gets once the merge has begun. @type {string[]} */
+  let handed = []
+
+  /** @param {ActDone} done */
+  function wasDone(done) {
+    dialog?.close()
+    say(done.summary, done.undo)
+    if (done.act.kind === "start-merge" && handed.length > 0) {
+      deps.tellAgent(resolveRequest(deps.worktree()?.base ?? "the base", handed))
+      handed = []
+    }
+    deps.refresh()
+  }
+
+  return {
+    /** Around what is said about the changes. @param {HTMLElement} about */
+    around: (about) => el("div", { class: "panel-top" }, el("div", { class: "panel-row" }, about, bar), status),
+    revert,
+    undoAct,
+    previewed,
+    done: wasDone,
+    /** @param {ChangeScope} scope @param {ChangedFile | null} file @param {boolean} hasFiles */
+    update(scope, file, hasFiles) {
+      shown = file && { scope, file }
+      undoTurn.hidden = scope.kind !== "turn" || !hasFiles
+      abort.hidden = file?.status !== "unmerged"
+      const base = deps.worktree()?.base
+      land.hidden = base === undefined
+      setText(land, `Land into ${base ?? ""}…`)
+      revert.hidden = file === null
+    },
+    /** Puts a button at each block of changed lines. @param {HTMLElement} root */
+    decorate(root) {
+      if (!shown || (shown.file.status !== "modified" && shown.file.status !== "renamed")) return
+      const { scope, file } = shown
+      for (const rows of root.querySelectorAll(".rows")) {
+        const lines = /** @type {HTMLElement[]} */ ([...rows.children])
+        for (const [from, to] of blocksOf(lines.map(kindOf))) {
+          const block = lines.slice(from, to + 1)
+          const hunk = blockName({
+            old: numbersOf(block, "del", "old"),
+            new: numbersOf(block, "add", "new"),
+          })
+          const revertLines = el(
+            "button",
+            { class: "revert-lines", type: "button", "aria-label": "Revert these lines", title: "Revert these lines" },
+            icon("reload"),
+          )
+          revertLines.addEventListener("click", () => look({ kind: "revert-hunk", scope, path: file.path, hunk }))
+          setAttribute(/** @type {HTMLElement} */ (block[0]), "data-block", true)
+          block[0]?.append(revertLines)
+        }
+      }
+    },
+  }
+}
+
+/** @param {{ scope: ChangeScope, file: ChangedFile }} shown @returns {ChangeAct} */
+const revertFile = ({ scope, file }) => ({ kind: "revert-file", scope, path: file.path })
+
+/** @param {Element} line @returns {"add" | "del" | ""} */
+const kindOf = (line) => (line.matches(".add") ? "add" : line.matches(".del") ? "del" : "")
+
+/** @param {HTMLElement[]} lines @param {"add" | "del"} kind @param {"old" | "new"} side */
+const numbersOf = (lines, kind, side) =>
+  lines.filter((line) => kindOf(line) === kind).map((line) => Number(line.dataset[side]))
+
+/** @param {string} text @param {() => void} onClick */
+function button(text, onClick) {
+  const made = el("button", { class: "act-button", type: "button", text })
+  made.addEventListener("click", onClick)
+  return made
+}

@@ -1,0 +1,263 @@
+/** The comments among the lines of a difference, and the form to write one. */
+
+import { el, setAttribute } from "../shared/dom.js"
+import { icon } from "../shared/icons.js"
+import { lastLine, movedWords, rangeOf, rangeWords } from "./comments-state.js"
+
+/** @import { Comment, DiffSide, MovedComment, NewComment } from "../contract.js" */
+/** @import { DiffLine } from "./comments-state.js" */
+
+/** @typedef {object} CommentDeps
+ * @property {(comment: NewComment) => void} keep
+ * @property {(id: string) => void} remove
+ * @property {() => void} left  The form was closed. */
+
+/** A comment that is being written.
+ * @typedef {{ about: NewComment, form: HTMLElement, text: HTMLTextAreaElement }} Writing */
+
+/** @param {HTMLElement} root the difference @param {CommentDeps} deps */
+export function mountComments(root, deps) {
+  const plus = el(
+    "button",
+    { class: "comment-plus", type: "button", tabindex: "-1", "aria-label": "Comment on this line", hidden: true },
+    icon("add"),
+  )
+  /** @type {Writing | null} */
+  let writing = null
+  let path = ""
+  /** The rows that are chosen, by position. @type {{ from: number, to: number } | null} */
+  let chosen = null
+  let isChoosing = false
+
+  const rows = () => /** @type {HTMLElement[]} */ ([...root.querySelectorAll(".rows :is(.same, .add, .del)")])
+
+  /** @param {HTMLElement} row @returns {DiffLine} */
+  const lineOf = (row) => ({
+    old: numberOf(row.dataset["old"]),
+    new: numberOf(row.dataset["new"]),
+    text: row.textContent ?? "",
+  })
+
+  /** @param {{ from: number, to: number } | null} next */
+  function choose(next) {
+    chosen = next
+    const [from, to] = next === null ? [1, 0] : [Math.min(next.from, next.to), Math.max(next.from, next.to)]
+    rows().forEach((row, at) => setAttribute(row, "data-chosen", at >= from && at <= to))
+  }
+
+  /** Opens the form below the chosen lines. */
+  function write() {
+    if (chosen === null) return
+    const range = rangeOf(rows().map(lineOf), chosen.from, chosen.to)
+    choose(null)
+    if (range === null) return
+    const { side, first, last, snippet } = range
+    open({ path, side, lines: [first, last], snippet, text: "" })
+  }
+
+  /** @param {NewComment} about */
+  function open(about) {
+    close()
+    const text = el("textarea", {
+      class: "comment-text",
+      rows: "2",
+      placeholder: "What should the agent know or do here?",
+      "aria-label": "Comment",
+    })
+    text.value = about.text
+    const cancel = el(
+      "button",
+      { class: "button", type: "button" },
+      "Cancel",
+      el("kbd", { text: "Esc", "aria-hidden": "true" }),
+    )
+    const keep = el(
+      "button",
+      { class: "button", "data-kind": "main", type: "submit" },
+      about.id === undefined ? "Add comment" : "Save",
+      el("kbd", { text: "Ctrl Enter", "aria-hidden": "true" }),
+    )
+    const [first, last] = about.lines
+    const words = el("span", { class: "comment-lines", text: rangeWords({ side: about.side, first, last }) })
+    const form = el(
+      "form",
+      { class: "comment-form" },
+      text,
+      el("div", { class: "comment-actions" }, words, cancel, keep),
+    )
+    writing = { about, form, text }
+    const submit = () => {
+      if (text.value.trim() === "") return text.focus()
+      close()
+      deps.keep({ ...about, text: text.value.trim() })
+      deps.left()
+    }
+    form.addEventListener("submit", (event) => {
+      event.preventDefault()
+      submit()
+    })
+    cancel.addEventListener("click", () => {
+      close()
+      deps.left()
+    })
+    form.addEventListener("keydown", (event) => {
+      // The panel's own keys are letters here.
+      event.stopPropagation()
+      if (event.key === "Escape") cancel.click()
+      else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit()
+      else return
+      event.preventDefault()
+    })
+    put(form, about.side, last)
+    text.focus()
+  }
+
+  function close() {
+    writing?.form.remove()
+    writing = null
+  }
+
+  /** Puts an element below a line; above all lines if that one is not shown.
+   * @param {HTMLElement} element @param {DiffSide} side @param {number | null} line */
+  function put(element, side, line) {
+    const row = line === null ? undefined : rows().find((row) => lineOf(row)[side] === line)
+    if (row === undefined) return root.prepend(element)
+    let after = row.closest(".pair") ?? row
+    while (after.nextElementSibling?.matches(".comment, .comment-form")) after = after.nextElementSibling
+    after.after(element)
+  }
+
+  root.addEventListener("pointerover", ({ target, pointerType }) => {
+    const row = target instanceof Element ? rowAt(target) : null
+    if (row === null || pointerType === "touch") return
+    if (isChoosing && chosen !== null) return choose({ from: chosen.from, to: rows().indexOf(row) })
+    showPlus(row)
+  })
+  root.addEventListener("pointerleave", () => {
+    plus.hidden = true
+  })
+  root.addEventListener("click", ({ target }) => {
+    const row = target instanceof Element ? rowAt(target) : null
+    if (row !== null && document.getSelection()?.isCollapsed !== false) showPlus(row)
+  })
+  plus.addEventListener("pointerdown", (event) => {
+    const row = rows()[Number(plus.dataset["at"])]
+    if (row === undefined) return
+    event.preventDefault()
+    isChoosing = true
+    const at = Number(plus.dataset["at"])
+    choose({ from: at, to: at })
+    plus.hidden = true
+    window.addEventListener(
+      "pointerup",
+      () => {
+        isChoosing = false
+        write()
+      },
+      { once: true },
+    )
+  })
+
+  /** @param {HTMLElement} row */
+  function showPlus(row) {
+    plus.hidden = false
+    plus.dataset["at"] = String(rows().indexOf(row))
+    const box = row.getBoundingClientRect()
+    plus.style.insetBlockStart = `${box.top - root.getBoundingClientRect().top + root.scrollTop}px`
+    plus.style.insetInlineStart = `${root.scrollLeft}px`
+  }
+
+  return {
+    /** Shows the comments on one file, after its difference was drawn.
+     * @param {string} shownPath @param {readonly Comment[]} comments @param {readonly MovedComment[]} moved */
+    update(shownPath, comments, moved) {
+      if (path !== shownPath) close()
+      path = shownPath
+      for (const each of root.querySelectorAll(".comment")) each.remove()
+      const at = plus.hidden ? -1 : Number(plus.dataset["at"])
+      root.append(plus)
+      plus.hidden = true
+      for (const row of root.querySelectorAll("[data-commented]")) row.removeAttribute("data-commented")
+      for (const comment of comments.filter((each) => each.path === path && each.id !== writing?.about.id)) {
+        const last = lastLine(comment, moved)
+        const [first] = comment.lines
+        const start = last === null ? null : last - (comment.lines[1] - first)
+        for (const row of rows()) {
+          const line = lineOf(row)[comment.side]
+          if (line !== null && start !== null && last !== null && line >= start && line <= last)
+            row.setAttribute("data-commented", "")
+        }
+        put(commentCard(comment, movedWords(comment, moved)), comment.side, last)
+      }
+      const pointed = rows()[at]
+      if (pointed !== undefined) showPlus(pointed)
+      if (writing !== null && !writing.form.isConnected) {
+        const { selectionStart, selectionEnd } = writing.text
+        put(writing.form, writing.about.side, writing.about.lines[1])
+        writing.text.focus({ preventScroll: true })
+        writing.text.setSelectionRange(selectionStart, selectionEnd)
+      }
+    },
+    /** Comments on the lines that are selected, or on the first one that changed and is in view. */
+    write() {
+      const all = rows()
+      const selection = document.getSelection()
+      const at = (/** @type {Node | null | undefined} */ node) => {
+        const element = node instanceof Element ? node : node?.parentElement
+        const row = element ? rowAt(element) : null
+        return row === null ? -1 : all.indexOf(row)
+      }
+      const [from, to] = [at(selection?.anchorNode), at(selection?.focusNode)]
+      if (selection?.isCollapsed === false && from >= 0 && to >= 0) {
+        selection.empty()
+        choose({ from, to })
+        return write()
+      }
+      const top = root.getBoundingClientRect().top
+      const seen = all.findIndex((row) => !row.matches(".same") && row.getBoundingClientRect().top >= top)
+      const first = seen === -1 ? all.findIndex((row) => row.getBoundingClientRect().top >= top) : seen
+      if (first === -1) return
+      choose({ from: first, to: first })
+      write()
+    },
+    isWriting: () => writing !== null,
+  }
+
+  /** @param {Comment} comment @param {string} moved */
+  function commentCard(comment, moved) {
+    const edit = el("button", { class: "icon-button", type: "button", "aria-label": "Edit comment" }, icon("edit"))
+    const remove = el("button", { class: "icon-button", type: "button", "aria-label": "Remove comment" }, icon("trash"))
+    edit.addEventListener("click", () => {
+      edit.closest(".comment")?.remove()
+      open(comment)
+    })
+    remove.addEventListener("click", () => deps.remove(comment.id))
+    const [first, last] = comment.lines
+    const about = moved === "" ? "" : `${rangeWords({ side: comment.side, first, last })} · ${moved}`
+    return el(
+      "div",
+      { class: "comment", role: "group", "aria-label": "Comment" },
+      el("span", { class: "comment-badge", "data-moved": moved !== "", text: moved === "" ? "Pending" : moved }),
+      el(
+        "span",
+        { class: "comment-words", title: about === "" ? null : about },
+        comment.text,
+        about !== "" && el("pre", { class: "comment-snippet", text: comment.snippet }),
+      ),
+      edit,
+      remove,
+    )
+  }
+
+  /** @param {Element} element */
+  function rowAt(element) {
+    const row = element.closest(".rows :is(.same, .add, .del)")
+    return row instanceof HTMLElement && root.contains(row) ? row : null
+  }
+}
+
+/** @param {string | undefined} padded */
+function numberOf(padded) {
+  const text = padded?.trim() ?? ""
+  return text === "" ? null : Number(text)
+}

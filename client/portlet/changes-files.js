@@ -1,0 +1,96 @@
+/** The list of changed files. It is drawn again only when something in it changed. */
+
+import { el, setAttribute } from "../shared/dom.js"
+import { icon } from "../shared/icons.js"
+import { isViewed } from "./changes-state.js"
+
+/** @import { ChangedFile, Comment } from "../contract.js" */
+/** @import { ChangesState } from "./changes-state.js" */
+
+/** One letter for each kind of change, as git writes them, and what screen readers say. */
+const kinds = {
+  added: ["A", "added"],
+  modified: ["M", "modified"],
+  deleted: ["D", "deleted"],
+  renamed: ["R", "renamed"],
+  submodule: ["S", "submodule changed"],
+  unmerged: ["U", "in conflict"],
+}
+
+/** @param {HTMLElement} root */
+export function mountFiles(root) {
+  /** What is in the DOM. @type {{ files: unknown, viewed: unknown, comments: unknown }} */
+  let shown = { files: null, viewed: null, comments: null }
+
+  return {
+    /** @param {ChangesState} state @param {readonly Comment[]} comments */
+    update(state, comments) {
+      const files = state.list?.files ?? []
+      root.hidden = files.length === 0
+      if (shown.files !== state.list || shown.viewed !== state.viewed || shown.comments !== comments) {
+        shown = { files: state.list, viewed: state.viewed, comments }
+        const row = (/** @type {ChangedFile} */ file) => rowOf(file, isViewed(state, file), commentsOn(file, comments))
+        const others = files.filter((file) => file.meanwhile)
+        root.replaceChildren(
+          ...files.filter((file) => !file.meanwhile).map(row),
+          ...(others.length === 0
+            ? []
+            : [el("div", { class: "changed-heading", text: "Changed meanwhile, perhaps not by this agent" })]),
+          ...others.map(row),
+        )
+      }
+      for (const row of root.children)
+        if (row instanceof HTMLElement && row.dataset["path"] !== undefined)
+          setAttribute(row, "aria-selected", String(row.dataset["path"] === state.selected))
+    },
+  }
+}
+
+/** @param {ChangedFile} file @param {readonly Comment[]} comments */
+const commentsOn = (file, comments) => comments.filter(({ path }) => path === file.path).length
+
+/** @param {ChangedFile} file @param {boolean} wasViewed @param {number} comments */
+function rowOf(file, wasViewed, comments) {
+  const [letter, word] = kinds[file.status]
+  const slash = file.path.lastIndexOf("/") + 1
+  const row = el(
+    "div",
+    { class: "changed-file", role: "option", "data-viewed": wasViewed },
+    el(
+      "span",
+      { class: "changed-mark" },
+      wasViewed && icon("check"),
+      wasViewed && el("span", { class: "visually-hidden", text: "viewed" }),
+    ),
+    el("span", { class: "changed-kind", "data-kind": file.status, text: letter ?? "", "aria-hidden": "true" }),
+    el("span", { class: "visually-hidden", text: `${word} ` }),
+    el(
+      "span",
+      { class: "changed-path" },
+      el("span", { class: "changed-directory", text: file.path.slice(0, slash) }),
+      el("span", { text: file.path.slice(slash) }),
+      file.by !== undefined && el("span", { class: "changed-by", text: ` “${file.by}”` }),
+    ),
+    comments > 0 &&
+      el(
+        "span",
+        { class: "changed-comments" },
+        icon("message"),
+        String(comments),
+        el("span", { class: "visually-hidden", text: comments === 1 ? " comment" : " comments" }),
+      ),
+    el("span", { class: "counts" }, ...countsOf(file.added, file.removed)),
+  )
+  setAttribute(row, "title", file.from === undefined ? file.path : `${file.from} → ${file.path}`)
+  row.dataset["path"] = file.path
+  return row
+}
+
+/** @param {number | undefined} added @param {number | undefined} removed */
+export function countsOf(added, removed) {
+  const parts = []
+  if (added !== undefined && (added > 0 || removed === 0))
+    parts.push(el("span", { class: "count-added", text: `+${added}` }))
+  if (removed !== undefined && removed > 0) parts.push(el("span", { class: "count-removed", text: `−${removed}` }))
+  return parts
+}

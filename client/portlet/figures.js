@@ -1,0 +1,29 @@
+/** What the last turn took, for the head of a comparison. */
+
+/** @import { Figures } from "../shared/bridge.js" */
+/** @import { Transcript } from "./transcript.js" */
+
+/** @param {Transcript} transcript @returns {Figures} */
+export function figuresOf({ turns, facts }) {
+  const last = [...turns.values()].at(-1)?.turn
+  const costUsd = facts.usage?.costUsd
+  return {
+    ...(last === undefined ? {} : { startedAt: last.startedAt }),
+    ...(last?.endedAt === undefined ? {} : { endedAt: last.endedAt }),
+    ...(costUsd === undefined ? {} : { costUsd }),
+  }
+}
+
+/** Tells the shell when they change. @param {(figures: Figures) => void} tell */
+export function createFigures(tell) {
+  let told = ""
+  return {
+    /** @param {Transcript} transcript */
+    update(transcript) {
+      const figures = figuresOf(transcript)
+      const now = JSON.stringify(figures)
+      if (now !== told) tell(figures)
+      told = now
+    },
+  }
+}

@@ -1,0 +1,117 @@
+/** What users do with a comparison: open it, keep one of its sessions, discard the others. */
+
+import { agentName } from "../shared/agents.js"
+import { confirmed, show } from "../shared/dialog.js"
+import { el } from "../shared/dom.js"
+import { compareTab, comparing, titleOfCompare } from "./compare-state.js"
+import { sessionOf } from "./model.js"
+import { closeTab, openTab } from "./tabs-state.js"
+
+/** @import { Compare, ErrorBody } from "../contract.js" */
+/** @import { MenuItem } from "../shared/menu.js" */
+/** @import { ActionsDeps, Failed } from "./actions.js" */
+
+/** @param {Pick<ActionsDeps, "shell" | "set" | "socket" | "toasts"> & { failed: Failed }} deps */
+export function createCompareActions({ shell, set, socket, toasts, failed }) {
+  /** @param {string} id */
+  const open = (id) => set({ tabs: openTab(shell().tabs, compareTab(id)) })
+
+  /** @param {Compare} compare @param {string} sessionId @param {{ discardOthers: boolean, confirmed?: boolean }} how */
+  async function keep(compare, sessionId, how) {
+    await socket.request({ type: "compare:keep", compareId: compare.id, sessionId, ...how })
+    const { branch } = sessionOf(shell().model, sessionId)?.worktree ?? { branch: "" }
+    toasts.show({ text: how.discardOthers ? `Kept ${branch}; the others are archived.` : `Kept ${branch}.` })
+    set({ tabs: openTab(closeTab(shell().tabs, compareTab(compare.id)), sessionId) })
+  }
+
+  /** Asks what happens to the others, and says what would be lost. @param {string} sessionId */
+  async function keepSession(sessionId) {
+    const compare = comparing(shell().model, sessionId)
+    const session = sessionOf(shell().model, sessionId)
+    if (!compare || !session) return
+    const others = compare.members.filter(
+      (member) => member.state === "started" && member.sessionId !== sessionId,
+    ).length
+    const answer = await askKeep(
+      agentName(session.cliType, shell().model.agents),
+      session.worktree?.branch ?? "",
+      others,
+    )
+    if (answer === null) return
+    const discardOthers = answer === "discard"
+    try {
+      await keep(compare, sessionId, { discardOthers })
+    } catch (reason) {
+      const { code, message } = /** @type {ErrorBody} */ (reason)
+      if (code !== "WORK_WOULD_BE_LOST") throw reason
+      const isSure = await confirmed({
+        title: "Discard work that is not committed?",
+        text: `${message}. What is not committed is committed to its branch first. Ignored files are deleted.`,
+        action: "Commit and discard",
+      })
+      if (isSure) await keep(compare, sessionId, { discardOthers, confirmed: true })
+    }
+  }
+
+  return {
+    open,
+    /** @param {string} sessionId */
+    keep: (sessionId) => void keepSession(sessionId).catch(failed("Could not keep it")),
+    /** What a session's menu offers about its comparison. @param {string} sessionId @returns {MenuItem[]} */
+    items(sessionId) {
+      const compare = comparing(shell().model, sessionId)
+      return compare ? [{ label: "Show comparison", icon: "columns", run: () => open(compare.id) }] : []
+    },
+    /** For the palette. */
+    commands: () =>
+      [...(shell().model.compares?.values() ?? [])].map((compare) => ({
+        label: `Comparison: ${titleOfCompare(compare)}`,
+        icon: /** @type {const} */ ("columns"),
+        run: () => open(compare.id),
+      })),
+  }
+}
+
+/** @param {string} agent @param {string} branch @param {number} others @returns {Promise<"keep" | "discard" | null>} */
+function askKeep(agent, branch, others) {
+  return new Promise((resolve) => {
+    /** @type {"keep" | "discard" | null} */
+    let answer = null
+    const cancel = el("button", { class: "button", type: "button", text: "Cancel" })
+    const keep = el("button", { class: "button", type: "button", text: others > 0 ? "Keep all for now" : "Keep" })
+    const discard = el("button", {
+      class: "button",
+      "data-kind": "main",
+      type: "button",
+      text: others === 1 ? "Discard the other" : `Discard the other ${others}`,
+      hidden: others === 0,
+    })
+    const dialog = el(
+      "dialog",
+      {
+        class: "dialog confirm",
+        role: "alertdialog",
+        "aria-labelledby": "keep-title",
+        "aria-describedby": "keep-text",
+      },
+      el("h2", { id: "keep-title", text: `Keep the work of ${agent}?` }),
+      el("p", {
+        id: "keep-text",
+        text:
+          `Its work stays on the branch ${branch}, and you can go on in its session. ` +
+          (others > 0
+            ? "Discarding the others archives their sessions and removes their worktrees; their branches stay."
+            : ""),
+      }),
+      el("div", { class: "dialog-actions" }, cancel, keep, discard),
+    )
+    const choose = (/** @type {typeof answer} */ choice) => () => {
+      answer = choice
+      dialog.close()
+    }
+    cancel.addEventListener("click", choose(null))
+    keep.addEventListener("click", choose("keep"))
+    discard.addEventListener("click", choose("discard"))
+    show(dialog, () => resolve(answer))
+  })
+}

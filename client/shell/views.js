@@ -1,0 +1,154 @@
+/** What the sidebar, the tabs and the panes show, from the shell's state. Pure. */
+
+import { agentName, agentOf } from "../shared/agents.js"
+import { inOrder, isFiltering, passes } from "./arrangement.js"
+import { compareOf, isCompareTab, panesInView, panesOf, titleOfCompare } from "./compare-state.js"
+import { moodOf, sessionOf, sessionsByProject, urgentMoods } from "./model.js"
+import { choiceWords } from "./start-state.js"
+
+/** @import { SessionListItem } from "../contract.js" */
+/** @import { Shell } from "./app.js" */
+/** @import { Mood } from "./model.js" */
+/** @import { ComparedPane, Creating, Pane, Visit } from "./panes.js" */
+/** @import { ProjectSection } from "./project-section.js" */
+/** @import { Tab } from "./tab-bar.js" */
+
+/** @param {Shell} shell @returns {Map<string, Mood>} */
+export const moodsOf = ({ model }) =>
+  new Map([...model.sessions.values(), ...model.visited.values()].map((session) => [session.id, moodOf(session)]))
+
+/** @param {Shell} shell @param {ReadonlyMap<string, Mood>} moods @returns {ProjectSection[] | null} */
+export function sectionsOf(shell, moods) {
+  const { model, tabs, collapsed, editing, arrangement, filter } = shell
+  if (model.projects === null) return null
+  const groups = sessionsByProject(model)
+  const outside = new Map(shell.outside.map(({ path, count }) => [path, count]))
+  const filters = isFiltering(filter)
+  const pinned = new Set(arrangement.pinned)
+  /** @param {SessionListItem} session */
+  const row = (session) => ({
+    session,
+    mood: moods.get(session.id) ?? "idle",
+    current: session.id === tabs.active,
+    editing: session.id === editing,
+    pinned: pinned.has(session.id),
+  })
+  return inOrder(model.projects, arrangement.projects, ({ id }) => id)
+    .map((project) => {
+      const rows = (groups.get(project.id) ?? []).map(row).filter(({ session, mood }) => passes(filter, session, mood))
+      const first = inOrder(
+        rows.filter((each) => each.pinned),
+        arrangement.pinned,
+        ({ session }) => session.id,
+      )
+      return {
+        project,
+        // What matches is shown, wherever it is.
+        collapsed: collapsed.has(project.id) && !filters,
+        listed: model.listed.has(project.id),
+        outside: filters ? 0 : (outside.get(project.path) ?? 0),
+        filtered: filters,
+        rows: [...first, ...rows.filter((each) => !each.pinned)],
+      }
+    })
+    .filter(({ rows }) => !filters || rows.length > 0)
+}
+
+/** What a tab is called, and whose it is. @param {Shell} shell @param {string} id */
+export function aboutTab({ model, creating }, id) {
+  const compare = compareOf(model, id)
+  if (compare || isCompareTab(id))
+    return {
+      title: compare ? titleOfCompare(compare) : "…",
+      cliType: "compare",
+      agent: "Comparison",
+      project: projectName(model, compare?.projectId),
+    }
+  const session = sessionOf(model, id)
+  const cliType = session?.cliType ?? creating.get(id)?.cliType ?? agentOf(id)
+  return {
+    title: session?.title ?? (creating.has(id) ? "New Session" : "…"),
+    cliType,
+    agent: agentName(cliType, model.agents),
+    project: projectName(model, session?.projectId),
+  }
+}
+
+/** @param {Shell["model"]} model @param {string | undefined} id */
+export const projectName = (model, id) => model.projects?.find((project) => project.id === id)?.name ?? ""
+
+/** @param {Shell} shell @param {ReadonlyMap<string, Mood>} moods @returns {Tab[]} */
+export function tabsOf(shell, moods) {
+  const { tabs, creating, model } = shell
+  const visible = panesInView(shell)
+  return tabs.order.map((id) => {
+    const compare = compareOf(model, id)
+    const members = compare ? panesOf(compare).map((pane) => moods.get(pane.id)) : []
+    const mood = compare ? urgentMoods.find((each) => members.includes(each)) : moods.get(id)
+    const begun = creating.get(id)
+    return {
+      id,
+      ...aboutTab(shell, id),
+      active: id === tabs.active,
+      beside: id !== tabs.active && visible.includes(id),
+      preview: id === tabs.preview,
+      counts: sessionOf(model, id)?.counts ?? null,
+      mood: begun ? (begun.error ? "failed" : "running") : (mood ?? "idle"),
+    }
+  })
+}
+
+/** @typedef {object} PaneFacts
+ * @property {(id: string) => Creating | null} creating
+ * @property {(id: string) => Visit | null} visit */
+
+/** The panes of sessions, and of members of comparisons that have no session.
+ * @param {Shell} shell @param {PaneFacts} facts @returns {Pane[]} */
+export function panesOfShell(shell, { creating, visit }) {
+  const { model, tabs, shown } = shell
+  const visible = panesInView(shell)
+  const compare = compareOf(model, tabs.active)
+  const members = new Map((compare ? panesOf(compare) : []).map((pane) => [pane.id, pane]))
+  const inFront = members.has(shell.member ?? "") ? shell.member : (members.keys().next().value ?? tabs.active)
+  /** @param {string} id @returns {ComparedPane | null} */
+  const compared = (id) => {
+    const pane = members.get(id)
+    const session = sessionOf(model, id)
+    if (!compare || !pane) return null
+    return {
+      cliType: pane.member.cliType,
+      agent: agentName(pane.member.cliType, model.agents),
+      choices: choiceWords(pane.member.options ?? {}, undefined),
+      place: `${visible.indexOf(id) + 1} of ${visible.length}`,
+      mood: session ? moodOf(session) : pane.member.state === "failed" ? "failed" : "running",
+      counts: session?.counts ?? null,
+      canKeep: session !== undefined && compare.kept !== id,
+      isKept: compare.kept === id,
+    }
+  }
+  const place = (/** @type {string} */ id) => ({
+    id,
+    title: aboutTab(shell, id).title,
+    active: id === inFront,
+    column: visible.includes(id) ? { at: visible.indexOf(id), of: visible.length } : null,
+    compared: compared(id),
+  })
+  const pending = [...members.values()].filter(({ member }) => member.state !== "started")
+  return [
+    ...shown.map((id) => ({ ...place(id), creating: creating(id), visit: visit(id) })),
+    ...pending.map(({ id, member }) => {
+      const agent = agentName(member.cliType, model.agents)
+      const error =
+        member.state === "failed"
+          ? { code: /** @type {const} */ ("SESSION_CREATE_FAILED"), message: member.message, retryable: false }
+          : null
+      const words = `Starting ${agent}…`
+      return {
+        ...place(id),
+        title: agent,
+        visit: null,
+        creating: { agent, messages: [], attachments: [], words, error, canRetry: false },
+      }
+    }),
+  ]
+}

@@ -1,0 +1,158 @@
+//! Committing chosen files, with the user's hooks, and taking a commit back.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::branch::UnderWay;
+use crate::checkpoint::{aside, copy_index, unwritable};
+use crate::command::{Git, os_string};
+use crate::{Checkpoints, GitError, RepoPath, Repository};
+
+/// The hooks that a commit runs, in their order.
+const HOOKS: [&str; 5] =
+    ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "reference-transaction"];
+
+impl Repository {
+    /// The hooks that a commit would run.
+    pub async fn commit_hooks(&self) -> Result<Vec<&'static str>, GitError> {
+        let git = Git::quiet(&self.root).with_hooks();
+        let directory =
+            PathBuf::from(os_string(git.line(["rev-parse", "--git-path", "hooks"]).await?));
+        let directory = self.root.join(directory);
+        let is_run = move |name: &&str| {
+            let found = fs::metadata(directory.join(name));
+            found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+        };
+        aside(move || Ok(HOOKS.into_iter().filter(is_run).collect())).await
+    }
+
+    /// Takes the last commit back, if it is this one; the files stay as they are.
+    pub async fn uncommit(&self, commit: &str, parent: Option<&str>) -> Result<(), GitError> {
+        let paths = self.paths_of(parent, commit).await?;
+        let git = Git::quiet(&self.root);
+        match parent {
+            Some(parent) => {
+                let why = "--create-reflog";
+                git.run(["update-ref", why, "-m", "liminal: undo commit", "HEAD", parent, commit])
+                    .await?;
+            }
+            None => drop(git.run(["update-ref", "-d", "HEAD", commit]).await?),
+        }
+        if parent.is_some() {
+            reset(&git, &paths).await
+        } else {
+            // Nothing is committed any more, so nothing is staged either.
+            git.run(["read-tree", "--empty"]).await.map(drop)
+        }
+    }
+
+    /// Whether a remote has this commit.
+    pub async fn is_pushed(&self, commit: &str) -> Result<bool, GitError> {
+        let call = ["for-each-ref", "--count=1", "--contains", commit, "refs/remotes"];
+        Ok(!self.git.run(call).await?.is_empty())
+    }
+
+    /// The first parent; `None` for a first commit.
+    pub async fn parent(&self, commit: &str) -> Result<Option<String>, GitError> {
+        self.quiet_line(&["rev-parse", "--verify", "--quiet", &format!("{commit}^1")]).await
+    }
+
+    /// Puts the index in order after a commit of ours that was cut short.
+    pub async fn index_follows(&self, parent: Option<&str>, commit: &str) -> Result<(), GitError> {
+        let paths = self.paths_of(parent, commit).await?;
+        reset(&Git::quiet(&self.root), &paths).await
+    }
+
+    async fn paths_of(
+        &self,
+        parent: Option<&str>,
+        commit: &str,
+    ) -> Result<Vec<RepoPath>, GitError> {
+        let new = self.tree_of(commit).await?;
+        let old = match parent {
+            Some(parent) => self.tree_of(parent).await?,
+            None => self.empty_tree().await?,
+        };
+        let paths = self.differences(&old, &new).await?;
+        Ok(paths.into_iter().map(|each| each.path).collect())
+    }
+}
+
+impl Checkpoints {
+    /// Commits these paths as they are on disk, whatever else is staged. Returns the commit.
+    pub async fn commit(
+        &self,
+        message: &str,
+        paths: &[RepoPath],
+        limit: Duration,
+    ) -> Result<String, GitError> {
+        let repository = self.repository();
+        let is_merge = repository.under_way().await? == Some(UnderWay::Merge);
+        let head = repository.head().await?;
+        let scratch = self.scratch("commit")?;
+        let index = scratch.path().join("index");
+        if !is_merge {
+            // With the user's, git knows which files did not change.
+            let (from, to, directory) =
+                (self.index().to_owned(), index.clone(), scratch.path().to_owned());
+            aside(move || copy_index(&from, &to, &directory)).await?;
+        }
+        let words = scratch.path().join("message");
+        fs::write(&words, message).map_err(|error| unwritable(&words, &error))?;
+        let git = Git::quiet(repository.root())
+            .with_variable("GIT_INDEX_FILE", index.clone().into())
+            .with_setting("core.splitIndex=false");
+        let _none_yet = git.run(["update-index", "-q", "--refresh"]).await;
+        match &head.commit {
+            Some(commit) => git.run(["read-tree", "--reset", commit]).await?,
+            None => git.run(["read-tree", "--empty"]).await?,
+        };
+        let add = ["add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"];
+        git.run_with(add, joined(paths)).await?;
+        let mut file = OsString::from("--file=");
+        file.push(&words);
+        let commit = ["commit".into(), "--quiet".into(), file];
+        let answer = git.with_hooks().attempt(commit.into(), Vec::new(), limit).await?;
+        if answer.code != Some(0) {
+            let said = [answer.words, String::from_utf8_lossy(&answer.printed).into_owned()];
+            let words = said.join("\n").trim().to_owned();
+            return Err(GitError::Failed { call: "commit".into(), words });
+        }
+        let made = repository.head().await?.commit;
+        let made = made.filter(|made| head.commit.as_ref() != Some(made));
+        let made = made.ok_or_else(|| GitError::Failed {
+            call: "commit".into(),
+            words: "it made no commit".into(),
+        })?;
+        let git = Git::quiet(repository.root());
+        if is_merge {
+            git.run(["reset", "--quiet"]).await?;
+        } else {
+            // Hooks may have added paths.
+            let paths = repository.paths_of(head.commit.as_deref(), &made).await?;
+            reset(&git, &paths).await?;
+        }
+        Ok(made)
+    }
+}
+
+/// Sets these paths in the index to the last commit.
+async fn reset(git: &Git, paths: &[RepoPath]) -> Result<(), GitError> {
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let call = ["reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul"];
+    git.run_with(call, joined(paths)).await.map(drop)
+}
+
+fn joined(paths: &[RepoPath]) -> Vec<u8> {
+    let mut joined = Vec::new();
+    for path in paths {
+        joined.extend_from_slice(path.as_bytes());
+        joined.push(0);
+    }
+    joined
+}

@@ -1,0 +1,253 @@
+//! Bringing one branch into another: merging as values, and moving branches with the files that are checked out.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::command::{Git, os_string};
+use crate::{Checkpoints, GitError, Kind, RepoPath, Repository, Tree};
+
+/// A merge computes renames, which takes a while in large repositories.
+const LONGEST_MERGE: Duration = Duration::from_secs(120);
+
+/// Two commits merged, without touching any file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Merged {
+    Clean(Tree),
+    Conflicts {
+        /// With marks in the files.
+        marked: Tree,
+        paths: Vec<RepoPath>,
+    },
+}
+
+/// A working tree of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkout {
+    pub path: PathBuf,
+    pub branch: Option<String>,
+}
+
+/// A branch that goes from one commit to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BranchMove {
+    /// The working tree that has it checked out.
+    pub checkout: Option<PathBuf>,
+    pub branch: String,
+    pub from: String,
+    pub to: String,
+}
+
+impl Repository {
+    /// Every working tree.
+    pub async fn checkouts(&self) -> Result<Vec<Checkout>, GitError> {
+        let printed = self.git.run(["worktree", "list", "--porcelain"]).await?;
+        let mut found: Vec<Checkout> = Vec::new();
+        for line in printed.split(|&byte| byte == b'\n') {
+            if let Some(path) = line.strip_prefix(b"worktree ") {
+                let path = PathBuf::from(os_string(path.to_vec()));
+                found.push(Checkout { path, branch: None });
+            } else if let (Some(name), Some(last)) =
+                (line.strip_prefix(b"branch refs/heads/"), found.last_mut())
+            {
+                last.branch = Some(String::from_utf8_lossy(name).into_owned());
+            }
+        }
+        Ok(found)
+    }
+
+    pub async fn is_ancestor(&self, one: &str, other: &str) -> Result<bool, GitError> {
+        let call = ["merge-base", "--is-ancestor", one, other].map(Into::into);
+        let answer = self.git.attempt(call.into(), Vec::new(), LONGEST_MERGE).await?;
+        Ok(answer.code == Some(0))
+    }
+
+    /// Merges two commits. Needs git 2.38.
+    pub async fn merge_commits(&self, ours: &str, theirs: &str) -> Result<Merged, GitError> {
+        let call =
+            ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs];
+        // Not into the caller's objects: the result becomes a commit.
+        let git = Git::quiet(&self.root);
+        let call = call.map(Into::into);
+        let answer = git.attempt(call.into(), Vec::new(), LONGEST_MERGE).await?;
+        let mut fields = answer.printed.split(|&byte| byte == 0).filter(|field| !field.is_empty());
+        match (answer.code, fields.next()) {
+            (Some(0), Some(tree)) => Ok(Merged::Clean(Tree::read(tree)?)),
+            (Some(1), Some(tree)) => Ok(Merged::Conflicts {
+                marked: Tree::read(tree)?,
+                paths: fields.map(RepoPath::new).collect(),
+            }),
+            _ => Err(GitError::Failed { call: "merge-tree".into(), words: answer.words }),
+        }
+    }
+
+    /// Makes a commit that is on no branch yet.
+    pub async fn commit_tree(
+        &self,
+        tree: &Tree,
+        parents: &[&str],
+        message: &str,
+    ) -> Result<String, GitError> {
+        let parents = parents.iter().flat_map(|parent| ["-p", parent]);
+        let call = ["commit-tree", tree.as_str()].into_iter().chain(parents);
+        let made = Git::quiet(&self.root).run_with(call, message.as_bytes().to_vec()).await?;
+        Ok(String::from_utf8_lossy(&made).trim().to_owned())
+    }
+
+    /// Keeps a commit from being removed.
+    pub async fn keep_ref(&self, name: &str, commit: &str) -> Result<(), GitError> {
+        Git::quiet(&self.root).run(["update-ref", name, commit]).await.map(drop)
+    }
+
+    /// The commits that a branch has and its base lacks, newest first: their subjects.
+    pub async fn subjects(&self, base: &str, tip: &str) -> Result<Vec<String>, GitError> {
+        let range = format!("{base}..{tip}");
+        let call = ["log", "--no-merges", "--max-count=50", "--format=%s", &range];
+        let printed = self.git.run(call).await?;
+        Ok(String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect())
+    }
+
+    /// Files that git tracks here and that differ from the last commit.
+    pub async fn dirty(&self) -> Result<Vec<RepoPath>, GitError> {
+        let changes = self.uncommitted().await?;
+        let tracked = changes.files.into_iter().filter(|file| file.kind != Kind::Untracked);
+        Ok(tracked.map(|file| file.path).collect())
+    }
+
+    /// What stands in the working tree where a move would put a new file.
+    pub async fn in_the_way(&self, from: &Tree, to: &Tree) -> Result<Vec<RepoPath>, GitError> {
+        let added = self.differences(from, to).await?.into_iter().filter(|each| each.old.is_none());
+        let is_there = |path: &RepoPath| {
+            let parents = path.as_path().ancestors().filter(|at| !at.as_os_str().is_empty());
+            let mut seen = parents.map(|at| self.root.join(at).symlink_metadata());
+            seen.next().is_some_and(|found| found.is_ok())
+                || seen.any(|found| found.is_ok_and(|found| !found.is_dir()))
+        };
+        Ok(added.map(|each| each.path).filter(is_there).collect())
+    }
+
+    /// Begins to merge a branch into the working tree; conflicts stay there.
+    pub async fn start_merge(&self, branch: &str) -> Result<(), GitError> {
+        let call = ["merge", "--quiet", "--no-commit", "--no-ff", branch].map(Into::into);
+        let answer = Git::quiet(&self.root).attempt(call.into(), Vec::new(), LONGEST_MERGE).await?;
+        match answer.code {
+            Some(0 | 1) if self.under_way().await?.is_some() => Ok(()),
+            _ => Err(GitError::Failed { call: "merge".into(), words: answer.words }),
+        }
+    }
+
+    pub async fn abort_merge(&self) -> Result<(), GitError> {
+        Git::quiet(&self.root).run(["merge", "--abort"]).await.map(drop)
+    }
+
+    /// Files that still have the marks of a conflict.
+    pub async fn unresolved(&self) -> Result<Vec<RepoPath>, GitError> {
+        let changes = self.uncommitted().await?;
+        let unmerged = changes.files.into_iter().filter(|file| file.kind == Kind::Unmerged);
+        let has_marks = |path: &RepoPath| {
+            let bytes = std::fs::read(self.root.join(path.as_path())).unwrap_or_default();
+            bytes.split(|&byte| byte == b'\n').any(|line| line.starts_with(b"<<<<<<< "))
+        };
+        Ok(unmerged.map(|file| file.path).filter(has_marks).collect())
+    }
+}
+
+impl BranchMove {
+    /// Moves the branch, and the files if it is checked out. Nothing is forced: a file that would be lost, or a branch
+    /// that is elsewhere by now, stops it, and then nothing has changed.
+    pub async fn carry_out(&self, any: &Repository, why: &str) -> Result<(), GitError> {
+        let name = format!("refs/heads/{}", self.branch);
+        let update = ["update-ref", "--create-reflog", "-m", why, &name, &self.to, &self.from];
+        let Some(checkout) = &self.checkout else {
+            return Git::quiet(any.root()).run(update).await.map(drop);
+        };
+        let git = Git::quiet(checkout);
+        let _only_times_differ = git.run(["update-index", "-q", "--refresh"]).await;
+        git.run(["read-tree", "-m", "-u", &self.from, &self.to]).await?;
+        let moved = git.run(update).await;
+        if moved.is_err() {
+            git.run(["read-tree", "-m", "-u", &self.to, &self.from]).await?;
+        }
+        moved.map(drop)
+    }
+
+    /// Whether the branch is where the move leads.
+    pub async fn is_done(&self, any: &Repository) -> Result<bool, GitError> {
+        Ok(any.tip(&self.branch).await?.as_deref() == Some(&self.to))
+    }
+
+    pub fn reversed(&self) -> Self {
+        Self { from: self.to.clone(), to: self.from.clone(), ..self.clone() }
+    }
+
+    /// Completes a move that was cut short; of the reversed one, this rolls it back. Files that are in neither state
+    /// are left alone.
+    pub async fn settle(&self, checkpoints: &Checkpoints, why: &str) -> Result<(), GitError> {
+        let here = checkpoints.repository();
+        if self.checkout.is_some() {
+            let (from, to) = (here.tree_of(&self.from).await?, here.tree_of(&self.to).await?);
+            let _left_alone = checkpoints.apply(&from, &to).await?;
+            let git = Git::quiet(here.root());
+            let staged = git.line(["write-tree"]).await.and_then(|tree| Tree::read(&tree));
+            if staged.is_ok_and(|staged| staged == from) {
+                git.run(["read-tree", to.as_str()]).await?;
+            }
+        }
+        let name = format!("refs/heads/{}", self.branch);
+        if here.tip(&self.branch).await?.as_deref() == Some(&self.from) {
+            let update = ["update-ref", "--create-reflog", "-m", why, &name, &self.to, &self.from];
+            Git::quiet(here.root()).run(update).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes locks that a git of ours left behind when it was killed: made after `since` and before `until`, while no
+/// git works in that repository.
+pub async fn remove_stale_locks(root: &Path, since: SystemTime, until: SystemTime) -> Vec<PathBuf> {
+    let git = Git::quiet(root);
+    let mut directories = Vec::new();
+    for name in ["--absolute-git-dir", "--git-common-dir"] {
+        if let Ok(path) = git.line(["rev-parse", name]).await {
+            directories.push(root.join(PathBuf::from(os_string(path))));
+        }
+    }
+    let root = root.to_owned();
+    let removed = tokio::task::spawn_blocking(move || {
+        if git_works_in(&root) {
+            return Vec::new();
+        }
+        let mut locks = Vec::new();
+        for directory in directories {
+            locks.extend(["index.lock", "HEAD.lock"].map(|name| directory.join(name)));
+            find_locks(&directory.join("refs/heads"), &mut locks);
+        }
+        let is_ours = |path: &PathBuf| {
+            let time = path.symlink_metadata().and_then(|found| found.modified());
+            time.is_ok_and(|time| since <= time && time <= until)
+        };
+        locks.retain(|path| is_ours(path) && std::fs::remove_file(path).is_ok());
+        locks
+    });
+    removed.await.unwrap_or_default()
+}
+
+fn find_locks(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|extension| extension == "lock") {
+            found.push(path);
+        } else if path.is_dir() {
+            find_locks(&path, found);
+        }
+    }
+}
+
+/// Where the system can't tell, nobody does.
+fn git_works_in(root: &Path) -> bool {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes.map(|entry| entry.path()).any(|process| {
+        let name = std::fs::read_to_string(process.join("comm")).unwrap_or_default();
+        name.trim() == "git"
+            && std::fs::read_link(process.join("cwd")).is_ok_and(|at| at.starts_with(root))
+    })
+}

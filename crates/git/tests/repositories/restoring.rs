@@ -1,0 +1,208 @@
+//! Putting files back, and never losing a byte by it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use liminal_git::{Checkpoints, End, GitError, Left, Planned, Repository, Tree};
+
+use crate::scratch::Scratch;
+
+async fn checkpoints(scratch: &Scratch, store: &Path) -> Checkpoints {
+    Repository::at(&scratch.path()).await.unwrap().checkpoints(store).await.unwrap()
+}
+
+async fn now(checkpoints: &Checkpoints) -> Tree {
+    checkpoints.take().await.unwrap().tree
+}
+
+fn read(scratch: &Scratch, name: &str) -> Option<String> {
+    std::fs::read_to_string(scratch.path().join(name)).ok()
+}
+
+/// Carries out all of a plan that can be carried out. Returns the states before and after.
+async fn restore(checkpoints: &Checkpoints, planned: Vec<Planned>) -> (Tree, Tree) {
+    let before = now(checkpoints).await;
+    let changes: Vec<_> = planned
+        .into_iter()
+        .filter(|each| !matches!(each.end, End::Leave(_)))
+        .map(|each| (each.path, each.end.entry().cloned()))
+        .collect();
+    let after = checkpoints.with_paths(&before, &changes).await.unwrap();
+    assert_eq!(checkpoints.apply(&before, &after).await.unwrap(), []);
+    assert_eq!(now(checkpoints).await, after, "the files are as planned");
+    (before, after)
+}
+
+#[tokio::test]
+async fn an_interrupted_restore_is_completed_from_wherever_it_was() {
+    let (scratch, store) = (Scratch::with_commit(), tempfile::tempdir().unwrap());
+    let checkpoints = checkpoints(&scratch, store.path()).await;
+    scratch.write("dir/a.txt", "a\n");
+    scratch.write("b.txt", "b\n");
+    let before = now(&checkpoints).await;
+    std::fs::remove_dir_all(scratch.path().join("dir")).unwrap();
+    scratch.write("dir", "a file now\n");
+    scratch.write("b.txt", "other\n");
+    let after = now(&checkpoints).await;
+
+    // Half of it is done, and the temporary file of a killed program is there.
+    std::fs::remove_file(scratch.path().join("dir")).unwrap();
+    scratch.write("dir/a.txt", "a\n");
+    scratch.write(".liminal-restoring", "half");
+    assert_eq!(checkpoints.apply(&after, &before).await.unwrap(), []);
+    assert_eq!(now(&checkpoints).await, before);
+    assert_eq!(read(&scratch, ".liminal-restoring"), None);
+
+    scratch.write("b.txt", "changed by someone\n");
+    let left = checkpoints.apply(&before, &after).await.unwrap();
+    let left: Vec<_> = left.into_iter().map(|(path, why)| (path.to_string(), why)).collect();
+    assert_eq!(left, [("b.txt".to_owned(), Left::ChangedSince)]);
+    assert_eq!(read(&scratch, "b.txt").unwrap(), "changed by someone\n");
+    assert_eq!(read(&scratch, "dir").unwrap(), "a file now\n");
+}
+
+#[tokio::test]
+async fn line_ends_come_back_and_filtered_files_are_left() {
+    let (scratch, store) = (Scratch::with_commit(), tempfile::tempdir().unwrap());
+    scratch.write(".gitattributes", "*.bat text eol=crlf\n*.bin filter=lfs\n");
+    scratch.write("run.bat", "one\r\ntwo\r\n");
+    scratch.write("large.bin", "pointer\n");
+    scratch.commit("attributes");
+    let checkpoints = checkpoints(&scratch, store.path()).await;
+    let before = now(&checkpoints).await;
+    scratch.write("run.bat", "changed\r\n");
+    scratch.write("large.bin", "changed\n");
+    let after = now(&checkpoints).await;
+    let planned = checkpoints.plan(&after, &before, &after).await.unwrap();
+    let left: Vec<_> = planned
+        .iter()
+        .filter_map(|each| match &each.end {
+            End::Leave(left) => Some((each.path.to_string(), left.clone())),
+            End::Put(_) | End::Merged(_) => None,
+        })
+        .collect();
+    assert_eq!(left, [("large.bin".to_owned(), Left::Filtered("lfs".into()))]);
+    restore(&checkpoints, planned).await;
+    assert_eq!(read(&scratch, "run.bat").unwrap(), "one\r\ntwo\r\n");
+    assert_eq!(read(&scratch, "large.bin").unwrap(), "changed\n");
+}
+
+#[tokio::test]
+async fn a_hook_that_hangs_is_ended_with_all_that_it_started() {
+    let (scratch, store) = (Scratch::with_commit(), tempfile::tempdir().unwrap());
+    scratch.git(&["config", "user.name", "Ada"]);
+    scratch.git(&["config", "user.email", "ada@example.org"]);
+    let started = scratch.path().join("started");
+    let hook = format!("#!/bin/sh\nsleep 1000 &\necho $! > {}\nwait\n", started.display());
+    scratch.write(".git/hooks/pre-commit", hook);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(scratch.path().join(".git/hooks/pre-commit"), mode).unwrap();
+    scratch.write("one.txt", "changed\n");
+    let checkpoints = checkpoints(&scratch, store.path()).await;
+    let paths: Vec<_> = scratch.changes().await.into_iter().map(|file| file.path).collect();
+    let limit = Duration::from_secs(3);
+    let refused = checkpoints.commit("never", &paths, limit).await.unwrap_err();
+    assert!(matches!(refused, GitError::TooSlow { .. }), "{refused}");
+    assert_eq!(scratch.git(&["log", "--format=%s"]), "first");
+    let pid = std::fs::read_to_string(started).unwrap();
+    let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+    assert!(state.is_err() || state.unwrap().contains(" Z "), "it still runs");
+}
+
+/// Numbers that look random and are the same in every run.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % most
+    }
+
+    /// Someone changes a file: a line, all of it, or whether it exists.
+    fn edit(&mut self, scratch: &Scratch) {
+        let name = ["a.txt", "b.txt", "dir/c.txt", "dir/d e.txt"][self.below(4)];
+        let fresh = format!("line {}\n", self.below(1_000_000));
+        let text = match (read(scratch, name), self.below(6)) {
+            (Some(_), 0) => return std::fs::remove_file(scratch.path().join(name)).unwrap(),
+            (Some(text), 1..=4) => {
+                let mut lines: Vec<_> = text.split_inclusive('\n').map(str::to_owned).collect();
+                let at = self.below(lines.len());
+                lines[at] = fresh;
+                lines.concat()
+            }
+            _ => (0..8).map(|n| format!("{n} of {fresh}")).collect(),
+        };
+        scratch.write(name, text);
+    }
+}
+
+fn files(scratch: &Scratch) -> BTreeMap<&'static str, String> {
+    let names = ["a.txt", "b.txt", "dir/c.txt", "dir/d e.txt"];
+    names.into_iter().filter_map(|name| Some((name, read(scratch, name)?))).collect()
+}
+
+/// Whatever stood in a file when an act began is in a file or among the objects after it.
+#[tokio::test]
+async fn after_any_edits_turns_undos_and_reverts_every_byte_can_still_be_reached() {
+    for seed in [1, 2] {
+        let (scratch, store) = (Scratch::with_commit(), tempfile::tempdir().unwrap());
+        let checkpoints = checkpoints(&scratch, store.path()).await;
+        let (mut chance, mut turns, mut acts, mut ever) =
+            (Chance(seed), Vec::new(), Vec::new(), Vec::new());
+        for step in 0..18 {
+            for _ in 0..=chance.below(3) {
+                chance.edit(&scratch);
+            }
+            let is_turn = step % 3 == 0;
+            if is_turn {
+                let before = now(&checkpoints).await;
+                chance.edit(&scratch);
+                turns.push((before, now(&checkpoints).await));
+                continue;
+            }
+            ever.extend(files(&scratch).into_values());
+            let here = now(&checkpoints).await;
+            let (from, to) = match chance.below(3) {
+                0 if !acts.is_empty() => {
+                    let (before, after): &(Tree, Tree) = &acts[chance.below(acts.len())];
+                    (after.clone(), before.clone())
+                }
+                1 => (here.clone(), checkpoints.repository().head_tree().await.unwrap()),
+                _ => {
+                    let (before, after) = &turns[chance.below(turns.len())];
+                    (after.clone(), before.clone())
+                }
+            };
+            let mut planned = checkpoints.plan(&from, &to, &here).await.unwrap();
+            planned.retain(|_| chance.below(4) > 0);
+            acts.push(restore(&checkpoints, planned).await);
+        }
+        for text in ever {
+            let on_disk = files(&scratch).into_values().any(|each| each == text);
+            assert!(on_disk || is_kept(&scratch, store.path(), &text), "seed {seed} lost {text:?}");
+        }
+    }
+}
+
+fn is_kept(scratch: &Scratch, store: &Path, text: &str) -> bool {
+    let file = store.join("looked for");
+    std::fs::write(&file, text).unwrap();
+    let name = scratch.git(&["hash-object", "--no-filters", file.to_str().unwrap()]);
+    store.join("objects").join(&name[..2]).join(&name[2..]).exists() || is_packed(store, &name)
+}
+
+fn is_packed(store: &Path, name: &str) -> bool {
+    let packs = std::fs::read_dir(store.join("objects/pack")).into_iter().flatten().flatten();
+    packs.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "idx")).any(
+        |index| {
+            let done = std::process::Command::new("git")
+                .arg("show-index")
+                .stdin(std::fs::File::open(index).unwrap())
+                .output()
+                .unwrap();
+            String::from_utf8_lossy(&done.stdout).contains(name)
+        },
+    )
+}

@@ -1,0 +1,253 @@
+//! Acting on changes: every act is first a plan, which is shown, and then a deed, which is in the journal before
+//! anything happens.
+//!
+//! A plan has a fingerprint of all that it depends on. `recovery` settles the deeds of a run that was killed.
+
+mod committing;
+mod deed;
+mod landing;
+mod recovery;
+mod restoring;
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use liminal_contract::{ActPath, ChangeAct, ErrorCode, SessionId, Timestamp, Worktree};
+use liminal_git::{Checkpoints, GitError, Repository};
+use sha2::{Digest, Sha256};
+use tokio::sync::OwnedMutexGuard;
+
+use super::{Changes, has_repository};
+use crate::failure::Failure;
+use crate::journal::{ActRow, ActState, Change, Reader};
+pub use deed::Deed;
+use deed::Extra;
+pub use recovery::Settled;
+
+/// Where an act takes place.
+pub struct ActPlace {
+    /// Where the session's agent works.
+    pub directory: PathBuf,
+    pub worktree: Option<Worktree>,
+}
+
+/// What an act would do, for people.
+#[derive(Debug, Default)]
+pub struct Preview {
+    pub summary: String,
+    pub paths: Vec<ActPath>,
+    pub notes: Vec<String>,
+    pub cannot: Vec<String>,
+    pub message: Option<String>,
+    pub can_undo: bool,
+}
+
+/// An act, ready to be carried out.
+pub struct Plan {
+    pub preview: Preview,
+    /// Differs whenever the act would do something else.
+    pub expect: String,
+    /// The working trees that it changes.
+    pub roots: Vec<PathBuf>,
+    /// `Err` says why it can't be carried out, although it can be shown.
+    pub deed: Result<Deed, Failure>,
+    /// The act that this one undoes.
+    undoes: Option<String>,
+    extra: Extra,
+}
+
+/// An act was carried out.
+pub struct ActDone {
+    pub summary: String,
+    /// For `undo-act`.
+    pub undo: Option<String>,
+}
+
+/// What plans are made from: the repository, with the files as they are.
+struct Scene {
+    checkpoints: Checkpoints,
+    now: liminal_git::Checkpoint,
+}
+
+impl Scene {
+    fn repository(&self) -> &Repository {
+        self.checkpoints.repository()
+    }
+
+    fn root(&self) -> PathBuf {
+        self.repository().root().to_owned()
+    }
+
+    fn head(&self) -> &liminal_git::Head {
+        &self.now.head
+    }
+}
+
+impl Changes {
+    /// No act changes files in this directory until the guard is dropped, except its holder's.
+    pub async fn acting(&self, directory: &Path) -> OwnedMutexGuard<()> {
+        self.writing.turn(&root_of(directory)).await
+    }
+
+    /// Waits until no act changes files in this directory.
+    pub async fn settled(&self, directory: &Path) {
+        drop(self.acting(directory).await);
+    }
+
+    /// Plans an act. Changes nothing.
+    pub async fn plan(
+        &self,
+        place: &ActPlace,
+        session: &SessionId,
+        act: &ChangeAct,
+    ) -> Result<Plan, Failure> {
+        let store = self.kept.of(session);
+        let _one_at_a_time = self.reading.turn(&store).await;
+        let scene = self.scene(&place.directory, session).await?;
+        match act {
+            ChangeAct::RevertFile { scope, path } => {
+                self.plan_revert(&scene, place, session, scope, path).await
+            }
+            ChangeAct::RevertHunk { scope, path, hunk } => {
+                self.plan_hunk(&scene, place, session, (scope, path, hunk)).await
+            }
+            ChangeAct::UndoTurn { turn_id, paths } => {
+                let chosen = paths.as_deref();
+                self.plan_undo_turn(&scene, place, session, turn_id.as_ref(), chosen).await
+            }
+            ChangeAct::UndoAct { undo } => self.plan_undo(&scene, session, undo).await,
+            ChangeAct::Commit { message, paths } => {
+                committing::plan(&scene, message, paths.as_deref()).await
+            }
+            ChangeAct::Land { how, message } => {
+                landing::plan(&scene, place, *how, message.as_deref()).await
+            }
+            ChangeAct::StartMerge {} => landing::plan_merge(&scene, place).await,
+            ChangeAct::AbortMerge {} => landing::plan_abort(&scene).await,
+        }
+    }
+
+    /// Carries out a plan, whose deed is in the journal first.
+    pub async fn carry_out(&self, session: &SessionId, plan: Plan) -> Result<ActDone, Failure> {
+        let Plan { preview, deed, undoes, extra, .. } = plan;
+        let deed = deed?;
+        let store = self.kept.of(session);
+        let _one_at_a_time = self.reading.turn(&store).await;
+        let id = uuid::Uuid::now_v7().to_string();
+        let at = Timestamp::from(SystemTime::now());
+        let row = |state, deed: &Deed| {
+            let deed = serde_json::to_string(deed).unwrap_or_default();
+            ActRow { id: id.clone(), state, at, deed }
+        };
+        self.write_act(session, row(ActState::Intended, &deed)).await;
+        let done = deed.carry_out(&store, extra).await;
+        match done {
+            Ok((deed, left)) => {
+                self.write_act(session, row(ActState::Done, &deed)).await;
+                if let Some(undone) = undoes {
+                    self.mark_undone(session, &undone).await?;
+                }
+                let summary = with_left(preview.summary, &left);
+                Ok(ActDone { summary, undo: preview.can_undo.then_some(id) })
+            }
+            Err(failure) => {
+                deed.roll_back(&store).await;
+                self.write_act(session, row(ActState::Failed, &deed)).await;
+                Err(failure)
+            }
+        }
+    }
+
+    /// The files as they are, in one state that plans can refer to.
+    async fn scene(&self, directory: &Path, session: &SessionId) -> Result<Scene, Failure> {
+        if !has_repository(directory) {
+            return Err(GitError::NotARepository.into());
+        }
+        let repository = Repository::at(directory).await?;
+        let checkpoints = repository.checkpoints(&self.kept.of(session)).await?;
+        let now = checkpoints.take().await?;
+        Ok(Scene { checkpoints, now })
+    }
+
+    async fn mark_undone(&self, session: &SessionId, id: &str) -> Result<(), Failure> {
+        let (asked, name) = (session.clone(), id.to_owned());
+        let row = self.journal.read(move |reader: &Reader<'_>| reader.act(&asked, &name)).await?;
+        if let Some(row) = row {
+            self.write_act(session, ActRow { state: ActState::Undone, ..row }).await;
+        }
+        Ok(())
+    }
+
+    /// Returns when it is on disk.
+    async fn write_act(&self, session: &SessionId, row: ActRow) {
+        let (done, written) = tokio::sync::oneshot::channel();
+        let committed = Box::new(move || {
+            let _asker_left = done.send(());
+        });
+        self.journal.commit(session, 0, vec![Change::Act(Box::new(row))], committed);
+        let _journal_ended = written.await;
+    }
+}
+
+impl Plan {
+    /// Where the branch is that something lands in.
+    pub fn base(&self) -> Option<String> {
+        match &self.deed {
+            Ok(Deed::Move { moves, .. }) => moves.first().map(|moved| moved.from.clone()),
+            Ok(_) | Err(_) => None,
+        }
+    }
+
+    fn new(
+        preview: Preview,
+        roots: Vec<PathBuf>,
+        deed: Result<Deed, Failure>,
+        world: &[&str],
+    ) -> Self {
+        let expect = fingerprint(world);
+        Self { preview, expect, roots, deed, undoes: None, extra: Extra::default() }
+    }
+}
+
+/// Of everything that an act depends on.
+fn fingerprint(world: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in world {
+        hash.update(part.len().to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn refused(words: impl Into<String>) -> Failure {
+    Failure::new(ErrorCode::GitFailed, words)
+}
+
+/// "3 files", "1 file".
+fn counted(count: usize) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+}
+
+/// At most five, and how many more.
+fn named(paths: impl IntoIterator<Item = impl ToString>) -> String {
+    let paths: Vec<String> = paths.into_iter().map(|path| path.to_string()).collect();
+    let shown = paths.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+    match paths.len().saturating_sub(5) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+fn with_left(summary: String, left: &[String]) -> String {
+    match left {
+        [] => summary,
+        left => format!("{summary} Left as they are: {}.", named(left)),
+    }
+}
+
+/// The topmost directory of the working tree, without asking git.
+pub fn root_of(directory: &Path) -> PathBuf {
+    let real = directory.canonicalize().unwrap_or_else(|_gone| directory.to_owned());
+    let root = real.ancestors().find(|each| each.join(".git").exists());
+    root.map(Path::to_owned).unwrap_or(real)
+}

@@ -1,0 +1,300 @@
+//! Bringing a worktree's branch into its base.
+//!
+//! Everything is computed first, as commits that are on no branch. Then the base moves, if it is where it was and no
+//! file is in the way, and the worktree's branch follows.
+
+use std::path::{Path, PathBuf};
+
+use liminal_contract::{ActPath, Details, ErrorCode, LandHow, PathFate};
+use liminal_git::{Merged, Repository, UnderWay};
+
+use super::deed::{Deed, Moved};
+use super::{ActPlace, Plan, Preview, Scene, counted, named, refused};
+use crate::failure::Failure;
+
+/// The old tips of branches that were squashed.
+const KEPT: &str = "refs/liminal/landed";
+
+/// A worktree and its base.
+struct Sides {
+    branch: String,
+    tip: String,
+    base: String,
+    base_tip: String,
+    /// The working tree that has the base checked out.
+    base_at: Option<PathBuf>,
+}
+
+async fn sides(scene: &Scene, place: &ActPlace) -> Result<Sides, Failure> {
+    let repository = scene.repository();
+    let Some(worktree) = &place.worktree else {
+        return Err(refused(
+            "This session works in the project itself, so there is nothing to land.",
+        ));
+    };
+    let Some(base) = worktree.base.clone() else {
+        return Err(refused("This worktree was not made from a branch, so there is no base."));
+    };
+    let branch = worktree.branch.clone();
+    if scene.head().branch.as_ref() != Some(&branch) {
+        return Err(refused(format!(
+            "The worktree is not on its branch {branch}. Check it out there."
+        )));
+    }
+    if let Some(UnderWay::Other(what)) = repository.under_way().await? {
+        return Err(refused(format!(
+            "A {what} is under way in the worktree. Complete or abort it first."
+        )));
+    }
+    let (tip, base_tip) = tokio::try_join!(repository.tip(&branch), repository.tip(&base))?;
+    let tip = tip.ok_or_else(|| refused(format!("{branch} has no commit yet.")))?;
+    let base_tip =
+        base_tip.ok_or_else(|| refused(format!("There is no local branch {base} to land in.")))?;
+    let checkouts = repository.checkouts().await?;
+    let at = checkouts.into_iter().find(|each| each.branch.as_ref() == Some(&base));
+    Ok(Sides { branch, tip, base, base_tip, base_at: at.map(|each| each.path) })
+}
+
+pub async fn plan(
+    scene: &Scene,
+    place: &ActPlace,
+    how: LandHow,
+    message: Option<&str>,
+) -> Result<Plan, Failure> {
+    let repository = scene.repository();
+    let sides = sides(scene, place).await?;
+    let Sides { branch, tip, base, base_tip, base_at } = &sides;
+    let roots = [Some(scene.root()), base_at.clone()].into_iter().flatten().collect();
+    let changes = repository.uncommitted().await?;
+    let uncommitted: Vec<_> = changes.files.iter().map(|file| file.path.to_string()).collect();
+    let apart = repository.apart(base_tip, tip).await?;
+    let (behind, ahead) = apart.map_or((0, 0), |apart| (apart.behind, apart.ahead));
+    let subjects = repository.subjects(base_tip, tip).await?;
+    let mut preview = Preview {
+        summary: format!("Landed {branch} in {base}."),
+        message: Some(proposed(branch, &subjects)),
+        can_undo: true,
+        ..Preview::default()
+    };
+    let how_word = match how {
+        LandHow::Squash => "squash",
+        LandHow::Merge => "merge",
+    };
+    let now = scene.now.tree.as_str();
+    let world = ["land", how_word, branch, tip, base, base_tip, now];
+    let with = |preview, deed| Ok(Plan::new(preview, roots, deed, &world));
+    if repository.under_way().await? == Some(UnderWay::Merge) {
+        let words = format!(
+            "A merge of {base} is under way in the worktree. Commit it or abort it, then land."
+        );
+        preview.notes.push(words.clone());
+        return with(preview, Err(conflict(words, Vec::new())));
+    }
+    if !uncommitted.is_empty() {
+        let many = counted(uncommitted.len());
+        preview
+            .notes
+            .push(format!("{many} not committed yet: committed first, with this message."));
+        preview.paths =
+            uncommitted.into_iter().map(|path| path_of(path, PathFate::Commit)).collect();
+        let words = "Commit these files first.";
+        return with(preview, Err(refused(words)));
+    }
+    if ahead == 0 {
+        return with(preview, Err(refused(format!("{base} has everything that {branch} has."))));
+    }
+    preview.notes.push(match (how, ahead) {
+        (LandHow::Squash, 1) => format!("One commit goes to {base}."),
+        (LandHow::Squash, many) => format!("{many} commits go to {base} as one."),
+        (LandHow::Merge, 1) => format!("One commit goes to {base}."),
+        (LandHow::Merge, many) => format!("{many} commits go to {base}."),
+    });
+    let merged = if behind == 0 {
+        repository.tree_of(tip).await?
+    } else {
+        preview.notes.push(format!("{base} has {behind} new commits: they are merged in first."));
+        match repository.merge_commits(tip, base_tip).await? {
+            Merged::Clean(tree) => tree,
+            Merged::Conflicts { paths, .. } => {
+                let names: Vec<_> = paths.iter().map(ToString::to_string).collect();
+                let words =
+                    format!("{branch} and {base} changed the same lines in {}.", named(&paths));
+                let all = names.iter().cloned().map(|path| path_of(path, PathFate::Conflict));
+                preview.paths = all.collect();
+                return with(preview, Err(conflict(words, names)));
+            }
+        }
+    };
+    if let Some(checkout) = base_at {
+        let there = Repository::at(checkout).await?;
+        let words = match check_clean(&there, checkout, base).await? {
+            Some(words) => Some(words),
+            None => {
+                let from = there.tree_of(base_tip).await?;
+                let paths = there.in_the_way(&from, &merged).await?;
+                let at = checkout.display();
+                (!paths.is_empty())
+                    .then(|| format!("These files are in the way in {at}: {}.", named(&paths)))
+            }
+        };
+        if let Some(words) = words {
+            preview.cannot.push(words.clone());
+            return with(preview, Err(refused(words)));
+        }
+        preview.notes.push(format!(
+            "{base} is checked out in {}: its files are updated.",
+            checkout.display()
+        ));
+    }
+    let own = repository.tree_of(tip).await?;
+    let ours = repository.in_the_way(&own, &merged).await?;
+    if !ours.is_empty() {
+        let words = format!("These files are in the way in the worktree: {}.", named(&ours));
+        return with(preview, Err(refused(words)));
+    }
+    let message = message.map(str::trim).filter(|message| !message.is_empty());
+    let message = message.or(preview.message.as_deref()).unwrap_or(branch);
+    let new_tip = match (how, behind) {
+        (LandHow::Squash, _) => repository.commit_tree(&merged, &[base_tip], message).await?,
+        (LandHow::Merge, 0) => tip.clone(),
+        (LandHow::Merge, _) => {
+            let words = format!("Merge {base} into {branch}");
+            repository.commit_tree(&merged, &[tip, base_tip], &words).await?
+        }
+    };
+    let deed = deed(scene, &sides, new_tip);
+    with(preview, Ok(deed))
+}
+
+fn deed(scene: &Scene, sides: &Sides, new_tip: String) -> Deed {
+    let Sides { branch, tip, base, base_tip, base_at } = sides;
+    let moved = |checkout: &Option<PathBuf>, branch: &String, from: &String| Moved {
+        checkout: checkout.clone(),
+        branch: branch.clone(),
+        from: from.clone(),
+        to: new_tip.clone(),
+    };
+    let mut moves = vec![moved(base_at, base, base_tip)];
+    if *tip != new_tip {
+        moves.push(moved(&Some(scene.root()), branch, tip));
+    }
+    let short: String = tip.chars().take(12).collect();
+    let keep = vec![
+        (format!("{KEPT}/{branch}/{short}"), tip.clone()),
+        (format!("{KEPT}/{branch}/onto-{short}"), base_tip.clone()),
+    ];
+    let why = format!("liminal: land {branch}");
+    Deed::Move { root: scene.root(), why, moves, keep }
+}
+
+/// Why nothing can land in a working tree that isn't clean.
+async fn check_clean(
+    there: &Repository,
+    checkout: &Path,
+    branch: &str,
+) -> Result<Option<String>, Failure> {
+    let at = checkout.display();
+    if there.under_way().await?.is_some() {
+        return Ok(Some(format!(
+            "A merge or rebase is under way in {at}. Complete or abort it first."
+        )));
+    }
+    let dirty = there.dirty().await?;
+    Ok((!dirty.is_empty()).then(|| {
+        let names = named(&dirty);
+        format!("{branch} is checked out in {at} with changes that are not committed: {names}.")
+    }))
+}
+
+/// Moves branches back, if they are where an act left them.
+pub async fn plan_back(scene: &Scene, moves: Vec<Moved>) -> Result<Plan, Failure> {
+    let repository = scene.repository();
+    let mut world = vec!["unland".to_owned()];
+    let mut roots = Vec::new();
+    for moved in &moves {
+        if repository.tip(&moved.branch).await?.as_ref() != Some(&moved.from) {
+            let branch = &moved.branch;
+            return Err(refused(format!(
+                "{branch} has other commits since, so this can't be undone here."
+            )));
+        }
+        if repository.is_pushed(&moved.from).await? {
+            return Err(refused("This was pushed, so it can't be undone here."));
+        }
+        if let Some(checkout) = &moved.checkout {
+            let there = Repository::at(checkout).await?;
+            if let Some(words) = check_clean(&there, checkout, &moved.branch).await? {
+                return Err(refused(words));
+            }
+            roots.push(checkout.clone());
+        }
+        world.extend([moved.branch.clone(), moved.from.clone(), moved.to.clone()]);
+    }
+    let names = named(moves.iter().map(|moved| &moved.branch));
+    let preview = Preview { summary: format!("Moved back: {names}."), ..Preview::default() };
+    let why = "liminal: undo landing".to_owned();
+    let deed = Deed::Move { root: scene.root(), why, moves, keep: Vec::new() };
+    let world: Vec<&str> = world.iter().map(String::as_str).collect();
+    Ok(Plan::new(preview, roots, Ok(deed), &world))
+}
+
+/// Leaves the conflicts with the base in the worktree, for the agent.
+pub async fn plan_merge(scene: &Scene, place: &ActPlace) -> Result<Plan, Failure> {
+    let Sides { branch, tip, base, base_tip, .. } = sides(scene, place).await?;
+    let uncommitted = scene.repository().uncommitted().await?.files;
+    if !uncommitted.is_empty() {
+        let names = named(uncommitted.iter().map(|file| &file.path));
+        return Err(refused(format!("Commit these files first: {names}.")));
+    }
+    let summary =
+        format!("Began to merge {base} into {branch}. The conflicts are marked in the files.");
+    let preview = Preview {
+        summary,
+        notes: vec!["Abort merge takes it back.".to_owned()],
+        ..Preview::default()
+    };
+    let (Merged::Clean(marked) | Merged::Conflicts { marked, .. }) =
+        scene.repository().merge_commits("HEAD", &base).await?;
+    // With what git doesn't track.
+    let head = scene.repository().head_tree().await?;
+    let differences = scene.repository().differences(&head, &marked).await?;
+    let changed: Vec<_> = differences.into_iter().map(|each| (each.path, each.new)).collect();
+    let marked = scene.checkpoints.with_paths(&scene.now.tree, &changed).await?;
+    let (before, marked) = (scene.now.tree.as_str().to_owned(), marked.as_str().to_owned());
+    let deed = Deed::StartMerge { root: scene.root(), branch: base, before, marked };
+    let world = ["start-merge", &tip, &base_tip, scene.now.tree.as_str()];
+    Ok(Plan::new(preview, vec![scene.root()], Ok(deed), &world))
+}
+
+pub async fn plan_abort(scene: &Scene) -> Result<Plan, Failure> {
+    if scene.repository().under_way().await? != Some(UnderWay::Merge) {
+        return Err(refused("No merge is under way here."));
+    }
+    let summary = "Aborted the merge. The files are as they were before it.".to_owned();
+    let preview = Preview { summary, ..Preview::default() };
+    let deed = Deed::AbortMerge { root: scene.root() };
+    let world = ["abort-merge", scene.now.tree.as_str()];
+    Ok(Plan::new(preview, vec![scene.root()], Ok(deed), &world))
+}
+
+fn path_of(path: String, what: PathFate) -> ActPath {
+    ActPath { path, what, why: None, ticked: what == PathFate::Commit }
+}
+
+fn conflict(words: String, paths: Vec<String>) -> Failure {
+    let details = Details { conflicts: Some(paths), ..Details::default() };
+    Failure::new(ErrorCode::LandConflict, words).with_details(details)
+}
+
+/// The subject of its only commit, or all of them.
+fn proposed(branch: &str, subjects: &[String]) -> String {
+    match subjects {
+        [] => branch.strip_prefix("liminal/").unwrap_or(branch).replace('-', " "),
+        [one] => one.clone(),
+        many => {
+            let title = branch.strip_prefix("liminal/").unwrap_or(branch).replace('-', " ");
+            let lines: Vec<_> = many.iter().rev().map(|subject| format!("- {subject}")).collect();
+            format!("{title}\n\n{}", lines.join("\n"))
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Putting files back: a file, a block of lines, a turn, or what another act did.
+
+use std::collections::BTreeSet;
+
+use liminal_contract::{ActPath, ChangeScope, PathFate, SessionId, TurnId};
+use liminal_git::{End, Planned, RepoPath, Tree};
+use liminal_render::Block;
+
+use super::deed::{Deed, Moved, tree};
+use super::{ActPlace, Plan, Preview, Scene, counted, landing, named, refused};
+use crate::changes::Changes;
+use crate::changes::scope::Named;
+use crate::failure::Failure;
+use crate::journal::{ActState, CheckpointRow, Moment, Reader};
+
+/// The two states of a scope.
+struct Ends {
+    /// What someone wants back.
+    old: Tree,
+    /// What the scope leads to.
+    new: Tree,
+}
+
+impl Changes {
+    pub(super) async fn plan_revert(
+        &self,
+        scene: &Scene,
+        place: &ActPlace,
+        session: &SessionId,
+        scope: &ChangeScope,
+        path: &str,
+    ) -> Result<Plan, Failure> {
+        let Ends { old, new } = self.ends(scene, place, session, scope).await?;
+        let listed = scene.repository().between(&old, &new).await?.files;
+        let Some(file) = listed.into_iter().find(|file| file.path.to_string() == path) else {
+            return Err(refused(format!("{path} no longer differs.")));
+        };
+        let mut paths = BTreeSet::from([file.path.clone()]);
+        if let liminal_git::Kind::Renamed { from } = file.kind {
+            paths.insert(from);
+        }
+        let mut planned = scene.checkpoints.plan(&new, &old, &scene.now.tree).await?;
+        planned.retain(|each| paths.contains(&each.path));
+        let preview = Preview { summary: format!("Reverted {path}."), ..Preview::default() };
+        restoring(scene, planned, |_| Tick::On, preview).await
+    }
+
+    pub(super) async fn plan_hunk(
+        &self,
+        scene: &Scene,
+        place: &ActPlace,
+        session: &SessionId,
+        (scope, path, hunk): (&ChangeScope, &str, &str),
+    ) -> Result<Plan, Failure> {
+        let gone = || refused(format!("These lines of {path} are no longer as they were shown."));
+        let block = Block::parse(hunk).ok_or_else(|| Failure::invalid("`hunk` names no lines"))?;
+        let Ends { old, new } = self.ends(scene, place, session, scope).await?;
+        let differences = scene.repository().differences(&old, &new).await?;
+        let difference = differences.into_iter().find(|each| each.path.to_string() == path);
+        let difference = difference.ok_or_else(gone)?;
+        let (Some(before), Some(after)) = (&difference.old, &difference.new) else {
+            return Err(refused(format!("{path} is new or deleted. Revert the whole file.")));
+        };
+        let text = |bytes: Vec<u8>| {
+            String::from_utf8(bytes).map_err(|_binary| refused(format!("{path} is no text.")))
+        };
+        let before = text(scene.checkpoints.bytes(before).await?)?;
+        let now = text(scene.checkpoints.bytes(after).await?)?;
+        let reverted = liminal_render::without_block(&before, &now, block).ok_or_else(gone)?;
+        let object = scene.checkpoints.keep(reverted.into_bytes()).await?;
+        let entry = liminal_git::Entry { mode: after.mode, object };
+        let wanted = [(difference.path, Some(entry))];
+        let wanted = scene.checkpoints.with_paths(&new, &wanted).await?;
+        let planned = scene.checkpoints.plan(&new, &wanted, &scene.now.tree).await?;
+        let summary = format!("Reverted lines of {path}.");
+        restoring(scene, planned, |_| Tick::On, Preview { summary, ..Preview::default() }).await
+    }
+
+    pub(super) async fn plan_undo_turn(
+        &self,
+        scene: &Scene,
+        place: &ActPlace,
+        session: &SessionId,
+        turn: Option<&TurnId>,
+        chosen: Option<&[String]>,
+    ) -> Result<Plan, Failure> {
+        let id = session.clone();
+        let asked = turn.cloned();
+        let read = move |reader: &Reader<'_>| {
+            let turn = match asked {
+                Some(turn) => Some(turn),
+                None => reader.last_turn(&id)?,
+            };
+            let Some(turn) = turn else { return Ok(None) };
+            Ok(Some((reader.checkpoints(&id)?, reader.calls(&id, Some(&turn))?, turn)))
+        };
+        let Some((rows, texts, turn)) = self.journal.read(read).await? else {
+            return Err(refused("This session has no turn yet."));
+        };
+        let (before, after) = around(rows, &turn, scene)?;
+        let (old, new) = (tree(&before.tree)?, tree(&after.tree)?);
+        let branch = |row: &CheckpointRow| row.branch.clone().unwrap_or_else(|| "no branch".into());
+        if before.branch != scene.head().branch {
+            let now = scene.head().branch.clone().unwrap_or_else(|| "no branch".into());
+            return Err(refused(format!(
+                "The turn began on {} and {now} is checked out now. Check out {} first.",
+                branch(&before),
+                branch(&before)
+            )));
+        }
+        let planned = scene.checkpoints.plan(&new, &old, &scene.now.tree).await?;
+        let root = scene.root();
+        let below = place.directory.canonicalize().unwrap_or_else(|_gone| place.directory.clone());
+        let below = below.strip_prefix(&root).map(std::path::Path::to_owned).unwrap_or_default();
+        let agents = Named { texts, below };
+        let tick = |path: &str| match chosen {
+            Some(chosen) if chosen.iter().any(|each| each == path) => Tick::On,
+            None if agents.has(path) => Tick::On,
+            Some(_) | None => Tick::Off,
+        };
+        let mut preview = Preview { summary: "Undid a turn".into(), ..Preview::default() };
+        let left_out: BTreeSet<_> = before.left_out.iter().chain(&after.left_out).collect();
+        if !left_out.is_empty() {
+            let names = named(left_out);
+            preview.cannot.push(format!("Larger than 10 MB or unreadable, not recorded: {names}."));
+        }
+        if before.head != after.head {
+            preview
+                .cannot
+                .push("Commits that the turn made stay. Their files are put back.".into());
+        }
+        if before.is_late {
+            let late = "The agent may have changed files before the first state was recorded.";
+            preview.cannot.push(late.into());
+        }
+        preview.cannot.push("Ignored files and submodules are not recorded, so they stay.".into());
+        let mut plan = restoring(scene, planned, tick, preview).await?;
+        let count = plan.preview.paths.iter().filter(|path| path.ticked).count();
+        plan.preview.summary = format!("Undid a turn in {}.", counted(count));
+        Ok(plan)
+    }
+
+    /// Undoes one of these acts.
+    pub(super) async fn plan_undo(
+        &self,
+        scene: &Scene,
+        session: &SessionId,
+        undo: &str,
+    ) -> Result<Plan, Failure> {
+        let (asked, id) = (session.clone(), undo.to_owned());
+        let row = self.journal.read(move |reader: &Reader<'_>| reader.act(&asked, &id)).await?;
+        let row =
+            row.ok_or_else(|| refused("This act is no longer known, so it can't be undone."))?;
+        match row.state {
+            ActState::Done => {}
+            ActState::Undone => return Err(refused("This was undone already.")),
+            ActState::Intended | ActState::Failed => {
+                return Err(refused("This was not carried out, so there is nothing to undo."));
+            }
+        }
+        let deed: Deed = serde_json::from_str(&row.deed)
+            .map_err(|_other_version| refused("This was done by another version of Liminal."))?;
+        let mut plan = match deed {
+            Deed::Restore { before, after, .. } => {
+                let (before, after) = (tree(&before)?, tree(&after)?);
+                let planned = scene.checkpoints.plan(&after, &before, &scene.now.tree).await?;
+                let summary = format!("Undid it: {} put back.", counted(planned.len()));
+                let preview = Preview { summary, ..Preview::default() };
+                restoring(scene, planned, |_| Tick::On, preview).await?
+            }
+            Deed::Commit { head, made: Some(commit), .. } => {
+                super::committing::plan_uncommit(scene, commit, head).await?
+            }
+            Deed::Move { moves, .. } => {
+                let reversed = |moved: &Moved| Moved {
+                    from: moved.to.clone(),
+                    to: moved.from.clone(),
+                    ..moved.clone()
+                };
+                let moves: Vec<_> = moves.iter().map(reversed).collect();
+                landing::plan_back(scene, moves).await?
+            }
+            Deed::Commit { made: None, .. }
+            | Deed::Uncommit { .. }
+            | Deed::StartMerge { .. }
+            | Deed::AbortMerge { .. } => return Err(refused("This can't be undone.")),
+        };
+        plan.undoes = Some(undo.to_owned());
+        Ok(plan)
+    }
+
+    async fn ends(
+        &self,
+        scene: &Scene,
+        place: &ActPlace,
+        session: &SessionId,
+        scope: &ChangeScope,
+    ) -> Result<Ends, Failure> {
+        let new = scene.now.tree.clone();
+        let nothing = || refused("There is no state to go back to.");
+        match scope {
+            ChangeScope::Uncommitted {} => {
+                Ok(Ends { old: scene.repository().head_tree().await?, new })
+            }
+            ChangeScope::Branch {} => {
+                let base = place.worktree.as_ref().and_then(|worktree| worktree.base.as_deref());
+                let base = scene.repository().base(base).await?;
+                Ok(Ends { old: base.ok_or_else(nothing)?.1, new })
+            }
+            ChangeScope::SinceLooked {} => {
+                let rows = self.rows(session).await?;
+                let looked = rows.iter().find(|row| row.moment == Moment::Looked);
+                let old = looked.or(rows.first()).ok_or_else(nothing)?;
+                Ok(Ends { old: tree(&old.tree)?, new })
+            }
+            ChangeScope::Turn { turn_id } => {
+                let (id, asked) = (session.clone(), turn_id.clone());
+                let read = move |reader: &Reader<'_>| match asked {
+                    Some(turn) => Ok(Some(turn)),
+                    None => reader.last_turn(&id),
+                };
+                let turn = self.journal.read(read).await?.ok_or_else(nothing)?;
+                let rows = self.rows(session).await?;
+                let (before, after) = around(rows, &turn, scene)?;
+                Ok(Ends { old: tree(&before.tree)?, new: tree(&after.tree)? })
+            }
+        }
+    }
+}
+
+/// The states before and after a turn. One that was cut short has none after it, but the next one may have one before;
+/// else it goes up to now.
+fn around(
+    rows: Vec<CheckpointRow>,
+    turn: &TurnId,
+    scene: &Scene,
+) -> Result<(CheckpointRow, CheckpointRow), Failure> {
+    let at = |moment| rows.iter().find(|row| row.turn_id == *turn && row.moment == moment);
+    let next = || rows.iter().find(|row| row.turn_id > *turn && row.moment == Moment::Before);
+    let before = at(Moment::Before).cloned();
+    let before = before.ok_or_else(|| refused("The state before this turn was not recorded."))?;
+    let after = at(Moment::After).or_else(next).cloned();
+    let after = after.unwrap_or_else(|| CheckpointRow {
+        turn_id: turn.clone(),
+        moment: Moment::After,
+        tree: scene.now.tree.as_str().to_owned(),
+        is_late: false,
+        left_out: scene.now.left_out.iter().map(ToString::to_string).collect(),
+        branch: scene.head().branch.clone(),
+        head: scene.head().commit.clone(),
+    });
+    Ok((before, after))
+}
+
+/// Whether a path is part of the act.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tick {
+    On,
+    Off,
+}
+
+/// The plan to put these files back.
+async fn restoring(
+    scene: &Scene,
+    planned: Vec<Planned>,
+    tick: impl Fn(&str) -> Tick,
+    mut preview: Preview,
+) -> Result<Plan, Failure> {
+    let mut changes: Vec<(RepoPath, Option<liminal_git::Entry>)> = Vec::new();
+    let mut offered = String::new();
+    for Planned { path, now, end } in planned {
+        let shown = path.to_string();
+        let (what, why) = match &end {
+            End::Put(None) => (PathFate::Remove, None),
+            End::Put(Some(_)) if now.is_none() => (PathFate::Create, None),
+            End::Put(Some(_)) => (PathFate::Restore, None),
+            End::Merged(_) => (PathFate::Merge, None),
+            End::Leave(left) => (PathFate::Leave, Some(left.to_string())),
+        };
+        let ticked = what != PathFate::Leave && tick(&shown) == Tick::On;
+        offered.push_str(&format!("{shown} {what:?} {:?}\n", end.entry()));
+        if ticked {
+            changes.push((path, end.entry().cloned()));
+        }
+        preview.paths.push(ActPath { path: shown, what, why, ticked });
+    }
+    preview.can_undo = true;
+    let before = &scene.now.tree;
+    let deed = if changes.is_empty() {
+        Err(refused("There is nothing to put back."))
+    } else {
+        let after = scene.checkpoints.with_paths(before, &changes).await?;
+        let (before, after) = (before.as_str().to_owned(), after.as_str().to_owned());
+        Ok(Deed::Restore { root: scene.root(), before, after })
+    };
+    let branch = scene.head().branch.clone().unwrap_or_default();
+    let world = ["restore", &branch, before.as_str(), &offered];
+    Ok(Plan::new(preview, vec![scene.root()], deed, &world))
+}

@@ -1,0 +1,72 @@
+//! Acts on changes: what was intended is written before anything happens, so that the next start can settle it.
+
+use liminal_contract::{SessionId, Timestamp};
+use rusqlite::{OptionalExtension, Row, Transaction, params};
+use serde::{Deserialize, Serialize};
+
+use super::write::word;
+use super::{Reader, read};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActRow {
+    pub id: String,
+    pub state: ActState,
+    pub at: Timestamp,
+    /// JSON, which `changes` understands.
+    pub deed: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActState {
+    /// It may have happened in part.
+    Intended,
+    Done,
+    /// Another act undid it.
+    Undone,
+    /// Nothing is left of it.
+    Failed,
+}
+
+pub fn write(transaction: &Transaction<'_>, session: i64, row: &ActRow) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached(
+            "INSERT OR REPLACE INTO act (id, session, state, at, deed) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![row.id, session, word(&row.state)?, row.at.as_millis(), row.deed])?;
+    Ok(())
+}
+
+impl Reader<'_> {
+    pub fn act(&self, session: &SessionId, id: &str) -> rusqlite::Result<Option<ActRow>> {
+        self.view
+            .prepare_cached(
+                "SELECT id, state, at, deed FROM act
+                 WHERE id = ?2 AND session = (SELECT id FROM session WHERE session_id = ?1)",
+            )?
+            .query_row(params![session.as_str(), id], act)
+            .optional()
+    }
+
+    /// Acts that an earlier run did not complete, the first first. What can't be read is skipped.
+    pub fn unfinished_acts(&self) -> rusqlite::Result<Vec<(SessionId, ActRow)>> {
+        let mut statement = self.view.prepare_cached(
+            "SELECT a.id, a.state, a.at, a.deed, s.session_id FROM act a
+             JOIN session s ON s.id = a.session WHERE a.state = 'intended' ORDER BY a.at",
+        )?;
+        let rows = statement.query_map([], |row| {
+            let session = SessionId::parse(&row.get::<_, String>(4)?).ok();
+            Ok(session.zip(Some(act(row)?)))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+}
+
+fn act(row: &Row<'_>) -> rusqlite::Result<ActRow> {
+    Ok(ActRow {
+        id: row.get(0)?,
+        state: read::word(row, 1)?,
+        at: Timestamp::from_millis(row.get(2)?),
+        deed: row.get(3)?,
+    })
+}

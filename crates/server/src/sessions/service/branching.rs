@@ -1,0 +1,296 @@
+//! Going back in a session: another one gets the transcript up to a point, in the same workspace.
+//!
+//! Where the agent can go back itself it does; otherwise the new session's first message carries the transcript as
+//! text. Files stay as they are. This is the place to restore them, from the checkpoint before the turn that is left
+//! out, once that is offered.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use liminal_agents::{CliProvider, Fork, ForkPlace, NewSession, ProviderSession};
+use liminal_contract::{
+    AttachmentRef, BranchAt, BranchKind, BranchOf, ItemId, Memory, MessageOrigin, MessageQueue,
+    Prompt, QueuedMessage, ServerMessage, SessionId, SessionListItem, Timestamp,
+};
+use liminal_stream::Source;
+use uuid::Uuid;
+
+use super::super::facts::Facts;
+use super::super::failures::read_only;
+use super::super::registry::ask;
+use super::super::task::SessionRequest;
+use super::super::title::NEW_SESSION;
+use super::SessionService;
+use crate::failure::Failure;
+use crate::journal::{Branch, Cut};
+use crate::store::{BranchRecord, SessionRecord, TitleBy};
+
+/// What the user wants to go back to, and what to do there.
+pub struct Branching {
+    pub session: SessionId,
+    pub item: ItemId,
+    pub at: BranchAt,
+    pub kind: BranchKind,
+    /// The first message of the new session.
+    pub message: Option<(String, Vec<AttachmentRef>)>,
+}
+
+/// A session that the agent has made, with what it remembers.
+struct Begun {
+    made: ProviderSession,
+    fork: Option<Fork>,
+    memory: Memory,
+}
+
+impl SessionService {
+    /// Makes a session from the beginning of another one. If that fails, neither has changed.
+    pub async fn branch(self: &Arc<Self>, wanted: Branching) -> Result<SessionListItem, Failure> {
+        let Branching { session, item, at, kind, message } = wanted;
+        let record = self.record(&session)?;
+        let (cut, is_own) = self.cut(&session, &item, at).await?;
+        if kind == BranchKind::Edit {
+            if record.newer.is_some() {
+                return Err(read_only(&session));
+            }
+            if !is_own || at != BranchAt::Before || message.is_none() {
+                let what =
+                    "an edit is of your own message: `at` is \"before\", and `content` replaces it";
+                return Err(Failure::invalid(what).about(session));
+            }
+        }
+        let prompt = match message {
+            Some((content, attachments)) => Some(self.kept(&session, content, attachments).await?),
+            None => None,
+        };
+        let provider = self.around.registry.resolve(&record.cli_type)?;
+        let id = SessionId::new(&record.cli_type, &Uuid::new_v4().to_string());
+        let id = id.map_err(|_valid| Failure::unexpected())?;
+        if kind == BranchKind::Edit {
+            let newer = Some(id.clone());
+            self.ask(&session, |reply| SessionRequest::Replace { newer, reply }).await?;
+        }
+        let made = self.begin_branch(&record, &id, kind, &cut, &*provider).await;
+        let made = match made {
+            Ok((begun, new)) => self.list_branch(&record, new, &cut, prompt, begun).await,
+            Err(failure) => Err(failure),
+        };
+        match made {
+            Ok((new, output)) => {
+                let row = self.around.journal.clone();
+                let asked = id.clone();
+                let row = row.read(move |reader| reader.session(&asked)).await?;
+                let mut registry = self.registry.lock().await;
+                registry.add(self.run(new.clone(), row, provider, Some((output, None))));
+                Ok(registry.row(new))
+            }
+            Err(failure) => {
+                if kind == BranchKind::Edit {
+                    self.revived(&session, None).await?;
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// What is on both sides of the point, and whether the item is a message of the user's.
+    async fn cut(
+        &self,
+        session: &SessionId,
+        item: &ItemId,
+        at: BranchAt,
+    ) -> Result<(Cut, bool), Failure> {
+        let (id, name) = (session.clone(), item.clone());
+        let found = self.around.journal.read(move |reader| {
+            let Some(item) = reader.item_named(&id, &name)? else { return Ok(None) };
+            let before = item.index + u64::from(at == BranchAt::After);
+            let is_own =
+                matches!(&item.upsert.source, Source::Message { origin: MessageOrigin::User, .. });
+            Ok(reader.cut(&id, before)?.map(|cut| (cut, is_own)))
+        });
+        found.await?.ok_or_else(|| {
+            Failure::invalid("`itemId` names no item of this session").about(session.clone())
+        })
+    }
+
+    /// Has the agent begin the new session: from its own memory, or else without any.
+    async fn begin_branch(
+        &self,
+        record: &SessionRecord,
+        id: &SessionId,
+        kind: BranchKind,
+        cut: &Cut,
+        provider: &dyn CliProvider,
+    ) -> Result<(Begun, SessionRecord), Failure> {
+        let directory = self.directory(&record.id).await?;
+        let asked = record.id.clone();
+        let row = self.around.journal.read(move |reader| reader.session(&asked)).await?;
+        let chosen = Facts::new(record.clone(), row, self.around.policy).chosen();
+        let new = |fork: Option<Fork>| NewSession {
+            project_dir: directory.clone(),
+            session_id: Some(id.clone()),
+            chosen: chosen.clone(),
+            wanted: Vec::new(),
+            fork,
+        };
+        let begun = match self.fork(record, cut, provider).await {
+            Some(fork) => match provider.create_session(new(Some(fork.clone()))).await {
+                Ok(made) => Some(Begun { made, fork: Some(fork), memory: Memory::Own }),
+                Err(error) => {
+                    tracing::info!(session = %record.id, %error, "the agent could not go back");
+                    None
+                }
+            },
+            None => None,
+        };
+        let begun = match begun {
+            Some(begun) => begun,
+            None => {
+                let made = provider.create_session(new(None)).await?;
+                let memory = match cut.last {
+                    Some(_) => Memory::Transcript,
+                    None => Memory::Nothing,
+                };
+                Begun { made, fork: None, memory }
+            }
+        };
+        // Before the agent writes anything under this id that could look like a session made outside.
+        if let Ok(theirs) = SessionId::new(&record.cli_type, &begun.made.agent_ref) {
+            self.around.refs.add(theirs);
+        }
+        let now = Timestamp::from(SystemTime::now());
+        let of = BranchOf {
+            session_id: record.id.clone(),
+            title: record.title.clone(),
+            kind,
+            memory: begun.memory,
+        };
+        let (title, title_by) = title(record, kind, cut);
+        let new = SessionRecord {
+            id: id.clone(),
+            agent_ref: Some(begun.made.agent_ref.clone()),
+            archived: false,
+            title,
+            title_by,
+            last_active_at: now,
+            created_at: now,
+            branch: Some(BranchRecord {
+                of,
+                fork: begun.fork.clone(),
+                owes_transcript: begun.memory == Memory::Transcript,
+            }),
+            newer: None,
+            counts: None,
+            ..record.clone()
+        };
+        Ok((begun, new))
+    }
+
+    /// Where the agent itself can go back to, if it can.
+    async fn fork(
+        &self,
+        record: &SessionRecord,
+        cut: &Cut,
+        provider: &dyn CliProvider,
+    ) -> Option<Fork> {
+        let last = cut.last.as_ref()?;
+        let place = match (&cut.next, &last.upsert.source) {
+            (None, _) => ForkPlace::End,
+            (Some((next, turn)), _) if *next == ItemId::user(turn) => {
+                ForkPlace::Before(turn.clone())
+            }
+            (Some(_), Source::Message { content, origin: MessageOrigin::Agent, .. }) => {
+                let (turn, words) = (last.upsert.turn_id.clone(), content.clone());
+                ForkPlace::AfterWords { turn, words, nth: cut.same }
+            }
+            // In the middle of the agent's work, such as before a message that it took up there.
+            (Some(_), _) => return None,
+        };
+        let agent_ref = record.agent_ref.as_deref().unwrap_or(record.id.local());
+        provider.fork_at(&record.id, agent_ref, place).await
+    }
+
+    /// Writes the new session down: its transcript, its first message, its entry in the list, and then that it replaces
+    /// the other one. Whatever of that a crash leaves is a whole session.
+    async fn list_branch(
+        &self,
+        old: &SessionRecord,
+        new: SessionRecord,
+        cut: &Cut,
+        prompt: Option<Prompt>,
+        begun: Begun,
+    ) -> Result<
+        (SessionRecord, tokio::sync::mpsc::UnboundedReceiver<liminal_agents::Metered>),
+        Failure,
+    > {
+        let queued = prompt.map(|Prompt { content, attachments }| QueuedMessage {
+            message: Uuid::now_v7().to_string(),
+            content,
+            attachments,
+            queued_at: new.created_at,
+            request_id: None,
+            handed: false,
+        });
+        let messages = queued.into_iter().collect();
+        let branch = Branch {
+            from: old.id.clone(),
+            to: new.id.clone(),
+            before: cut.before,
+            queue: MessageQueue { messages, ..MessageQueue::default() },
+        };
+        self.written(|journal, committed| journal.branch(branch, committed)).await;
+        if let Err(error) = self.around.sessions.put(new.clone()).await {
+            self.written(|journal, committed| journal.delete(&new.id, committed)).await;
+            if let Ok(provider) = self.around.registry.resolve(&new.cli_type) {
+                let _its_process_ends_anyway = provider.kill_session(&new.id).await;
+            }
+            return Err(error.into());
+        }
+        if new.branch.as_ref().is_some_and(|branch| branch.of.kind == BranchKind::Edit) {
+            let newer = Some(new.id.clone());
+            let replaced = self.update(&old.id, move |record| record.newer = newer).await?;
+            self.tell_changed(replaced).await;
+        }
+        Ok((new, begun.made.output))
+    }
+
+    /// A session is gone: the one that it replaced is what its own replacement continues, or can be continued itself.
+    pub(super) async fn revive_replaced_by(&self, gone: &SessionRecord) -> Result<(), Failure> {
+        for record in self.around.sessions.of(&gone.project_id)? {
+            if record.newer.as_ref() == Some(&gone.id) {
+                self.revived(&record.id, gone.newer.clone()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn revived(&self, session: &SessionId, newer: Option<SessionId>) -> Result<(), Failure> {
+        let kept = newer.clone();
+        let record = self.update(session, move |record| record.newer = kept).await?;
+        let running = self.registry.lock().await.running(session).cloned();
+        if let Some(running) = running.filter(|_| newer.is_none()) {
+            let replace = |reply| SessionRequest::Replace { newer: None, reply };
+            ask(&running, replace).await?;
+        }
+        self.tell_changed(record).await;
+        Ok(())
+    }
+
+    async fn tell_changed(&self, record: SessionRecord) {
+        let session = self.registry.lock().await.row(record);
+        let session_id = session.id.clone();
+        self.around.hub.broadcast(ServerMessage::SessionChanged { session_id, session });
+    }
+}
+
+/// An edit goes by the same name; if nothing is left, the new message gives it one.
+fn title(record: &SessionRecord, kind: BranchKind, cut: &Cut) -> (String, Option<TitleBy>) {
+    if cut.last.is_none() && record.title_by != Some(TitleBy::User) {
+        return (NEW_SESSION.to_owned(), None);
+    }
+    let title = record.title.clone();
+    match kind {
+        BranchKind::Edit => (title, record.title_by),
+        BranchKind::Branch if title.ends_with(" (branch)") => (title, record.title_by),
+        BranchKind::Branch => (format!("{title} (branch)"), record.title_by),
+    }
+}

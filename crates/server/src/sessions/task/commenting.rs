@@ -1,0 +1,89 @@
+//! Comments on changes: kept with the session until they are sent, all as one message.
+
+use std::sync::Arc;
+
+use liminal_contract::{Comment, FactsChange, NewComment, Prompt, WhenBusy};
+use uuid::Uuid;
+
+use super::super::session::{Reply, Sent};
+use super::{SessionRequest, SessionTask, Then};
+use crate::changes::comments_message;
+use crate::failure::Failure;
+use crate::feed::Outbox;
+
+const MOST_COMMENTS: usize = 100;
+/// In bytes, for a comment's text and for the lines it is about.
+const LONGEST_TEXT: usize = 8 << 10;
+
+impl SessionTask {
+    pub(super) fn comment(&mut self, new: NewComment, reply: Reply<()>) {
+        match self.with_comment(new) {
+            Ok(comments) => self.comments_are(comments, reply),
+            Err(what) => {
+                let _asker_left =
+                    reply.send(Err(Failure::invalid(what).about(self.facts.id().clone())));
+            }
+        }
+    }
+
+    fn with_comment(&self, new: NewComment) -> Result<Vec<Comment>, &'static str> {
+        let NewComment { id, path, side, lines, snippet, text } = new;
+        if text.trim().is_empty() {
+            return Err("`text` is empty; write something, or remove the comment");
+        }
+        if text.len() > LONGEST_TEXT || snippet.len() > LONGEST_TEXT || path.len() > LONGEST_TEXT {
+            return Err("The comment is too long; 8 KB of text and 8 KB of lines are kept.");
+        }
+        if lines[0] == 0 || lines[1] < lines[0] {
+            return Err("`lines` are the first and the last line, counted from 1");
+        }
+        let mut comments = self.facts.shared.comments.clone();
+        let known = id.as_ref().and_then(|id| comments.iter().position(|known| known.id == *id));
+        let id = id.filter(|_| known.is_some()).unwrap_or_else(|| Uuid::now_v7().to_string());
+        let comment = Comment { id, path, side, lines, snippet, text };
+        match known {
+            Some(at) => comments[at] = comment,
+            None if comments.len() < MOST_COMMENTS => comments.push(comment),
+            None => return Err("There are 100 comments; send them before you write more."),
+        }
+        Ok(comments)
+    }
+
+    /// Without an id: all of them.
+    pub(super) fn uncomment(&mut self, id: Option<&str>, reply: Reply<()>) {
+        let mut comments = self.facts.shared.comments.clone();
+        comments.retain(|comment| id.is_some_and(|id| comment.id != id));
+        self.comments_are(comments, reply);
+    }
+
+    fn comments_are(&mut self, comments: Vec<Comment>, reply: Reply<()>) {
+        self.facts.shared.comments.clone_from(&comments);
+        let change = FactsChange { comments: Some(comments), ..FactsChange::default() };
+        let kept = move || {
+            let _asker_left = reply.send(Ok(()));
+        };
+        let step = self.facts_step(change);
+        self.commit(step, [Then::Call(Box::new(kept))]);
+    }
+
+    /// A message that waits for its turn takes the comments along, too.
+    pub(super) fn send_comments(
+        &mut self,
+        request_id: Option<String>,
+        sender: Option<Arc<Outbox>>,
+        reply: Reply<Sent>,
+    ) {
+        if self.facts.shared.comments.is_empty() {
+            let failure = Failure::invalid("There are no comments to send.");
+            let _asker_left = reply.send(Err(failure.about(self.facts.id().clone())));
+            return;
+        }
+        let content = comments_message(&self.facts.shared.comments);
+        let prompt = Prompt { content, attachments: Vec::new() };
+        let when_busy = WhenBusy::Queue;
+        self.answer(SessionRequest::Send { prompt, request_id, when_busy, sender, reply });
+        self.facts.shared.comments.clear();
+        let comments = Some(Vec::new());
+        self.facts_changed(FactsChange { comments, ..FactsChange::default() });
+    }
+}

@@ -1,0 +1,220 @@
+//! One message to several agents, each in a worktree of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use liminal_contract::{
+    CliType, ClientMessage, Compare, CompareAgent, ErrorCode, MemberState, Project, ServerMessage,
+    SessionId,
+};
+use liminal_scripted_agent::{Steps, script};
+
+use crate::support::{App, Browser, Launch};
+
+fn git(directory: &Path, arguments: &[&str]) -> String {
+    let done = Command::new("git")
+        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
+        .args(arguments)
+        .current_dir(directory)
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap().trim().to_owned()
+}
+
+async fn repository(app: &App, browser: &mut Browser) -> (PathBuf, Project) {
+    let directory = PathBuf::from(app.directory("project"));
+    git(&directory, &["init", "--quiet", "--initial-branch", "main"]);
+    std::fs::write(directory.join(".gitignore"), "built\n").unwrap();
+    git(&directory, &["add", "."]);
+    git(&directory, &["commit", "--quiet", "--message", "first"]);
+    let project = browser.adds_project(directory.to_str().unwrap()).await;
+    (directory, project)
+}
+
+fn agent(cli_type: &str) -> CompareAgent {
+    let cli_type = CliType::parse(cli_type).unwrap();
+    CompareAgent { cli_type, options: Default::default(), policy: None }
+}
+
+fn start(project: &Project, agents: &[&str]) -> ClientMessage {
+    ClientMessage::CompareStart {
+        project_id: project.id.clone(),
+        base: None,
+        bring: None,
+        content: "Make it".to_owned(),
+        attachments: Vec::new(),
+        agents: agents.iter().map(|cli_type| agent(cli_type)).collect(),
+        confirmed: None,
+    }
+}
+
+fn keep(compare: &Compare, session_id: &SessionId, confirmed: Option<bool>) -> ClientMessage {
+    let (compare_id, session_id) = (compare.id.clone(), session_id.clone());
+    ClientMessage::CompareKeep { compare_id, session_id, discard_others: true, confirmed }
+}
+
+impl Browser {
+    async fn compares(&mut self, project: &Project, agents: &[&str]) -> Compare {
+        match self.ask(start(project, agents)).await {
+            ServerMessage::CompareChanged { compare } => compare,
+            other => panic!("not started: {other:?}"),
+        }
+    }
+
+    async fn comparisons(&mut self) -> Vec<Compare> {
+        match self.ask(ClientMessage::CompareList {}).await {
+            ServerMessage::CompareList { compares } => compares,
+            other => panic!("no list: {other:?}"),
+        }
+    }
+
+    /// Waits until every member has started or failed.
+    async fn sees_all_under_way(&mut self) -> Compare {
+        self.sees("a comparison in which nothing starts any more", |frame| {
+            let compare: Compare = serde_json::from_value(frame.get("compare")?.clone()).ok()?;
+            let is_settled = |state: &MemberState| *state != MemberState::Starting {};
+            compare.members.iter().all(|member| is_settled(&member.state)).then_some(compare)
+        })
+        .await
+    }
+}
+
+/// The sessions of the members that started.
+fn sessions(compare: &Compare) -> Vec<SessionId> {
+    compare.members.iter().filter_map(|member| member.state.session().cloned()).collect()
+}
+
+#[tokio::test]
+async fn each_agent_works_in_a_worktree_of_its_own_and_one_that_fails_stops_no_other() {
+    let works = || script().on_any_prompt().write_file_as("w", "made.txt", "made\n").say("Done.");
+    let launch = Launch::new().agents(&[
+        ("one", works()),
+        ("refusing", script().refuse_new(-32603, "not today")),
+        ("two", works()),
+    ]);
+    let app = launch.start().await;
+    let mut browser = app.browser().await;
+    let mut other = app.browser().await;
+    let (directory, project) = repository(&app, &mut browser).await;
+    let begun = browser.compares(&project, &["one", "refusing", "two"]).await;
+    assert!(begun.members.iter().all(|member| member.state == MemberState::Starting {}));
+    assert_eq!(begun.base.as_deref(), Some("main"));
+
+    let compare = browser.sees_all_under_way().await;
+    assert_eq!(other.sees_all_under_way().await, compare, "everyone is told");
+    assert!(
+        matches!(&compare.members[1].state, MemberState::Failed { message } if message.contains("not today"))
+    );
+    let started = sessions(&compare);
+    assert_eq!(started.len(), 2);
+    let mut branches = Vec::new();
+    for session in &started {
+        browser.opens(session).await;
+        browser.sees_state(session, "idle").await;
+        let listed = browser.sessions(&project).await;
+        let row = listed.iter().find(|row| row.id == *session).unwrap();
+        let worktree = row.worktree.clone().unwrap();
+        let made = std::fs::read_to_string(Path::new(&worktree.path).join("made.txt")).unwrap();
+        assert_eq!(made, "made\n");
+        branches.push(worktree.branch);
+    }
+    assert_eq!(branches, ["liminal/make-it-one", "liminal/make-it-two"]);
+    assert!(!directory.join("made.txt").exists());
+    assert_eq!(git(&directory, &["branch", "--list", "liminal/*"]).lines().count(), 2);
+
+    let app = app.restart().await;
+    assert_eq!(app.browser().await.comparisons().await, [compare]);
+}
+
+#[tokio::test]
+async fn keeping_one_discards_the_others_without_losing_their_work() {
+    let works = script().on_any_prompt().write_file_as("w", "made.txt", "made\n").say("Done.");
+    let app = Launch::new().agent(works).start().await;
+    let mut browser = app.browser().await;
+    let (directory, project) = repository(&app, &mut browser).await;
+    browser.compares(&project, &["scripted", "scripted"]).await;
+    let compare = browser.sees_all_under_way().await;
+    let started = sessions(&compare);
+    for session in &started {
+        browser.opens(session).await;
+        browser.sees_state(session, "idle").await;
+    }
+    let listed = browser.sessions(&project).await;
+    let worktree = |session: &SessionId| {
+        listed.iter().find(|row| row.id == *session).unwrap().worktree.clone().unwrap()
+    };
+    let (kept, discarded) = (worktree(&started[0]), worktree(&started[1]));
+    std::fs::write(Path::new(&discarded.path).join("built"), "ignored").unwrap();
+
+    match browser.ask(keep(&compare, &started[0], None)).await {
+        ServerMessage::Error { code, message, .. } => {
+            assert_eq!(code, ErrorCode::WorkWouldBeLost);
+            assert!(message.contains("made.txt") && message.contains("built"), "{message}");
+            assert!(
+                message.contains(&discarded.branch)
+                    && !message.contains(&format!("{}:", kept.branch))
+            );
+        }
+        other => panic!("discarded: {other:?}"),
+    }
+    assert!(Path::new(&discarded.path).join("made.txt").exists(), "nothing happened");
+    assert_eq!(browser.sessions(&project).await.len(), 2);
+
+    match browser.ask(keep(&compare, &started[0], Some(true))).await {
+        ServerMessage::CompareChanged { compare } => {
+            assert_eq!(compare.kept.as_ref(), Some(&started[0]));
+            let gone = MemberState::Discarded { session_id: started[1].clone() };
+            assert_eq!(compare.members[1].state, gone);
+        }
+        other => panic!("not kept: {other:?}"),
+    }
+    assert!(!Path::new(&discarded.path).exists() && Path::new(&kept.path).exists());
+    assert_eq!(git(&directory, &["show", &format!("{}:made.txt", discarded.branch)]), "made");
+    let left: Vec<_> = browser.sessions(&project).await.into_iter().map(|row| row.id).collect();
+    assert_eq!(left, [started[0].clone()]);
+    // It stays readable.
+    assert!(browser.opens(&started[1]).await.texts().contains(&"Done.".to_owned()));
+}
+
+#[tokio::test]
+async fn a_comparison_that_can_not_begin_leaves_nothing() {
+    let app = Launch::new().agent(script().on_any_prompt().say("Done.")).start().await;
+    let mut browser = app.browser().await;
+    let plain = browser.adds_project(&app.directory("plain")).await;
+    let refused = |answer| match answer {
+        ServerMessage::Error { code, .. } => code,
+        other => panic!("started: {other:?}"),
+    };
+    let answer = browser.ask(start(&plain, &["scripted", "scripted"])).await;
+    assert_eq!(refused(answer), ErrorCode::NotARepository);
+    let (_, project) = repository(&app, &mut browser).await;
+    let answer = browser.ask(start(&project, &["scripted"])).await;
+    assert_eq!(refused(answer), ErrorCode::InvalidMessage);
+    let answer = browser.ask(start(&project, &["scripted"; 7])).await;
+    assert_eq!(refused(answer), ErrorCode::InvalidMessage);
+    assert_eq!(browser.comparisons().await, []);
+    assert_eq!(browser.sessions(&project).await, []);
+}
+
+#[tokio::test]
+async fn what_was_starting_when_the_server_was_killed_has_failed() {
+    let launch = Launch::new();
+    let gate = launch.home().join("gate");
+    let slow = script().wait_for_file(gate.to_str().unwrap()).on_any_prompt().say("Done.");
+    let quick = script().on_any_prompt().say("Done.");
+    let app = launch.agents(&[("slow", slow), ("quick", quick)]).start().await;
+    let mut browser = app.browser().await;
+    let (_, project) = repository(&app, &mut browser).await;
+    browser.compares(&project, &["slow", "quick"]).await;
+    browser
+        .sees("the quick one", |frame| {
+            let compare: Compare = serde_json::from_value(frame.get("compare")?.clone()).ok()?;
+            compare.members[1].state.session().cloned()
+        })
+        .await;
+    let app = app.crash_and_restart().await;
+    let compares = app.browser().await.comparisons().await;
+    assert!(matches!(&compares[0].members[0].state, MemberState::Failed { .. }), "{compares:?}");
+    assert!(matches!(&compares[0].members[1].state, MemberState::Started { .. }), "{compares:?}");
+}

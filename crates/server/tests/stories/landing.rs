@@ -1,0 +1,222 @@
+//! Landing worktrees in their base.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use liminal_contract::{
+    ChangeAct, CliType, ClientMessage, ErrorCode, LandHow, PathFate, Project, ServerMessage,
+    SessionId, WorkspaceChoice,
+};
+use liminal_scripted_agent::{ScriptBuilder, Steps, script};
+
+use crate::support::acts::{
+    commit, git, killed_at, lines, read, repository, sees_settled, undo, write,
+};
+use crate::support::{App, Browser, Launch};
+
+fn land(how: LandHow, message: &str) -> ChangeAct {
+    ChangeAct::Land { how, message: Some(message.to_owned()) }
+}
+
+async fn worktree(browser: &mut Browser, project: &Project, name: &str) -> (SessionId, PathBuf) {
+    let workspace = WorkspaceChoice::Worktree {
+        base: Some("main".to_owned()),
+        name: Some(name.to_owned()),
+        bring: None,
+        setup: None,
+    };
+    let create = ClientMessage::SessionCreate {
+        project_id: project.id.clone(),
+        cli_type: CliType::parse("scripted").unwrap(),
+        policy: None,
+        workspace: Some(workspace),
+        options: BTreeMap::new(),
+        confirmed: None,
+    };
+    match browser.ask(create).await {
+        ServerMessage::SessionCreated { session, .. } => {
+            let path = PathBuf::from(session.worktree.unwrap().path);
+            browser.opens(&session.id).await;
+            (session.id, path)
+        }
+        other => panic!("not created: {other:?}"),
+    }
+}
+
+async fn stage(script: ScriptBuilder) -> (App, Browser, Project, PathBuf) {
+    let app = Launch::new().agent(script).start().await;
+    let directory = repository(&app);
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(directory.to_str().unwrap()).await;
+    (app, browser, project, directory)
+}
+
+fn log(at: &Path, branch: &str) -> Vec<String> {
+    git(at, &["log", "--format=%s", branch]).lines().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn two_agents_in_two_worktrees_land_both_and_an_agent_resolves_the_conflict() {
+    let agent = script()
+        .on_prompt("first")
+        .write_file("notes.txt", &lines(&[(1, "first")]))
+        .on_prompt("second")
+        .write_file("notes.txt", &lines(&[(1, "second"), (9, "nine")]))
+        .on_prompt_with("resolve")
+        .write_file("notes.txt", &lines(&[(1, "first and second"), (9, "nine")]));
+    let (_app, mut browser, project, directory) = stage(agent).await;
+    let (one, first) = worktree(&mut browser, &project, "one").await;
+    let (two, second) = worktree(&mut browser, &project, "two").await;
+    for (session, words) in [(&one, "first"), (&two, "second")] {
+        let turn = browser.says_to(session, words).await;
+        browser.sees_end(&turn).await;
+    }
+
+    let preview = browser.previews(&one, &land(LandHow::Squash, "First")).await;
+    assert_eq!(preview.fates(), [("notes.txt*".into(), PathFate::Commit)]);
+    browser.acts(&one, &land(LandHow::Squash, "First")).await;
+    assert_eq!(log(&directory, "main"), ["First", "first"]);
+    assert_eq!(read(&directory, "notes.txt"), lines(&[(1, "first")]), "where it is checked out");
+    assert_eq!(git(&directory, &["status", "--porcelain"]), "");
+
+    browser.acts(&two, &commit("Second, a draft")).await;
+    let preview = browser.previews(&two, &land(LandHow::Squash, "Second")).await;
+    assert_eq!(preview.fates(), [("notes.txt".into(), PathFate::Conflict)]);
+    let (code, words) = browser.is_refused(&two, &land(LandHow::Squash, "Second")).await;
+    assert_eq!(code, ErrorCode::LandConflict);
+    assert!(words.contains("notes.txt"), "{words}");
+
+    browser.acts(&two, &ChangeAct::StartMerge {}).await;
+    assert!(read(&second, "notes.txt").contains("<<<<<<<"));
+    let (_, words) = browser.is_refused(&two, &commit("too early")).await;
+    assert!(words.contains("marks of a conflict: notes.txt"), "{words}");
+    browser.acts(&two, &ChangeAct::AbortMerge {}).await;
+    assert_eq!(read(&second, "notes.txt"), lines(&[(1, "second"), (9, "nine")]));
+
+    browser.acts(&two, &ChangeAct::StartMerge {}).await;
+    let turn = browser.says_to(&two, "Please resolve the conflicts.").await;
+    browser.sees_end(&turn).await;
+    browser.acts(&two, &commit("Merge main")).await;
+    browser.acts(&two, &land(LandHow::Squash, "Second")).await;
+    assert_eq!(log(&directory, "main"), ["Second", "First", "first"]);
+    let both = lines(&[(1, "first and second"), (9, "nine")]);
+    assert_eq!((read(&directory, "notes.txt"), read(&second, "notes.txt")), (both.clone(), both));
+
+    // Landing twice: the branch moved onto the base, and its old tip is kept.
+    write(&first, "more.txt", "more\n");
+    browser.acts(&one, &land(LandHow::Merge, "More")).await;
+    let landed = log(&directory, "main");
+    assert_eq!(landed[0], "Merge main into liminal/one");
+    assert!(
+        landed.contains(&"More".to_owned()) && landed.contains(&"Second".to_owned()),
+        "{landed:?}"
+    );
+    assert_eq!(read(&directory, "more.txt"), "more\n");
+    let kept = git(&directory, &["for-each-ref", "--format=%(refname)", "refs/liminal/landed"]);
+    assert!(kept.lines().count() >= 4, "{kept}");
+}
+
+#[tokio::test]
+async fn a_base_that_is_dirty_or_has_something_in_the_way_is_refused_with_the_names() {
+    let (_app, mut browser, project, directory) = stage(script().on_any_prompt().say("Hi.")).await;
+    let (session, at) = worktree(&mut browser, &project, "one").await;
+    write(&at, "notes.txt", "changed\n");
+    write(&at, "new.txt", "new\n");
+    browser.acts(&session, &commit("work")).await;
+    let (before, act) = (git(&directory, &["rev-parse", "main"]), land(LandHow::Merge, ""));
+
+    write(&directory, "notes.txt", "mine\n");
+    let (_, words) = browser.is_refused(&session, &act).await;
+    assert!(words.contains("not committed: notes.txt"), "{words}");
+    git(&directory, &["checkout", "--quiet", "notes.txt"]);
+    write(&directory, "new.txt", "mine\n");
+    let (_, words) = browser.is_refused(&session, &act).await;
+    assert!(words.contains("in the way") && words.contains("new.txt"), "{words}");
+    assert_eq!(git(&directory, &["rev-parse", "main"]), before);
+    assert_eq!(read(&directory, "new.txt"), "mine\n");
+    std::fs::remove_file(directory.join("new.txt")).unwrap();
+
+    let id = browser.acts(&session, &act).await;
+    assert_eq!(read(&directory, "notes.txt"), "changed\n");
+    browser.acts(&session, &undo(&id)).await;
+    assert_eq!(git(&directory, &["rev-parse", "main"]), before);
+    assert_eq!(
+        (read(&directory, "notes.txt"), read(&directory, "new.txt")),
+        (lines(&[]), "no such file".into())
+    );
+    assert_eq!(read(&at, "notes.txt"), "changed\n", "the worktree keeps its work");
+}
+
+#[tokio::test]
+async fn a_base_that_moved_is_merged_in_first_and_one_that_nobody_has_checked_out_moves_too() {
+    let (_app, mut browser, project, directory) = stage(script().on_any_prompt().say("Hi.")).await;
+    let (session, at) = worktree(&mut browser, &project, "one").await;
+    write(&at, "notes.txt", &lines(&[(1, "agent")]));
+    browser.acts(&session, &commit("work")).await;
+    let act = land(LandHow::Squash, "Work");
+    let expect = browser.previews(&session, &act).await.expect;
+    write(&directory, "notes.txt", &lines(&[(9, "mine")]));
+    git(&directory, &["commit", "--quiet", "--all", "--message", "mine"]);
+    let moved = browser.tries_to_act(&session, &act, &expect).await;
+    let ServerMessage::Error { code, .. } = moved else { panic!("{moved:?}") };
+    assert_eq!(code, ErrorCode::ChangedMeanwhile);
+
+    git(&directory, &["checkout", "--quiet", "-b", "elsewhere"]);
+    let notes = browser.previews(&session, &act).await.notes;
+    assert!(notes.iter().any(|note| note.contains("1 new commit")), "{notes:?}");
+    browser.acts(&session, &act).await;
+    assert_eq!(log(&directory, "main"), ["Work", "mine", "first"]);
+    assert_eq!(read(&at, "notes.txt"), lines(&[(1, "agent"), (9, "mine")]));
+    assert_eq!(read(&directory, "notes.txt"), lines(&[(9, "mine")]), "another branch is there");
+    assert_eq!(git(&at, &["status", "--porcelain"]), "");
+    let (_, words) = browser.is_refused(&session, &act).await;
+    assert!(words.contains("has everything"), "{words}");
+}
+
+#[tokio::test]
+async fn a_landing_that_was_killed_is_completed_or_taken_back() {
+    for (call, words, landed) in [
+        // Before the base moves, with its files in place.
+        (
+            "update-ref --create-reflog -m liminal: land liminal/one refs/heads/main",
+            "taken back",
+            false,
+        ),
+        // The base has moved, the worktree has not.
+        (
+            "update-ref --create-reflog -m liminal: land liminal/one refs/heads/liminal",
+            "complete now",
+            true,
+        ),
+    ] {
+        let agent = script().on_any_prompt().say("Hi.");
+        let (launch, stopped) = Launch::new().agent(agent).git_that_stops(call);
+        let app = launch.start().await;
+        let directory = repository(&app);
+        let mut browser = app.browser().await;
+        let project = browser.adds_project(directory.to_str().unwrap()).await;
+        let (session, at) = worktree(&mut browser, &project, "one").await;
+        let turn = browser.says_to(&session, "hello").await;
+        browser.sees_end(&turn).await;
+        write(&at, "notes.txt", "changed\n");
+        write(&at, "new.txt", "new\n");
+        browser.acts(&session, &commit("work")).await;
+        let act = land(LandHow::Squash, "Work");
+        let app = killed_at(app, browser, &session, &act, &stopped, || {}).await;
+        let mut browser = sees_settled(&app, &session, words).await;
+        let there = (read(&directory, "notes.txt"), read(&directory, "new.txt"));
+        if landed {
+            assert_eq!(log(&directory, "main"), ["Work", "first"]);
+            assert_eq!(log(&at, "HEAD"), ["Work", "first"]);
+            assert_eq!(there, ("changed\n".into(), "new\n".into()));
+        } else {
+            assert_eq!(log(&directory, "main"), ["first"]);
+            assert_eq!(there, (lines(&[]), "no such file".into()));
+            browser.acts(&session, &act).await;
+            assert_eq!(log(&directory, "main"), ["Work", "first"]);
+        }
+        for place in [&directory, &at] {
+            assert_eq!(git(place, &["status", "--porcelain"]), "");
+        }
+    }
+}
