@@ -88,6 +88,23 @@ test("a picture is picked from a file, and taken away and back", async ({ chat, 
   await expect(chips(chat)).toHaveCount(1)
 })
 
+test("what is taken away while it is uploaded comes back whole", async ({ chat, page }) => {
+  let release = () => {}
+  const held = new Promise((resolve) => (release = () => resolve(undefined)))
+  await page.route("**/api/attachment?*", async (route) => {
+    await held
+    await route.continue()
+  })
+  await picture(chat, "shot.png", "image/png", 60, 40, "paste")
+  await chips(chat).getByRole("button", { name: "Remove shot.png" }).click()
+  await expect(chips(chat)).toHaveCount(0)
+  const uploaded = page.waitForResponse("**/api/attachment?*")
+  release()
+  await uploaded
+  await notice(chat).getByRole("button", { name: "Undo" }).click()
+  await expect(chips(chat).locator("img")).toBeVisible()
+})
+
 test("a long paste folds into a chip that opens and can be put back", async ({ chat }) => {
   const log = Array.from({ length: 214 }, (_, n) => `ERROR gateway line ${n}`).join("\n")
   expect(await paste(chat, "a short one")).toBe(true)

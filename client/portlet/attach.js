@@ -74,7 +74,8 @@ export function mountAttach(deps, signal) {
       icon("close"),
     )
     remove.addEventListener("click", () => take(chip.key))
-    const view = el("div", { class: "draft-chip" })
+    // The button stays in place when the upload ends: a click on it that is under way must not be lost.
+    const view = el("div", { class: "draft-chip" }, remove)
     /** @type {Attachment | null | undefined} */
     let shown
     /** @param {Chip} next */
@@ -86,7 +87,8 @@ export function mountAttach(deps, signal) {
       const body = attachment
         ? mountChip(attachment, deps.show, attachment.kind === "paste" ? asText : undefined)
         : loading
-      view.replaceChildren(body, remove)
+      while (view.firstChild !== remove) view.firstChild?.remove()
+      view.prepend(body)
     }
     update(chip)
     return { element: view, update }
@@ -98,8 +100,8 @@ export function mountAttach(deps, signal) {
     const chip = chips[at]
     if (!chip) return
     chips = chips.toSpliced(at, 1)
-    removed = chip.attachment ? { chip, at } : null
-    show(removed ? `Removed ${chip.name}.` : "")
+    removed = { chip, at }
+    show(`Removed ${chip.name}.`)
   }
 
   /** @param {string} key @param {string} text */
@@ -120,9 +122,11 @@ export function mountAttach(deps, signal) {
     try {
       const attachment = await deps.upload(await read(), name)
       chips = chips.map((each) => (each.key === key ? { ...each, attachment } : each))
+      if (removed?.chip.key === key) removed.chip = { ...removed.chip, attachment }
       show(words.textContent ?? "", notice.dataset.kind === "bad" ? "bad" : "plain")
     } catch (reason) {
       chips = chips.filter((each) => each.key !== key)
+      if (removed?.chip.key === key) removed = null
       show(typeof reason === "string" ? reason : `${name} isn't attached. ${messageOf(reason)}`, "bad")
       return false
     }
