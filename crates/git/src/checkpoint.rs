@@ -112,7 +112,11 @@ impl Checkpoints {
         let checkpoint = self.write(&git).await;
         if checkpoint.is_err() {
             // git was stopped, perhaps in the middle of a large file.
-            aside(move || Ok(sweep(&objects))).await?;
+            aside(move || {
+                sweep(&objects);
+                Ok(())
+            })
+            .await?;
         }
         let _the_next_one_does = fs::remove_dir_all(&scratch);
         checkpoint
