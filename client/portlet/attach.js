@@ -112,6 +112,15 @@ export function mountAttach(deps, signal) {
     deps.insert(text)
   }
 
+  /** What was taken away meanwhile can still be brought back.
+   * @param {string} key @param {Attachment | null} attachment null if it failed */
+  function uploaded(key, attachment) {
+    chips = attachment
+      ? chips.map((each) => (each.key === key ? { ...each, attachment } : each))
+      : chips.filter((each) => each.key !== key)
+    if (removed?.chip.key === key) removed = attachment && { ...removed, chip: { ...removed.chip, attachment } }
+  }
+
   /** @param {string} name @param {() => Promise<Blob>} read */
   async function add(name, read) {
     if (chips.length >= MOST) return show(`A message takes ${MOST} attachments at most.`, "bad")
@@ -120,13 +129,10 @@ export function mountAttach(deps, signal) {
     removed = null
     show()
     try {
-      const attachment = await deps.upload(await read(), name)
-      chips = chips.map((each) => (each.key === key ? { ...each, attachment } : each))
-      if (removed?.chip.key === key) removed.chip = { ...removed.chip, attachment }
+      uploaded(key, await deps.upload(await read(), name))
       show(words.textContent ?? "", notice.dataset.kind === "bad" ? "bad" : "plain")
     } catch (reason) {
-      chips = chips.filter((each) => each.key !== key)
-      if (removed?.chip.key === key) removed = null
+      uploaded(key, null)
       show(typeof reason === "string" ? reason : `${name} isn't attached. ${messageOf(reason)}`, "bad")
       return false
     }
