@@ -59,28 +59,44 @@ use crate::workspaces::Ended;
 pub struct SessionTask {
     around: Arc<Surroundings>,
     provider: Arc<dyn CliProvider>,
-    requests: mpsc::UnboundedReceiver<SessionRequest>,
-    done: mpsc::UnboundedReceiver<Done>,
-    /// Given to other tasks, for their results.
-    back: mpsc::UnboundedSender<Done>,
+    inbox: Inbox,
     situation: watch::Sender<Situation>,
     clock: Clock,
-    pace: Pace,
-    processor: UpsertProcessor,
-    silence: Silence<liminal_stream::Upsert>,
+    intake: Intake,
     turn: TurnState,
     queue: Queue<oneshot::Sender<TurnId>>,
     tie: Tie<mpsc::UnboundedReceiver<Metered>, WaitingRequest>,
     recorder: Recorder<Then>,
     facts: Facts,
+    under_way: UnderWay,
+}
+
+/// What comes in, the agent's output apart.
+struct Inbox {
+    requests: mpsc::UnboundedReceiver<SessionRequest>,
+    done: mpsc::UnboundedReceiver<Done>,
+    /// Given to other tasks, for their results.
+    back: mpsc::UnboundedSender<Done>,
+}
+
+/// What the agent says on its way to the transcript, and how long it has said nothing.
+struct Intake {
+    processor: UpsertProcessor,
+    pace: Pace,
+    silence: Silence<liminal_stream::Upsert>,
+}
+
+/// What began and has not come back, beside the turn.
+#[derive(Default)]
+struct UnderWay {
     options: OptionsUnderWay,
-    /// Permissions to refuse once the agent has the message that was sent instead.
-    refusing: Vec<ItemId>,
     checkpoints: CheckpointsUnderWay,
     survey: SurveyUnderWay,
     setup: Option<SetupUnderWay>,
+    /// Permissions to refuse once the agent has the message that was sent instead.
+    refusing: Vec<ItemId>,
     /// The message on its way to the agent carries the transcript.
-    transcript_under_way: bool,
+    transcript: bool,
     /// Who waits until the session is attached.
     loading: Vec<Reply<()>>,
 }
@@ -202,26 +218,20 @@ impl SessionTask {
         });
         let task = Self {
             provider,
-            requests,
-            done,
-            back,
+            inbox: Inbox { requests, done, back },
             situation,
             clock: Clock::new(around.idle),
-            pace: Pace::new(&around.at_work),
-            processor: UpsertProcessor::new(id.clone(), Pacing::paced(pace::SHORTEST)),
-            silence: Silence::new(around.patience),
+            intake: Intake {
+                processor: UpsertProcessor::new(id.clone(), Pacing::paced(pace::SHORTEST)),
+                pace: Pace::new(&around.at_work),
+                silence: Silence::new(around.patience),
+            },
             turn: TurnState::Idle,
             queue,
             tie: Tie::new(made),
             recorder,
             facts,
-            options: OptionsUnderWay::default(),
-            refusing: Vec::new(),
-            checkpoints: CheckpointsUnderWay::default(),
-            survey: SurveyUnderWay::default(),
-            setup: None,
-            transcript_under_way: false,
-            loading: Vec::new(),
+            under_way: UnderWay::default(),
             around,
         };
         (Session::new(id, request_sender, watched), tokio::spawn(task.run()))
@@ -245,12 +255,12 @@ impl SessionTask {
                     None => self.detach(),
                 },
                 // Once every handle is dropped nothing more can arrive, but earlier requests are still answered.
-                request = self.requests.recv(), if !self.has_no_more_requests() => {
+                request = self.inbox.requests.recv(), if !self.has_no_more_requests() => {
                     if let Some(request) = request {
                         self.answer(request);
                     }
                 }
-                Some(done) = self.done.recv() => self.finish(done),
+                Some(done) = self.inbox.done.recv() => self.finish(done),
                 () = self.clock.sleep_until(deadline) => {
                     if self.clock.is_time_to_check() && self.is_unneeded() {
                         return self.rest();
@@ -270,13 +280,13 @@ impl SessionTask {
     }
 
     fn has_no_more_requests(&self) -> bool {
-        self.requests.is_closed() && self.requests.is_empty()
+        self.inbox.requests.is_closed() && self.inbox.requests.is_empty()
     }
 
     fn next_deadline(&self) -> Duration {
         let pending = [
-            self.processor.next_deadline(),
-            self.silence.deadline(),
+            self.intake.processor.next_deadline(),
+            self.intake.silence.deadline(),
             self.continues_at().map(|at| self.clock.when(at)),
         ];
         pending.into_iter().flatten().fold(self.clock.next_check(), Duration::min)
@@ -293,9 +303,9 @@ impl SessionTask {
         self.turn.is_idle()
             && !has_agent
             && !self.tie.is_waited_for()
-            && self.options.are_set()
-            && self.checkpoints.are_taken()
-            && self.setup.is_none()
+            && self.under_way.options.are_set()
+            && self.under_way.checkpoints.are_taken()
+            && self.under_way.setup.is_none()
             && !self.recorder.transcript().is_answering()
             && !self.recorder.has_followers()
             && self.recorder.is_all_committed()
@@ -305,15 +315,15 @@ impl SessionTask {
 
     /// Accepts no more requests, and returns those that were not answered.
     fn rest(mut self) -> Vec<SessionRequest> {
-        self.requests.close();
-        std::iter::from_fn(|| self.requests.try_recv().ok()).collect()
+        self.inbox.requests.close();
+        std::iter::from_fn(|| self.inbox.requests.try_recv().ok()).collect()
     }
 
     fn flush(&mut self) {
         let now = self.clock.now();
-        let emissions = self.processor.flush(now);
+        let emissions = self.intake.processor.flush(now);
         self.emit(emissions, now.wall);
-        if self.silence.is_due(now.mono) {
+        if self.intake.silence.is_due(now.mono) {
             self.note_silence();
         }
     }
@@ -339,7 +349,7 @@ impl SessionTask {
     /// Hands a step to the journal. Its updates are sent after the commit.
     fn commit(&mut self, step: Step, then: impl IntoIterator<Item = Then>) {
         let batch = self.recorder.commit(step, then);
-        let (seq, back) = (batch.seq, self.back.clone());
+        let (seq, back) = (batch.seq, self.inbox.back.clone());
         let committed = Box::new(move || {
             let _task_ended = back.send(Done::Committed(seq));
         });
@@ -377,12 +387,12 @@ impl SessionTask {
             TurnState::Idle => at_rest(self.facts.last_outcome),
         };
         match state {
-            SessionState::Running => self.pace.begin_work(),
+            SessionState::Running => self.intake.pace.begin_work(),
             SessionState::Starting
             | SessionState::Waiting
             | SessionState::Failed
             | SessionState::Interrupted
-            | SessionState::Idle => self.pace.end_work(),
+            | SessionState::Idle => self.intake.pace.end_work(),
         }
         let record = &self.facts.record;
         let now = Situation {

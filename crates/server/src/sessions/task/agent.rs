@@ -26,7 +26,7 @@ impl SessionTask {
             options: self.facts.shared.options.clone(),
             fork: self.facts.record.branch.as_ref().and_then(|branch| branch.fork.clone()),
         };
-        let (provider, back) = (self.provider.clone(), self.back.clone());
+        let (provider, back) = (self.provider.clone(), self.inbox.back.clone());
         let (journal, id) = (self.around.journal.clone(), self.facts.id().clone());
         tokio::spawn(async move {
             if let History::After { known, .. } = &mut load.history {
@@ -49,7 +49,7 @@ impl SessionTask {
         if self.tie.is_made() {
             self.start_agent(reply);
         } else {
-            self.loading.push(reply);
+            self.under_way.loading.push(reply);
             self.attach(Reason::Message);
         }
     }
@@ -74,7 +74,7 @@ impl SessionTask {
             wanted: Vec::new(),
             fork: None,
         };
-        let (provider, back) = (self.provider.clone(), self.back.clone());
+        let (provider, back) = (self.provider.clone(), self.inbox.back.clone());
         tokio::spawn(async move {
             let result = provider.create_session(new).await;
             let _task_ended = back.send(Done::Attached(result));
@@ -116,7 +116,7 @@ impl SessionTask {
                     self.made_again(session.agent_ref);
                 }
                 self.tell_kept_options();
-                for reply in mem::take(&mut self.loading) {
+                for reply in mem::take(&mut self.under_way.loading) {
                     self.start_agent(reply);
                 }
                 self.deliver_prompt();
@@ -124,7 +124,7 @@ impl SessionTask {
             Err(error) => {
                 let waiting = self.tie.refused();
                 let failure = self.failure(&error);
-                for reply in mem::take(&mut self.loading) {
+                for reply in mem::take(&mut self.under_way.loading) {
                     let _asker_left = reply.send(Err(failure.clone()));
                 }
                 self.show_waiting(waiting, &Err(failure));
@@ -140,18 +140,18 @@ impl SessionTask {
         match self.turn.due() {
             Due::Nothing => {}
             Due::Cancel(turn) => self.end_turn_as_cancelled(&turn),
-            Due::Deliver if !self.options.are_set() => {}
+            Due::Deliver if !self.under_way.options.are_set() => {}
             Due::Deliver if !self.tie.is_made() => self.attach(Reason::Message),
             Due::Deliver if self.facts.is_being_set_up() => {}
-            Due::Deliver if self.checkpoints.hold_the_prompt() => {}
+            Due::Deliver if self.under_way.checkpoints.hold_the_prompt() => {}
             Due::Deliver => {
                 let Some((turn, prompt)) = self.turn.give() else { return };
-                let (provider, back) = (self.provider.clone(), self.back.clone());
+                let (provider, back) = (self.provider.clone(), self.inbox.back.clone());
                 let id = self.facts.id().clone();
                 let store = self.around.attachments.clone();
                 let workspace = self.around.directory(&self.facts.record);
-                self.transcript_under_way = self.owes_transcript(&prompt);
-                let owed = self.transcript_under_way.then(|| self.around.journal.clone());
+                self.under_way.transcript = self.owes_transcript(&prompt);
+                let owed = self.under_way.transcript.then(|| self.around.journal.clone());
                 tokio::spawn(async move {
                     let mut prompt = attaching::loaded(store, workspace, prompt).await;
                     if let Some(journal) = owed {
@@ -186,7 +186,7 @@ impl SessionTask {
 
     pub(super) fn tell_agent_to_stop(&self, reply: Option<Reply<()>>) {
         let Some(turn) = self.turn.id().cloned() else { return };
-        let (provider, back) = (self.provider.clone(), self.back.clone());
+        let (provider, back) = (self.provider.clone(), self.inbox.back.clone());
         let id = self.facts.id().clone();
         tokio::spawn(async move {
             let result = provider.cancel_turn(&id).await;
@@ -216,7 +216,7 @@ impl SessionTask {
     }
 
     pub(super) fn kill(&self, reply: Reply<()>) {
-        let (provider, back) = (self.provider.clone(), self.back.clone());
+        let (provider, back) = (self.provider.clone(), self.inbox.back.clone());
         let id = self.facts.id().clone();
         tokio::spawn(async move {
             let result = provider.kill_session(&id).await;
@@ -251,7 +251,8 @@ impl SessionTask {
             _ => false,
         };
         let now = self.clock.elapsed();
-        let note = if expected { self.silence.spoke(now) } else { self.silence.rest() };
+        let note =
+            if expected { self.intake.silence.spoke(now) } else { self.intake.silence.rest() };
         if let Some(note) = note {
             let settled = self.settled(note);
             self.put(settled);

@@ -75,7 +75,7 @@ impl SessionTask {
     }
 
     pub(super) fn give_answer(&self, GivenAnswer { item, answer, by, reply }: GivenAnswer) {
-        let (provider, back) = (self.provider.clone(), self.back.clone());
+        let (provider, back) = (self.provider.clone(), self.inbox.back.clone());
         let id = self.facts.id().clone();
         tokio::spawn(async move {
             let result = provider.answer(&id, &item, answer, by).await;

@@ -22,9 +22,9 @@ impl SessionTask {
                 if let Payload::ResponseError { error } = &mut event.payload {
                     self.name_interrupted(error);
                 }
-                let (at, too_late) = (event.timestamp, self.processor.too_late());
-                let emissions = self.processor.process(event, self.clock.now());
-                if self.processor.too_late() > too_late {
+                let (at, too_late) = (event.timestamp, self.intake.processor.too_late());
+                let emissions = self.intake.processor.process(event, self.clock.now());
+                if self.intake.processor.too_late() > too_late {
                     tracing::debug!(session = %self.facts.id(), "an event came too late to be shown");
                 }
                 self.emit(emissions, at);
@@ -36,7 +36,7 @@ impl SessionTask {
             Output::Returned { message } => self.returned(&message),
             Output::AgentLeft(details) => self.agent_left(&details),
         }
-        if self.processor.next_deadline().is_none() {
+        if self.intake.processor.next_deadline().is_none() {
             // Nothing is pending in memory: these outputs were handed to the journal, or led to no change.
             self.recorder.discharge();
         }
@@ -89,7 +89,7 @@ impl SessionTask {
         if !step.changes.is_empty() {
             self.commit(step, then);
             let cost = self.clock.elapsed() - began;
-            self.processor.set_interval(self.pace.interval(cost));
+            self.intake.processor.set_interval(self.intake.pace.interval(cost));
         }
     }
 
@@ -140,7 +140,7 @@ impl SessionTask {
             }
         }
         if self.turn.is_idle()
-            && let Some(note) = self.silence.rest()
+            && let Some(note) = self.intake.silence.rest()
         {
             // In the same commit: a separate one would be sent before the end of the turn, which has the lower `seq`,
             // and a browser that has seen a higher `seq` ignores a lower one.

@@ -139,7 +139,7 @@ impl SessionTask {
 
     fn put_to_rest(&mut self, reply: Reply<()>) {
         let now = self.clock.now();
-        let emissions = self.processor.flush_all(now);
+        let emissions = self.intake.processor.flush_all(now);
         self.emit(emissions, now.wall);
         // Output of an agent that is being ended is not part of the conversation.
         drop(self.tie.cut());

@@ -33,7 +33,7 @@ impl SessionTask {
 
     /// The agent has the message of this turn, and with it what it was owed.
     pub(super) fn transcript_given(&mut self, turn: &TurnId) {
-        let is_given = std::mem::take(&mut self.transcript_under_way);
+        let is_given = std::mem::take(&mut self.under_way.transcript);
         let Some(branch) = self.facts.record.branch.as_mut().filter(|_| is_given) else { return };
         branch.owes_transcript = false;
         self.around.sessions.update_later(self.facts.id().clone(), |record| {

@@ -42,7 +42,7 @@ impl CheckpointsUnderWay {
 impl SessionTask {
     /// Before the message of this turn is given to the agent.
     pub(super) fn checkpoint_before(&mut self, turn: &TurnId) {
-        self.checkpoints.holds = Some(turn.clone());
+        self.under_way.checkpoints.holds = Some(turn.clone());
         self.take_checkpoint(turn, Moment::Before, Some(PATIENCE));
     }
 
@@ -56,8 +56,8 @@ impl SessionTask {
     }
 
     fn take_checkpoint(&mut self, turn: &TurnId, moment: Moment, patience: Option<Duration>) {
-        self.checkpoints.count += 1;
-        let (changes, back) = (self.around.changes.clone(), self.back.clone());
+        self.under_way.checkpoints.count += 1;
+        let (changes, back) = (self.around.changes.clone(), self.inbox.back.clone());
         let (turn, id) = (turn.clone(), self.facts.id().clone());
         let directory = self.around.directory(&self.facts.record);
         tokio::spawn(async move {
@@ -82,14 +82,14 @@ impl SessionTask {
     }
 
     pub(super) fn go_on_without_checkpoint(&mut self, turn: &TurnId) {
-        if self.checkpoints.holds.take_if(|held| held == turn).is_some() {
+        if self.under_way.checkpoints.holds.take_if(|held| held == turn).is_some() {
             self.deliver_prompt();
         }
     }
 
     pub(super) fn checkpointed(&mut self, taken: Taken) {
         let Taken { turn, moment, is_late, result } = taken;
-        self.checkpoints.count -= 1;
+        self.under_way.checkpoints.count -= 1;
         match result {
             Ok(Checkpoint { tree, left_out, head: Head { branch, commit: head } }) => {
                 if moment == Moment::After {

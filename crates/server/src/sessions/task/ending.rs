@@ -45,7 +45,7 @@ impl SessionTask {
             session_id: self.facts.id().clone(),
             payload,
         };
-        let emissions = self.processor.process(event, now);
+        let emissions = self.intake.processor.process(event, now);
         self.emit(emissions, now.wall);
     }
 
@@ -91,17 +91,17 @@ impl SessionTask {
     /// Adds a notice that the agent has been quiet, with actions.
     pub(super) fn note_silence(&mut self) {
         let Some(turn) = self.turn.id().cloned() else {
-            let _no_notice = self.silence.rest();
+            let _no_notice = self.intake.silence.rest();
             return;
         };
-        let seconds = self.silence.patience().as_secs_f32().ceil();
+        let seconds = self.intake.silence.patience().as_secs_f32().ceil();
         let text = format!(
             "No output from the agent for {seconds} s. It may still be working: wait, stop it, or restart it."
         );
         let actions = vec![NoticeAction::Cancel, NoticeAction::Restart];
         let notice = Notice { severity: Severity::Info, text, actions, details: None };
         let note = self.new_note(&turn, notice, ItemStatus::Create);
-        self.silence.noticed(note.clone());
+        self.intake.silence.noticed(note.clone());
         self.put(note);
     }
 }

@@ -61,7 +61,7 @@ impl SessionTask {
     /// The agent's history is complete: the requests that wait for it now wait for the commit.
     pub(super) fn end_history(&mut self) {
         let now = self.clock.now();
-        let emissions = self.processor.flush_all(now);
+        let emissions = self.intake.processor.flush_all(now);
         self.emit(emissions, now.wall);
         // Committed even if it is empty, so that the journal knows this session.
         self.commit(Step::default(), None);

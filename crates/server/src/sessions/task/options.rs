@@ -39,7 +39,7 @@ impl SessionTask {
         }
         if !self.tie.is_made() {
             if self.tie.being_made_for().is_some() {
-                self.options.kept.push(change.clone());
+                self.under_way.options.kept.push(change.clone());
             }
             if let Some(facts) = self.facts.choose(&change.id, change.value.clone()) {
                 self.facts_changed(facts);
@@ -72,13 +72,13 @@ impl SessionTask {
 
     /// Tells the agent if there is one, and remembers the choice for new sessions.
     fn tell_option(&mut self, change: OptionChange, is_told: bool, reply: Option<Reply<()>>) {
-        self.options.setting += 1;
+        self.under_way.options.setting += 1;
         let (provider, back, around) =
-            (self.provider.clone(), self.back.clone(), self.around.clone());
+            (self.provider.clone(), self.inbox.back.clone(), self.around.clone());
         let (session, agent) = (self.facts.id().clone(), self.facts.record.cli_type.clone());
         let project = self.around.project_dir(&self.facts.record.project_id);
         let (made, next) = oneshot::channel();
-        let before = self.options.last.replace(next);
+        let before = self.under_way.options.last.replace(next);
         tokio::spawn(async move {
             if let Some(before) = before {
                 let _closed = before.await;
@@ -106,13 +106,13 @@ impl SessionTask {
 
     /// The tie was made, without what was chosen meanwhile.
     pub(super) fn tell_kept_options(&mut self) {
-        for change in std::mem::take(&mut self.options.kept) {
+        for change in std::mem::take(&mut self.under_way.options.kept) {
             self.tell_option(change, true, None);
         }
     }
 
     pub(super) fn option_set(&mut self, result: Result<(), Failure>, reply: Option<Reply<()>>) {
-        self.options.setting -= 1;
+        self.under_way.options.setting -= 1;
         if let Some(reply) = reply {
             let _asker_left = reply.send(result);
         }

@@ -22,7 +22,7 @@ impl SessionTask {
     pub(super) fn set_up(&mut self, command: String) {
         let (state, output) = (SetupState::Running, String::new());
         self.setup_is(Setup { command: command.clone(), state, output, exit_code: None });
-        let (around, back) = (self.around.clone(), self.back.clone());
+        let (around, back) = (self.around.clone(), self.inbox.back.clone());
         let directory = around.directory(&self.facts.record);
         let running = tokio::spawn(async move {
             let said = |output| {
@@ -31,7 +31,7 @@ impl SessionTask {
             let ended = around.workspaces.set_up(&directory, &command, said).await;
             let _task_ended = back.send(Done::SetUp(ended));
         });
-        self.setup = Some(SetupUnderWay(running.abort_handle()));
+        self.under_way.setup = Some(SetupUnderWay(running.abort_handle()));
     }
 
     pub(super) fn setup_said(&mut self, output: String) {
@@ -41,7 +41,7 @@ impl SessionTask {
     }
 
     pub(super) fn setup_ended(&mut self, ended: Ended) {
-        self.setup = None;
+        self.under_way.setup = None;
         let Some(setup) = self.facts.shared.setup.clone() else { return };
         let Ended { output, exit_code } = ended;
         let state = match (setup.state, exit_code) {
@@ -63,7 +63,7 @@ impl SessionTask {
                 self.deliver_prompt();
                 Ok(())
             }
-            (Some(setup), SetupAct::Again) if self.setup.is_none() => {
+            (Some(setup), SetupAct::Again) if self.under_way.setup.is_none() => {
                 self.set_up(setup.command);
                 Ok(())
             }

@@ -42,7 +42,9 @@ impl SessionTask {
         };
         self.commit(step, [Then::Steer(message.to_owned()), Then::Call(Box::new(handed))]);
         let its = |(turn, item): (TurnId, ItemId)| (self.turn.id() == Some(&turn)).then_some(item);
-        self.refusing.extend(self.recorder.transcript().open_asks().into_iter().filter_map(its));
+        self.under_way
+            .refusing
+            .extend(self.recorder.transcript().open_asks().into_iter().filter_map(its));
     }
 
     /// Gives the agent what was handed over, once that is on disk and the turn runs.
@@ -51,7 +53,7 @@ impl SessionTask {
             return;
         }
         let given = self.queue.give_handed();
-        let (provider, back) = (self.provider.clone(), self.back.clone());
+        let (provider, back) = (self.provider.clone(), self.inbox.back.clone());
         let (store, id) = (self.around.attachments.clone(), self.facts.id().clone());
         let workspace = self.around.directory(&self.facts.record);
         tokio::spawn(async move {
@@ -69,7 +71,7 @@ impl SessionTask {
         if result.is_err() {
             self.returned(message);
         }
-        for item in mem::take(&mut self.refusing) {
+        for item in mem::take(&mut self.under_way.refusing) {
             let Some(ask) = self.recorder.transcript().open_ask(&item) else { continue };
             let refusal = ask.options.iter().find(|option| option.kind == AskKind::RejectOnce);
             let option_id = refusal.map(|option| option.option_id.clone());

@@ -20,12 +20,12 @@ pub(super) enum SurveyUnderWay {
 impl SessionTask {
     /// Something may have changed.
     pub(super) fn look_around(&mut self, look: Look) {
-        if let SurveyUnderWay::Reading { then } = &mut self.survey {
+        if let SurveyUnderWay::Reading { then } = &mut self.under_way.survey {
             *then = (*then).max(Some(look));
             return;
         }
-        self.survey = SurveyUnderWay::Reading { then: None };
-        let (changes, back) = (self.around.changes.clone(), self.back.clone());
+        self.under_way.survey = SurveyUnderWay::Reading { then: None };
+        let (changes, back) = (self.around.changes.clone(), self.inbox.back.clone());
         let place = self.around.place(&self.facts.record);
         let id = self.facts.id().clone();
         tokio::spawn(async move {
@@ -63,7 +63,9 @@ impl SessionTask {
             self.around.sessions.update_later(id.clone(), kept);
             self.around.hub.broadcast(ServerMessage::ChangesChanged { session_id: id, counts });
         }
-        let SurveyUnderWay::Reading { then } = std::mem::take(&mut self.survey) else { return };
+        let SurveyUnderWay::Reading { then } = std::mem::take(&mut self.under_way.survey) else {
+            return;
+        };
         if let Some(look) = then {
             self.look_around(look);
         }
