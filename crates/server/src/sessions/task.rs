@@ -26,7 +26,8 @@ use std::time::Duration;
 
 use liminal_agents::{CliProvider, Metered, ProviderError, ProviderSession};
 use liminal_contract::{
-    Answer, AttachedState, ItemId, OutcomeBy, Prompt, ServerMessage, SessionState, TurnId, WhenBusy,
+    Answer, AttachedState, ItemId, OutcomeBy, Prompt, ServerMessage, SessionId, SessionState,
+    TurnId, WhenBusy,
 };
 use liminal_stream::{Pacing, UpsertProcessor};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -84,6 +85,16 @@ struct Intake {
     processor: UpsertProcessor,
     pace: Pace,
     silence: Silence<liminal_stream::Upsert>,
+}
+
+impl Intake {
+    fn new(id: &SessionId, around: &Surroundings) -> Self {
+        Self {
+            processor: UpsertProcessor::new(id.clone(), Pacing::paced(pace::SHORTEST)),
+            pace: Pace::new(&around.at_work),
+            silence: Silence::new(around.patience),
+        }
+    }
 }
 
 /// What began and has not come back, beside the turn.
@@ -199,8 +210,7 @@ impl SessionTask {
         let (request_sender, requests) = mpsc::unbounded_channel();
         let (back, done) = mpsc::unbounded_channel();
         let id = record.id.clone();
-        let (seq, next_index) = row.as_ref().map_or((0, 0), |row| (row.seq, row.next_index));
-        let transcript = Transcript::new(seq, next_index, &around.directory(&record));
+        let transcript = transcript_of(&record, row.as_ref(), &around);
         let is_in_journal = row.is_some() || made.is_some();
         let mut recorder = Recorder::new(id.clone(), transcript, is_in_journal);
         if let Some((_, Some(creator))) = made {
@@ -210,22 +220,15 @@ impl SessionTask {
         let made = made.map(|(output, _)| output);
         let mut facts = Facts::new(record, row, around.policy);
         let queue = Queue::new(mem::take(&mut facts.shared.queue));
-        let (situation, watched) = watch::channel(Situation {
-            state: at_rest(facts.last_outcome),
-            attached: made.as_ref().map(|_| AttachedState::Open),
-            last_active_at: facts.record.last_active_at,
-            title: (facts.record.title_by, facts.record.title.clone()),
-        });
+        let attached = made.as_ref().map(|_| AttachedState::Open);
+        let (situation, watched) =
+            watch::channel(situation_of(at_rest(facts.last_outcome), attached, &facts.record));
         let task = Self {
             provider,
             inbox: Inbox { requests, done, back },
             situation,
             clock: Clock::new(around.idle),
-            intake: Intake {
-                processor: UpsertProcessor::new(id.clone(), Pacing::paced(pace::SHORTEST)),
-                pace: Pace::new(&around.at_work),
-                silence: Silence::new(around.patience),
-            },
+            intake: Intake::new(&id, &around),
             turn: TurnState::Idle,
             queue,
             tie: Tie::new(made),
@@ -395,12 +398,7 @@ impl SessionTask {
             | SessionState::Idle => self.intake.pace.end_work(),
         }
         let record = &self.facts.record;
-        let now = Situation {
-            state,
-            attached: self.tie.attached(),
-            last_active_at: record.last_active_at,
-            title: (record.title_by, record.title.clone()),
-        };
+        let now = situation_of(state, self.tie.attached(), record);
         let before = self.situation.borrow().state;
         self.situation.send_if_modified(|situation| {
             let is_new = *situation != now;
@@ -417,6 +415,24 @@ impl SessionTask {
             });
         }
     }
+}
+
+fn transcript_of(
+    record: &SessionRecord,
+    row: Option<&SessionRow>,
+    around: &Surroundings,
+) -> Transcript {
+    let (seq, next_index) = row.map_or((0, 0), |row| (row.seq, row.next_index));
+    Transcript::new(seq, next_index, &around.directory(record))
+}
+
+fn situation_of(
+    state: SessionState,
+    attached: Option<AttachedState>,
+    record: &SessionRecord,
+) -> Situation {
+    let title = (record.title_by, record.title.clone());
+    Situation { state, attached, last_active_at: record.last_active_at, title }
 }
 
 impl Asker {

@@ -116,18 +116,11 @@ impl SessionTask {
             }
             _ => None,
         };
-        let (origin, ended) = match &event.kind {
-            TurnEventKind::TurnStarted { origin, .. } if is_reading => (Some(*origin), None),
-            TurnEventKind::TurnStarted { .. } => (self.turn_started(&turn), None),
-            TurnEventKind::TurnComplete { status: TurnStatus::Completed, .. } => {
-                (None, Some((TurnOutcome::Completed, None)))
-            }
-            TurnEventKind::TurnComplete { status: TurnStatus::Cancelled, .. } => {
-                (None, Some((TurnOutcome::Completed, Some(Hold::Stopped))))
-            }
-            TurnEventKind::TurnError { .. } => {
-                (None, Some((TurnOutcome::Failed, Some(Hold::Failed))))
-            }
+        let ended = ending_of(&event.kind);
+        let origin = match &event.kind {
+            TurnEventKind::TurnStarted { origin, .. } if is_reading => Some(*origin),
+            TurnEventKind::TurnStarted { .. } => self.turn_started(&turn),
+            TurnEventKind::TurnComplete { .. } | TurnEventKind::TurnError { .. } => None,
         };
         let mut step = began.unwrap_or_default();
         step.append(self.recorder.turn(event, at, origin));
@@ -201,5 +194,19 @@ impl SessionTask {
             Learnt::AgentRef(agent_ref) => self.keep_agent_ref(agent_ref),
             Learnt::Mark(mark) => self.commit(Step::quiet(Change::Mark(mark)), None),
         }
+    }
+}
+
+/// How an event ends its turn, and what then holds the queue.
+fn ending_of(event: &TurnEventKind) -> Option<(TurnOutcome, Option<Hold>)> {
+    match event {
+        TurnEventKind::TurnStarted { .. } => None,
+        TurnEventKind::TurnComplete { status: TurnStatus::Completed, .. } => {
+            Some((TurnOutcome::Completed, None))
+        }
+        TurnEventKind::TurnComplete { status: TurnStatus::Cancelled, .. } => {
+            Some((TurnOutcome::Completed, Some(Hold::Stopped)))
+        }
+        TurnEventKind::TurnError { .. } => Some((TurnOutcome::Failed, Some(Hold::Failed))),
     }
 }

@@ -99,15 +99,16 @@ impl SessionTask {
             SessionRequest::Read(reply) => self.read(reply),
             SessionRequest::Load(reply) => self.load(reply),
             SessionRequest::Send { prompt, request_id, when_busy, sender, reply } => {
-                let message = UserMessage { prompt, request_id, when_busy, sender, reply };
-                // The message comes after all of the history.
-                let waits = self.tie.wait(WaitingRequest::Send(message));
-                if let Err(WaitingRequest::Send(message)) = waits {
-                    self.send(message);
-                }
+                self.send_after_history(UserMessage {
+                    prompt,
+                    request_id,
+                    when_busy,
+                    sender,
+                    reply,
+                });
             }
             SessionRequest::Queue { message, act, reply } => {
-                self.act_on_queue(&message, act, reply);
+                self.act_on_queue(&message, act, reply)
             }
             SessionRequest::ResumeQueue(reply) => self.resume_queue(reply),
             SessionRequest::Cancel(reply) => self.stop(reply),
@@ -134,6 +135,12 @@ impl SessionTask {
             SessionRequest::Replace { newer, reply } => self.replace(newer, reply),
             SessionRequest::Kill(reply) => self.kill(reply),
             SessionRequest::Rest(reply) => self.put_to_rest(reply),
+        }
+    }
+
+    fn send_after_history(&mut self, message: UserMessage) {
+        if let Err(WaitingRequest::Send(message)) = self.tie.wait(WaitingRequest::Send(message)) {
+            self.send(message);
         }
     }
 
