@@ -75,6 +75,11 @@ const rules = {
     done("d"),
     { say: "Changed." },
   ],
+  touch: [
+    tool("t", "Edit log.txt", "edit", { locations: ["log.txt"] }),
+    { run: { id: "t", command: "date +%s.%N >> log.txt", by: "agent" } },
+    { say: "Written." },
+  ],
   plan: [
     {
       plan: [
@@ -106,6 +111,7 @@ export const habits = {
   work: 6,
   flood: 1,
   change: 4,
+  touch: 5,
   plan: 3,
   permit: 7,
   wait: 4,
@@ -117,6 +123,25 @@ export const habits = {
 }
 
 export const kinds = ["scripted", "claude-code", "other"]
+
+const choice = (id, name, more = {}) => ({ id, name, ...more })
+/** Of the agents over ACP; Claude has its own. */
+const settings = [
+  {
+    id: "model",
+    name: "Model",
+    category: "model",
+    value: "m0",
+    choices: [choice("m0", "Small"), choice("m1", "Large")],
+  },
+  {
+    id: "effort",
+    name: "Effort",
+    category: "thought_level",
+    value: "low",
+    choices: [choice("low", "Low"), choice("high", "High", { kind: "refused" })],
+  },
+]
 
 /** @param {string} home @param {string} dataDir @param {string} binary */
 export async function writeAgents(home, dataDir, binary) {
@@ -141,7 +166,13 @@ export async function writeAgents(home, dataDir, binary) {
           id: "scripted",
           name: "Scripted",
           command: binary,
-          args: ["demo-agent", "--script", await file("scripted", {}), "--history", join(home, "scripted-history")],
+          args: [
+            "demo-agent",
+            "--script",
+            await file("scripted", { options: settings }),
+            "--history",
+            join(home, "scripted-history"),
+          ],
         },
         {
           id: "claude-code",

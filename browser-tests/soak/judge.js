@@ -113,6 +113,17 @@ export function differences(one, other) {
     : [`row ${at}: ${left[at]?.slice(0, 300)} here, ${right[at]?.slice(0, 300)} in a fresh page`]
 }
 
+/** Messages of the user that stand more than once. No two that were written are the same.
+ * @param {{ entries: any[] }} journal */
+export function repeated({ entries }) {
+  const own = entries
+    .filter(({ type, origin }) => type === "message" && origin === "user")
+    .map(({ content }) => content)
+  return [...new Set(own)]
+    .filter((prompt) => own.filter((each) => each === prompt).length > 1)
+    .map((prompt) => `${JSON.stringify(prompt)} was sent more than once`)
+}
+
 /** Texts that a browser received and the journal does not have. */
 export function losses(received, journals) {
   const kept = new Map(

@@ -1,8 +1,9 @@
 /**
- * The soak test: ten sessions with three kinds of agent in two browsers, with random actions. Users prompt, stop,
- * answer, reload and close; connections are cut, agents are killed, and the server twice. At the end every session must
- * still answer in both browsers, every browser must show what the journal has, nothing a browser received may be
- * missing, no process may be left, and the server must not have grown.
+ * The soak test: ten sessions with three kinds of agent, some in worktrees, in two browsers, with random actions. Users
+ * prompt, queue, stop, answer, reload and close; a script does the rest at the same time (`script.js`); connections are
+ * cut, agents are killed, and the server twice. At the end every session must still answer in both browsers, every
+ * browser must show what the journal has, nothing a browser received may be missing, no message may stand twice, the
+ * repository must be whole, no process may be left, and the server must not have grown.
  *
  *   scripts/soak [seconds] [seed]
  */
@@ -12,12 +13,15 @@ import { connected } from "../../bench/socket.mjs"
 import { Liminal } from "../support/liminal.js"
 import { habits, kinds, writeAgents } from "./agents.js"
 import { chanceOf } from "./chance.js"
-import { compare, differences, journalOf, losses } from "./judge.js"
+import { compare, differences, journalOf, losses, repeated } from "./judge.js"
 import { agentsOf, atHome, descendants, living, memoryOf } from "./processes.js"
+import { makeRepository, Script } from "./script.js"
 import { Seat } from "./seat.js"
 import { layWire } from "./wire.js"
 
 const TITLES = ["Ash", "Birch", "Cedar", "Elm", "Fir", "Hazel", "Larch", "Maple", "Oak", "Pine"]
+/** The sessions after these have a worktree each. */
+const WITHOUT_WORKTREE = 6
 const GROWTH = 20
 const PATIENCE = 60_000
 
@@ -87,6 +91,9 @@ const seats = []
 const others = []
 const journals = new Map()
 let projectId = ""
+/** @type {ReturnType<typeof makeRepository>} */
+let repository
+const script = new Script({ liminal, socket: stranger, projectId: () => projectId, next: () => (prompts += 1) })
 let warmings = 0
 let baseline = 0
 let rows = 0
@@ -94,10 +101,13 @@ let rows = 0
 /** Ten sessions, open in both browsers. */
 async function begin() {
   const work = await liminal.directory("work")
+  repository = makeRepository(work)
   const maker = await stranger()
   projectId = (await maker.ask({ type: "project:add", path: work })).project.id
   for (const [at, title] of TITLES.entries()) {
-    const id = await liminal.session(work, null, kinds[at % kinds.length])
+    const cliType = kinds[at % kinds.length]
+    const workspace = { kind: at < WITHOUT_WORKTREE ? "project" : "worktree" }
+    const { id } = (await maker.ask({ type: "session:create", projectId, cliType, workspace })).session
     await maker.ask({ type: "session:rename", sessionId: id, title })
     sessions.push({ id, title })
   }
@@ -120,12 +130,16 @@ function killed(pid) {
 const acts = {
   async prompt(seat, session, chance) {
     await seat.glance(session)
-    if ((await seat.work()) !== "idle") return count("busy")
+    // While a turn runs, the message is queued.
+    if ((await seat.work()) !== "idle" && chance.below(3) > 0) return count("busy")
     await seat.say(`${chance.weighed(habits)} ${(prompts += 1)}`)
   },
   async answer(seat, session, chance) {
     await seat.glance(session)
     await seat.answer((buttons) => chance.of(buttons))
+  },
+  async now(seat, _session, chance) {
+    await seat.answerInNow((buttons) => chance.of(buttons))
   },
   async stop(seat, session) {
     await seat.glance(session)
@@ -146,7 +160,14 @@ const acts = {
     if (agents.length > 0) killed(chance.of(agents))
   },
 }
-const weights = { prompt: 44, answer: 16, stop: 9, show: 10, policy: 2, close: 3, reload: 3, cut: 5, kill: 3 }
+const weights = { prompt: 44, answer: 12, now: 4, stop: 9, show: 10, policy: 2, close: 3, reload: 3, cut: 5, kill: 3 }
+
+/** One thing that the script does. */
+async function scripted(chance) {
+  const name = await script.act(chance.of(sessions), chance)
+  if (name) count(name)
+  await pause(chance.below(300))
+}
 
 async function act(seat, chance) {
   const name = chance.weighed(weights)
@@ -178,13 +199,19 @@ async function killServer() {
 /** Random actions until the time is up. */
 async function play() {
   const chances = seats.map((_, at) => chanceOf(seed + at + 1))
+  const itsChance = chanceOf(seed + seats.length + 1)
   const began = Date.now()
   for (let life = 1; life <= 3; life += 1) {
-    await Promise.all(
-      seats.map(async (seat, at) => {
-        while (Date.now() - began < (seconds * 1000 * life) / 3) await act(seat, chances[at])
+    const isTime = () => Date.now() - began < (seconds * 1000 * life) / 3
+    const script = async () => {
+      while (isTime()) await scripted(itsChance)
+    }
+    await Promise.all([
+      ...seats.map(async (seat, at) => {
+        while (isTime()) await act(seat, chances[at])
       }),
-    )
+      script(),
+    ])
     if (life < 3) await killServer()
   }
   console.log(`did: ${[...counts].map(([name, times]) => `${times} ${name}`).join(", ")}; ${prompts} prompts`)
@@ -192,6 +219,7 @@ async function play() {
 
 /** Ends all turns; then every session must answer in both browsers, whichever asks. */
 async function settle() {
+  for (const session of sessions) await script.empty(session)
   for (const seat of seats) {
     await seat.isConnected()
     for (const session of sessions) {
@@ -243,14 +271,12 @@ async function judge() {
       )
     }
     defects.push(...compare(now, journal).map((what) => `${session.title} in a fresh page: ${what}`))
-    const own = journal.entries
-      .filter(({ type, origin }) => type === "message" && origin === "user")
-      .map(({ content }) => content)
-    for (const prompt of new Set(own))
-      if (own.filter((each) => each === prompt).length > 1)
-        defects.push(`${session.title}: ${JSON.stringify(prompt)} was sent more than once`)
+    defects.push(...repeated(journal).map((what) => `${session.title}: ${what}`))
   }
+  for (const session of script.made)
+    defects.push(...repeated(await journalOf(socket, session.id)).map((what) => `${session.title}: ${what}`))
   socket.close()
+  defects.push(...repository.faults().map((what) => `the repository: ${what}`))
   for (const seat of [...seats, fresh]) {
     defects.push(
       ...losses(seat.received, journals).map((what) => `lost, from the ${seat.name} browser: ${what}`),
@@ -285,8 +311,9 @@ console.log(
   `compared: ${entries} items of the journal, ${rows} rows in each of three browsers, ${texts} texts received`,
 )
 const errors = new Map()
-for (const seat of seats) for (const [code, times] of seat.errors) errors.set(code, (errors.get(code) ?? 0) + times)
-console.log(`errors shown: ${[...errors].map(([code, times]) => `${times} ${code}`).join(", ") || "none"}`)
+for (const { errors: its } of [...seats, script])
+  for (const [code, times] of its) errors.set(code, (errors.get(code) ?? 0) + times)
+console.log(`refused: ${[...errors].map(([code, times]) => `${times} ${code}`).join(", ") || "none"}`)
 console.log(`memory of each of three servers grew by ${growth.map((grown) => `${grown.toFixed(1)} MB`).join(", ")}`)
 if (defects.length > 0) {
   console.error(`${defects.length} defects with seed ${seed}:\n${defects.join("\n")}\nits files are in ${liminal.home}`)

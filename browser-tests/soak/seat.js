@@ -75,7 +75,8 @@ export class Seat {
   /** Activates a session, opening it if it is closed. */
   async show(session, reach = MUST) {
     if ((await this.tab(session).count()) > 0) await this.tab(session).locator(".tab-open").click(reach)
-    else await this.shell.session(session.title).locator(".session-open").click(reach)
+    else await this.page.evaluate((id) => (location.hash = `session=${id}`), session.id)
+    await this.tab(session).and(this.page.locator("[data-active]")).waitFor(reach)
     await this.chat.composer.waitFor(reach)
   }
 
@@ -104,6 +105,13 @@ export class Seat {
   /** Answers a permission, if there is one, with one of its buttons. @param {(buttons: any[]) => any} choose */
   async answer(choose) {
     const buttons = await this.chat.ask.locator(".actions button:enabled").all()
+    if (buttons.length > 0) await choose(buttons).click(REACH)
+  }
+
+  /** Answers in Now, without opening the session. @param {(buttons: any[]) => any} choose */
+  async answerInNow(choose) {
+    await this.page.locator(".tab-now").click(REACH)
+    const buttons = await this.shell.now.locator(".now-card .actions button:enabled").all()
     if (buttons.length > 0) await choose(buttons).click(REACH)
   }
 
@@ -166,7 +174,7 @@ async function readAll() {
       const copy = row.cloneNode(true)
       // The times at a turn's end are this browser's until the server's arrive.
       copy
-        .querySelectorAll("time, .turn-figures, .code-bar, .message-aside, .actions, .tool-inner")
+        .querySelectorAll("time, .turn-figures, .code-bar, .message-aside, .chips, .actions, .tool-inner")
         .forEach((part) => part.remove())
       rows.push({
         id: row.dataset.item ?? null,
