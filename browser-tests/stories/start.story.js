@@ -58,7 +58,7 @@ test("the words of the dialog outlive Escape and a reload, with what is attached
   await shell.starting
     .getByLabel("Files to attach")
     .setInputFiles({ name: "log.txt", mimeType: "text/plain", buffer: Buffer.from("a log\n") })
-  await expect(shell.starting.locator(".draft-chip .chip")).toContainText("log.txt")
+  await expect(shell.starting.locator(".draft-chip button.chip"), "it is uploaded").toContainText("log.txt")
   await page.keyboard.press("Escape")
   await expect(shell.starting).toHaveCount(0)
   await page.reload()

@@ -3,6 +3,7 @@
 import { connectShellFromNow } from "../shared/bridge.js"
 import { el, keyed, need, setText } from "../shared/dom.js"
 import { createApi } from "../shared/door.js"
+import { createFrames } from "../shared/frames.js"
 import { icon } from "../shared/icons.js"
 import { uuid } from "../shared/ids.js"
 import { keysOf, shortcutOf, shortcuts } from "../shared/keys.js"
@@ -214,6 +215,9 @@ function focus(stop) {
   stop?.scrollIntoView({ block: "nearest" })
 }
 
+/** Whether a card waits and something else has the focus. */
+const isPassedOver = () => stops()[0]?.matches(".ask") === true && !document.activeElement?.closest(".ask")
+
 /** The next card that waits, after one that was answered. @param {string} itemId */
 function focusNext(itemId) {
   const cards = [...document.querySelectorAll(".now-card > .ask")].filter(isElement)
@@ -276,11 +280,11 @@ function receive(message) {
     case "now:summary":
       rows = withSummary(rows, message)
       known = true
-      return show()
+      return showSoon()
     case "shell:now":
       shell = message
       showTheme(document, message.theme)
-      return show()
+      return showSoon()
     case "shell:done":
       pending.delete(message.requestId)
       return
@@ -289,8 +293,8 @@ function receive(message) {
       pending.delete(message.requestId)
       return
     case "shell:focus":
-      // The user just came here: the keys of the card in focus work at once.
-      if (!document.activeElement || document.activeElement === document.body) focus(stops()[0])
+      // The user just came here: what waits comes first, and the keys of the card in focus work at once.
+      if (!stops().some((stop) => stop.contains(document.activeElement)) || isPassedOver()) focus(stops()[0])
       if (document.activeElement?.matches(".ask")) document.activeElement.setAttribute("data-opened", "")
       return
     case "shell:entry":
@@ -302,6 +306,13 @@ function receive(message) {
 
 const announcer = need(document, "#announcer", HTMLElement)
 let waited = 0
+const frames = createFrames(signal)
+
+/** At once, for what is focused next must be there, but not under a finger. */
+function showSoon() {
+  if (frames.isHeld()) frames.beforePaint(show)
+  else show()
+}
 
 function show() {
   if (!shell) return

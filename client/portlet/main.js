@@ -5,6 +5,7 @@ import { connectShell, sessionOfAddress } from "../shared/bridge.js"
 import { need } from "../shared/dom.js"
 import { createApi } from "../shared/door.js"
 import { copied } from "../shared/failure.js"
+import { createFrames } from "../shared/frames.js"
 import { uuid } from "../shared/ids.js"
 import { linkTo } from "../shared/link.js"
 import { followReading } from "../shared/reading.js"
@@ -80,6 +81,7 @@ let stopping = ""
 let entering = []
 
 const bridge = connectShell(sessionId, receive, signal)
+const frames = createFrames(signal)
 const { ask, quietly, answered, failed } = createRequests(bridge.post, sessionId)
 const api = createApi(
   () =>
@@ -263,7 +265,7 @@ const standing = mountStanding(conversation.below, {
 })
 const commands =
   agentOf(sessionId) === "demo"
-    ? mountCommands(need(document, "#conversation", HTMLElement), (text) => isBusy() || send(text), signal)
+    ? mountCommands(need(document, "#conversation", HTMLElement), (text) => send(text), signal)
     : null
 const announcer = createAnnouncer(need(document, "#announcer", HTMLElement))
 const figures = createFigures((now) => bridge.post({ type: "portlet:figures", figures: now }))
@@ -377,7 +379,7 @@ let isDue = false
 function showSoon() {
   if (isDue) return
   isDue = true
-  requestAnimationFrame(() => {
+  frames.beforePaint(() => {
     isDue = false
     show()
   })

@@ -5,6 +5,7 @@
 
 import { confirmed } from "../shared/dialog.js"
 import { need } from "../shared/dom.js"
+import { createFrames } from "../shared/frames.js"
 import { shortcutOf } from "../shared/keys.js"
 import { createSocket } from "../shared/socket.js"
 import { keys, load, loadRecord, save, sealed } from "../shared/storage.js"
@@ -100,6 +101,7 @@ export function startApp(document, door, admission) {
   let firstEntry = admission
   let isDue = false
   let isNowLoaded = false
+  const frames = createFrames()
 
   /** Changes the state; the views follow before the next paint.
    * @param {Partial<Shell>} change @param {(show: () => void) => void} soon */
@@ -213,7 +215,7 @@ export function startApp(document, door, admission) {
     const model = applyFrame(before, frame)
     // A session's state comes with its output, which must not wait for the sidebar. Lists come many at once.
     const canWait = (frame.type === "session:state" || frame.type === "session:list") && !document.hidden
-    if (model !== before) set({ model }, canWait ? requestAnimationFrame : queueMicrotask)
+    if (model !== before) set({ model }, canWait || frames.isHeld() ? frames.beforePaint : queueMicrotask)
     portlets.onFrame(frame)
     now.onFrame(frame)
     if (frame.type === "search:results") actions.foundAgain(frame)

@@ -141,7 +141,9 @@ pub struct Worktree {
 impl Worktree {
     /// Where the session works.
     pub fn directory(&self) -> PathBuf {
-        Path::new(&self.path).join(self.below.as_deref().unwrap_or_default())
+        let path = Path::new(&self.path);
+        // Joined with nothing, it would end in a slash.
+        self.below.as_ref().map_or_else(|| path.to_owned(), |below| path.join(below))
     }
 }
 
@@ -168,4 +170,19 @@ pub enum WorkspaceChoice {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         setup: Option<String>,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Worktree;
+
+    #[test]
+    fn a_session_works_in_its_worktree_or_below_it() {
+        let directory = |below: Option<&str>| {
+            let text = serde_json::json!({ "path": "/trees/shop/one", "branch": "liminal/one", "below": below });
+            serde_json::from_value::<Worktree>(text).unwrap().directory().display().to_string()
+        };
+        assert_eq!(directory(None), "/trees/shop/one");
+        assert_eq!(directory(Some("crates/web")), "/trees/shop/one/crates/web");
+    }
 }
