@@ -6,6 +6,7 @@ use std::time::Duration;
 /// The model's reaction to a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Act {
+    /// `FAKE:TEXT words`, or `FAKE:PLAN step`: the plan of that step, as codex's models write one.
     Say(String),
     /// `FAKE:THINK`: thinks, then answers.
     Think {
@@ -81,6 +82,9 @@ impl Act {
             "READ" => call("", Tool::Read(rest)),
             "EDIT" => call("", Tool::Edit(rest)),
             "ASK" => call("", Tool::Ask),
+            "PLAN" => {
+                Self::Say(format!("<proposed_plan>\n# Plan\n\n1. {rest}\n</proposed_plan>\n"))
+            }
             "TASK" => call("", Tool::Task(rest)),
             "TOOL" => {
                 let (name, arguments) = rest.split_once(' ').unwrap_or((&rest, "{}"));
