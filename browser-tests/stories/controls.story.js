@@ -27,13 +27,12 @@ const two = [
 ]
 const listed = (configOptions) => ({ raw_update: { sessionUpdate: "config_option_update", configOptions } })
 const select = (id, name, currentValue = "a") => ({ id, name, type: "select", currentValue, options: two })
+const name = "x".repeat(10_000)
+const endless = { ...select("long", name), options: [{ value: "a", name }] }
 const offering = script(
   on("hold", { say: "Working." }, "wait_for_cancel"),
   on("flood", listed(Array.from({ length: 1000 }, (_, n) => select(`o${n}`, `Option ${n}`)))),
-  on(
-    "odd",
-    listed([select("e", "Elsewhere", "nowhere"), select("long", "x".repeat(10_000)), { id: "s", type: "dial" }]),
-  ),
+  on("odd", listed([select("e", "Elsewhere", "nowhere"), endless, { id: "s", type: "dial" }])),
   on("none", listed([])),
 )
 test.use({ script: { ...offering, about: { ...offering.about, options } } })
