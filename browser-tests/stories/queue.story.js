@@ -104,6 +104,25 @@ test("a message can be sent at once, which stops the turn", async ({ chat }) => 
   await expect(chat.own).toHaveText([/hang/, /now/, /later/])
 })
 
+test("what no longer fits into the queue stays with its words", async ({ chat }) => {
+  await atWork(chat)
+  await chat.composer.evaluate((input) => {
+    for (let n = 0; n < 200; n += 1) {
+      input.value = `message ${n}`
+      input.dispatchEvent(new InputEvent("input", { bubbles: true }))
+      input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }))
+    }
+  })
+  const refused = chat.frame.locator(".message[data-refused]")
+  await expect(refused).toHaveCount(100)
+  await expect(chat.frame.locator(".queued:not([aria-busy])")).toHaveCount(100)
+  await expect(refused.last()).toContainText("message 199")
+  await expect(refused.last()).toContainText("Not sent")
+  await refused.last().getByRole("button", { name: "Edit" }).click()
+  await expect(chat.composer).toHaveValue("message 199")
+  await expect(refused).toHaveCount(99)
+})
+
 test.describe("an agent that takes messages while it works", () => {
   test.use({
     script: {
