@@ -331,11 +331,10 @@ function receive(message) {
     case "session:task-output":
       answered(message.requestId)
       return info.output(message)
+    // The message itself, or the queue with it, follows; until then it is shown as it is.
     case "session:accepted":
-      return
     case "session:queued":
-      sends = withoutSend(sends, message.requestId ?? "")
-      return showSoon()
+      return
   }
 }
 

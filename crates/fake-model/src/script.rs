@@ -9,10 +9,7 @@ pub enum Act {
     /// `FAKE:TEXT words`, or `FAKE:PLAN step`: the plan of that step, as codex's models write one.
     Say(String),
     /// `FAKE:THINK`: thinks, then answers.
-    Think {
-        thought: String,
-        answer: String,
-    },
+    Think { thought: String, answer: String },
     /// Calls tools, in order.
     Call {
         /// Sent before the calls; may be empty.
@@ -20,10 +17,7 @@ pub enum Act {
         tools: Vec<Tool>,
     },
     /// `FAKE:LONG n ms`: streams n words, with a pause after each.
-    Long {
-        words: usize,
-        pause: Duration,
-    },
+    Long { words: usize, pause: Duration },
     /// `FAKE:HEARD`: repeats the earlier prompts of this conversation, which shows what the agent remembers.
     Heard,
     /// `FAKE:STALL words`: sends these words, then nothing more, without ending.

@@ -13,9 +13,7 @@ mod real_claude;
 
 use chat::Chat;
 use claude::Pace;
-use liminal_agents::{
-    AgentPrompt, Attached, CliProvider, Fork, ForkPlace, History, ProviderError,
-};
+use liminal_agents::{AgentPrompt, Attached, CliProvider, Fork, ForkPlace, History, ProviderError};
 use liminal_contract::TurnId;
 use real_agent::picture;
 use real_claude::{Real, real};
@@ -134,7 +132,10 @@ async fn a_fork_in_another_directory_remembers_and_works_there() {
         real.place.home().join(".claude/projects").join(name)
     };
     let file = format!("{}.jsonl", forked.id.local());
-    assert!(folder(&elsewhere).join(&file).exists() && !folder(&real.place.project()).join(&file).exists());
+    assert!(
+        folder(&elsewhere).join(&file).exists()
+            && !folder(&real.place.project()).join(&file).exists()
+    );
 
     // Resumed without a fork, the session itself goes on.
     let own = talk.id.local().to_owned();

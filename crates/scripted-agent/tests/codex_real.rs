@@ -132,7 +132,11 @@ async fn a_plan_of_codex_is_refused_then_approved_and_carried_out() {
     assert_eq!(names, ["implement_plan", "revise_plan"]);
     let [SourcePart::Text { text }] = &ask.parts[..] else { panic!("{:?}", ask.parts) };
     assert_eq!(text.trim(), "# Plan\n\n1. Build the first version");
-    assert!(!chat.transcript().contains("Agent: # Plan"), "only on its card: {}", chat.transcript());
+    assert!(
+        !chat.transcript().contains("Agent: # Plan"),
+        "only on its card: {}",
+        chat.transcript()
+    );
     chat.answer(&item, "revise_plan").await.unwrap();
     assert_eq!(chat.end_of(&turn).await.how, "completed");
     assert_eq!(mode(&chat.facts).as_deref(), Some("plan"));

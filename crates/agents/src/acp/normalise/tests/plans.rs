@@ -49,7 +49,8 @@ fn a_plan_that_nobody_asks_about_is_a_message() {
     update(&mut normaliser, document("p", "Not this one."));
     update(&mut normaliser, json!({"sessionUpdate": "plan_removed", "planId": "p"}));
     update(&mut normaliser, document("r", "At the end."));
-    let end = told(normaliser.end_turn(TurnEnd::Stopped { reason: None, usage: None }, AT)).join("");
+    let end =
+        told(normaliser.end_turn(TurnEnd::Stopped { reason: None, usage: None }, AT)).join("");
     assert!(end.contains("At the end.") && !end.contains("Not this one."), "{end}");
 }
 
@@ -71,9 +72,13 @@ fn steps_and_files_are_plans_too_and_anything_else_is_skipped() {
     let file = json!({"type": "file", "planId": "p", "uri": "file:///work/plan.md"});
     update(&mut normaliser, json!({"sessionUpdate": "plan_update", "plan": file}));
     for odd in [json!(null), json!({"type": "film"}), json!({"type": "markdown"}), json!(7)] {
-        assert_eq!(update(&mut normaliser, json!({"sessionUpdate": "plan_update", "plan": odd})), [""; 0]);
+        assert_eq!(
+            update(&mut normaliser, json!({"sessionUpdate": "plan_update", "plan": odd})),
+            [""; 0]
+        );
     }
     assert_eq!(update(&mut normaliser, json!({"sessionUpdate": "plan_removed"})), [""; 0]);
-    let end = told(normaliser.end_turn(TurnEnd::Stopped { reason: None, usage: None }, AT)).join("");
+    let end =
+        told(normaliser.end_turn(TurnEnd::Stopped { reason: None, usage: None }, AT)).join("");
     assert!(end.contains("file:///work/plan.md"), "{end}");
 }
