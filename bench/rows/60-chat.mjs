@@ -287,6 +287,20 @@ async function typing(page, run) {
 
 /** Types at the end of a draft of 1 MB. */
 async function typingLong(page) {
+  // With this the draft is also kept, as it always is.
+  await page.evaluate(() =>
+    window.post({
+      type: "shell:state",
+      session: null,
+      project: null,
+      agent: null,
+      agentState: null,
+      connection: "open",
+      theme: "dark",
+      visible: true,
+      storageKey: "bench",
+    }),
+  )
   const composer = page.frames()[1].locator("textarea")
   await composer.evaluate((box) => {
     box.focus()

@@ -139,6 +139,40 @@ test("what can't be attached is refused in words, and the message stays", async 
   await expect(chat.composer).toHaveValue("my words")
 })
 
+test("a picture that is large, or not what its name says, is attached; hundreds of files are not", async ({ chat }) => {
+  await chat.composer.fill("my words")
+  // A JPEG by another name, a picture of 19 MB, and one whose header claims 100,000 by 100,000.
+  await chat.composer.evaluate(async (input) => {
+    const canvas = Object.assign(document.createElement("canvas"), { width: 6, height: 4 })
+    canvas.getContext("2d").fillRect(0, 0, 3, 4)
+    const drawn = (type) => new Promise((resolve) => canvas.toBlob(resolve, type))
+    const claim = new Uint8Array(await (await drawn("image/png")).arrayBuffer())
+    new DataView(claim.buffer).setUint32(16, 100_000)
+    new DataView(claim.buffer).setUint32(20, 100_000)
+    const data = new DataTransfer()
+    const add = (name, ...parts) => data.items.add(new File(parts, name, { type: "image/png" }))
+    add("photo.png", await drawn("image/jpeg"))
+    add("large.png", await drawn("image/png"), new Uint8Array(19_000_000))
+    add("endless.png", claim)
+    input.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }))
+  })
+  await expect(notice(chat)).toContainText("endless.png can't be read as a picture.")
+  await expect(chips(chat).locator("img")).toHaveCount(2)
+  await chat.composer.evaluate((input) => {
+    const data = new DataTransfer()
+    for (let n = 0; n < 500; n += 1) data.items.add(new File(["some text"], `${n}.txt`, { type: "text/plain" }))
+    input.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }))
+  })
+  await expect(notice(chat)).toContainText("A message takes 50 attachments at most.")
+  await expect(chips(chat)).toHaveCount(50)
+  await expect(chips(chat).locator(".spinner")).toHaveCount(0)
+  await expect(notice(chat)).toContainText("A message takes 50 attachments at most.")
+  await expect(chat.composer).toHaveValue("my words")
+  await chat.composer.press("Enter")
+  await expect(sent(chat)).toHaveCount(50)
+  await expect(chat.ends).toHaveCount(1)
+})
+
 test("mentioned files and lines are chips of the sent message", async ({ chat, liminal }) => {
   const work = join(liminal.home, "work")
   await mkdir(join(work, "src"), { recursive: true })

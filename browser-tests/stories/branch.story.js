@@ -40,6 +40,23 @@ test("an edited message continues in a new version, and the earlier one stays re
   await expect(bar(chat)).toContainText("Edited version of")
 })
 
+test("an edit under way outlives a reload, and the draft from before it goes on in the new version", async ({
+  chat,
+}) => {
+  await twoTurns(chat)
+  await chat.composer.fill("my draft")
+  await act(chat.own.nth(1), "Edit and continue from here")
+  await chat.composer.fill("second, half done")
+  await chat.page.reload()
+  await expect(chat.composer).toHaveValue("second, half done")
+  await expect(bar(chat)).toContainText("Editing an earlier message.")
+  await expect(chat.own).toHaveCount(2)
+  await chat.composer.press("Enter")
+  await expect(bar(chat)).toContainText("Edited version of")
+  await expect(chat.own.locator(".rendered")).toHaveText(["first", "second, half done"])
+  await expect(chat.composer).toHaveValue("my draft")
+})
+
 test("a branch from a message is a session of its own", async ({ chat }) => {
   await twoTurns(chat)
   await act(chat.said.nth(0), "Branch from here")

@@ -21,7 +21,20 @@ const options = [
   { id: "fast", name: "Fast", category: "other", value: false },
 ]
 
-const offering = script(on("hold", { say: "Working." }, "wait_for_cancel"))
+const two = [
+  { value: "a", name: "A" },
+  { value: "b", name: "B" },
+]
+const listed = (configOptions) => ({ raw_update: { sessionUpdate: "config_option_update", configOptions } })
+const select = (id, name, currentValue = "a") => ({ id, name, type: "select", currentValue, options: two })
+const name = "x".repeat(10_000)
+const endless = { ...select("long", name), options: [{ value: "a", name }] }
+const offering = script(
+  on("hold", { say: "Working." }, "wait_for_cancel"),
+  on("flood", listed(Array.from({ length: 1000 }, (_, n) => select(`o${n}`, `Option ${n}`)))),
+  on("odd", listed([select("e", "Elsewhere", "nowhere"), endless, { id: "s", type: "dial" }])),
+  on("none", listed([])),
+)
 test.use({ script: { ...offering, about: { ...offering.about, options } } })
 
 const control = (chat, name) => chat.frame.getByRole("button", { name, exact: true })
@@ -87,6 +100,25 @@ test("leaving Approve everything for a mode asks again", async ({ chat }) => {
   await expect(permission).toHaveText("Approve everything")
   await chat.permits("Careful")
   await expect(permission).toHaveText("Careful")
+})
+
+test("a thousand options, odd ones and none at all leave a bar that works", async ({ chat }) => {
+  await chat.askAndWait("flood")
+  await control(chat, "Options").click()
+  await expect(chat.frame.getByRole("menuitem").first()).toBeVisible()
+  await chat.frame.getByRole("textbox", { name: "Search Options" }).fill("option 17")
+  await chat.frame.getByRole("menuitem", { name: /^Option 17 / }).click()
+  await expect(chat.frame.getByRole("menuitemradio")).toHaveText([/A/, /B/])
+  await chat.page.keyboard.press("Escape")
+  await expect(chat.frame.getByRole("menu")).toHaveCount(0)
+  await chat.askAndWait("odd")
+  const bar = chat.frame.locator(".composer-bar")
+  const [inner, outer] = await bar.evaluate((box) => [box.scrollWidth, box.clientWidth])
+  expect(inner).toBeLessThanOrEqual(outer)
+  await expect(control(chat, "Elsewhere: nowhere")).toBeVisible()
+  await chat.askAndWait("none")
+  await expect(control(chat, "Elsewhere: nowhere")).toHaveCount(0)
+  await chat.askAndWait("hello")
 })
 
 test("in a narrow bar the options are behind one control", async ({ chat, page }) => {

@@ -10,6 +10,8 @@ async function atWork(chat, ...messages) {
   await expect(chat.said).toContainText("Working on it.")
   for (const message of messages) await chat.say(message)
   await expect(texts(chat)).toHaveText(messages)
+  // A row can be changed once the server has queued its message.
+  await expect(chat.frame.locator(".queued[aria-busy]")).toHaveCount(0)
 }
 
 test("what is sent while a turn runs waits, is held by a stop, and goes on with one click", async ({ chat }) => {
@@ -42,6 +44,28 @@ test("a waiting message can be edited, removed and reordered, by keys and by dra
   await expect(texts(chat)).toHaveText(["two and a half", "one", "three"])
   await rows(chat).nth(1).getByRole("button", { name: "Remove" }).click()
   await expect(texts(chat)).toHaveText(["two and a half", "three"])
+})
+
+test("a row keeps the focus while its message is on its way, and the composer gets it when the row is gone", async ({
+  line,
+  chat,
+}) => {
+  await atWork(chat, "first")
+  const passOn = line.holdAt("session:send")
+  await chat.say("second")
+  const sending = chat.frame.locator(".queued[aria-busy]")
+  await expect(sending).toHaveText(/second/)
+  await sending.focus()
+  await expect(sending).toBeFocused()
+  passOn()
+  await expect(sending).toHaveCount(0)
+  await expect(rows(chat).nth(1)).toBeFocused()
+  await chat.page.keyboard.press("Alt+ArrowUp")
+  await expect(texts(chat)).toHaveText(["second", "first"])
+  await expect(rows(chat).nth(0)).toBeFocused()
+  await chat.page.keyboard.press("Delete")
+  await expect(texts(chat)).toHaveText(["first"])
+  await expect(chat.composer).toBeFocused()
 })
 
 test("of two edits in two browsers the second is told, and keeps its words", async ({ chat, elsewhere }) => {
@@ -78,6 +102,25 @@ test("a message can be sent at once, which stops the turn", async ({ chat }) => 
   await rows(chat).nth(1).getByRole("button", { name: "Stop and send" }).click()
   await expect(chat.ends).toHaveCount(3)
   await expect(chat.own).toHaveText([/hang/, /now/, /later/])
+})
+
+test("what no longer fits into the queue stays with its words", async ({ chat }) => {
+  await atWork(chat)
+  await chat.composer.evaluate((input) => {
+    for (let n = 0; n < 200; n += 1) {
+      input.value = `message ${n}`
+      input.dispatchEvent(new InputEvent("input", { bubbles: true }))
+      input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }))
+    }
+  })
+  const refused = chat.frame.locator(".message[data-refused]")
+  await expect(refused).toHaveCount(100)
+  await expect(chat.frame.locator(".queued:not([aria-busy])")).toHaveCount(100)
+  await expect(refused.last()).toContainText("message 199")
+  await expect(refused.last()).toContainText("Not sent")
+  await refused.last().getByRole("button", { name: "Edit" }).click()
+  await expect(chat.composer).toHaveValue("message 199")
+  await expect(refused).toHaveCount(99)
 })
 
 test.describe("an agent that takes messages while it works", () => {

@@ -145,12 +145,21 @@ export const test = base.extend({
   },
 
   /** The page's connection, which the story can cut: `line.cutAt(type)` drops the connection instead of passing on the
-   * next request of that type; the page then reconnects automatically. */
+   * next request of that type; the page then reconnects automatically. `line.holdAt(type)` keeps such a request and
+   * all after it, until the function it returns is called. */
   line: async ({ page }, use) => {
     let cutting = ""
+    let holding = ""
+    /** Passes on what is held. @type {(() => void)[] | null} */
+    let held = null
     await page.routeWebSocket(/\/ws$/, (socket) => {
       const server = socket.connectToServer()
       socket.onMessage((message) => {
+        if (holding !== "" && JSON.parse(String(message)).type === holding) {
+          holding = ""
+          held = []
+        }
+        if (held) return held.push(() => server.send(message))
         if (cutting === "" || JSON.parse(String(message)).type !== cutting) return server.send(message)
         cutting = ""
         server.close()
@@ -160,6 +169,14 @@ export const test = base.extend({
     await use({
       cutAt: (type) => {
         cutting = type
+      },
+      holdAt: (type) => {
+        holding = type
+        return () => {
+          const all = held ?? []
+          held = null
+          all.forEach((pass) => pass())
+        }
       },
     })
   },

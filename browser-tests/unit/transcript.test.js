@@ -253,6 +253,8 @@ test("a send is under way until the transcript has it, or it is refused", () => 
   assert.equal(stillUnderWay(sends, other), sends)
   const queue = { messages: [{ message: "m", content: "x", queuedAt: at, requestId: "r" }] }
   assert.deepEqual(stillUnderWay(sends, play(history([], { facts: { ...nothingYet.facts, queue } }))), [])
+  const gone = { messages: [], removed: [{ message: "m", requestId: "r" }] }
+  assert.deepEqual(stillUnderWay(sends, play(history([], { facts: { ...nothingYet.facts, queue: gone } }))), [])
   const waiting = withSend([], { requestId: "w", content: "x" }, at, true)
   assert.deepEqual([isSending(waiting), waiting.map(isWaiting)], [false, [true]])
 })

@@ -40,3 +40,15 @@ test("a beginning beats the start of a word, and that beats scattered letters", 
   assert.deepEqual(fuzzy("rv", "review")?.match, [0, 2])
   assert.equal(fuzzy("z", "review"), null)
 })
+
+test("a long message is only searched near the caret", () => {
+  const long = "a line of words\n".repeat(60_000)
+  assert.deepEqual(triggerAt(`${long}@ab`, long.length + 3), {
+    kind: "file",
+    query: "ab",
+    start: long.length,
+    end: long.length + 3,
+  })
+  assert.equal(triggerAt(`/${"x".repeat(2000)}`, 2001), null)
+  assert.equal(triggerAt(`a@${"x".repeat(999)}`, 1001), null)
+})

@@ -270,12 +270,12 @@ export function mountComposer(root, deps) {
       grow()
       show()
     },
-    /** Puts a draft here. Returns the one that was here. @param {Draft} draft @returns {Draft} */
-    swap(draft) {
-      const before = { text: input.value, attachments: attach.list() }
+    /** @returns {Draft} */
+    draft: () => ({ text: input.value, attachments: attach.list() }),
+    /** Replaces the draft. @param {Draft} draft */
+    put(draft) {
       attach.put(draft.attachments)
       put(draft.text)
-      return before
     },
     /** Puts a message back, before the current one. @param {string} text @param {AttachmentRef[]} [attachments] */
     restore(text, attachments = []) {

@@ -4,18 +4,19 @@
  */
 
 import { confirmed } from "../shared/dialog.js"
-import { el } from "../shared/dom.js"
+import { el, setText } from "../shared/dom.js"
 import { attachmentOf } from "./attachments.js"
 
 /** @import { AttachmentRef, ClientMessage, ErrorBody, SessionListItem, UpsertObject } from "../contract.js" */
-/** @import { Draft } from "./drafts.js" */
+/** @import { Draft, Edit } from "./drafts.js" */
 
 /** @typedef {Extract<UpsertObject, { type: "message" }>} Message */
 
 /** @typedef {Omit<Extract<ClientMessage, { type: "session:branch" }>, "type" | "sessionId">} Branching */
 
 /** @typedef {object} GoingBackDeps
- * @property {(draft: Draft) => Draft} swap  Puts a draft into the composer. Returns the one that was there.
+ * @property {() => Draft} draft  What is in the composer.
+ * @property {(draft: Draft) => void} put  Replaces it.
  * @property {() => void} focus  Of the composer.
  * @property {(branching: Branching, onDone: () => void, onFailure: (error: ErrorBody) => void) => void} branch
  * @property {(sessionId: string) => void} open */
@@ -29,61 +30,81 @@ import { attachmentOf } from "./attachments.js"
 
 /** @param {HTMLElement} footer @param {GoingBackDeps} deps */
 export function mountGoingBack(footer, deps) {
-  const bar = el("section", { class: "going-back", "aria-label": "Versions of this session", hidden: true })
+  const text = el("span")
+  const bar = el("section", { class: "going-back", "aria-label": "Versions of this session", hidden: true }, text)
   footer.prepend(bar)
-  /** The message that is being edited, and the draft that was in the composer.
-   * @type {{ id: string, draft: Draft } | null} */
+  /** @type {Edit | null} */
   let editing = null
+  /** An edited message that the server has not answered. @type {{ itemId: string, words: Draft } | null} */
+  let sending = null
   /** @type {GoingBackState} */
   let state = { session: null, agent: "the agent", last: null, own: undefined, works: false }
+  /** The buttons that are shown: they stay while they are the same, so that a click under way is not lost. */
   let shown = ""
 
-  /** @param {string} text @param {() => void} run @param {"main"} [kind] */
-  function button(text, run, kind) {
-    const made = el("button", { class: "button", type: "button", text, ...(kind && { "data-kind": kind }) })
+  /** @param {string} label @param {() => void} run @param {"main"} [kind] */
+  function button(label, run, kind) {
+    const made = el("button", { class: "button", type: "button", text: label, ...(kind && { "data-kind": kind }) })
     made.addEventListener("click", run)
     return made
   }
 
   function show() {
     const { branchOf, newer } = state.session ?? {}
-    const key = JSON.stringify([editing?.id, branchOf, newer, state.agent, state.last === null, state.works])
+    const what =
+      newer !== undefined ? "earlier" : editing ? "editing" : sending ? "sending" : branchOf ? "branch" : "none"
+    footer.toggleAttribute("data-read-only", what === "earlier")
+    bar.hidden = what === "none"
+    setText(text, words[what]())
+    const key = JSON.stringify([what, newer, branchOf?.sessionId, branchOf?.as, state.last === null])
     if (key === shown) return
     shown = key
-    footer.toggleAttribute("data-read-only", newer !== undefined)
-    const [words, ...buttons] = editing
-      ? [
-          `Editing an earlier message.${state.works ? " Sending it stops the running turn." : ""} What came after it ` +
-            "stays readable as an earlier version. Files stay as they are now.",
-          button("Cancel", stop),
-        ]
-      : newer !== undefined
-        ? [
-            "This is an earlier version: a message in it was edited. It can only be read.",
-            button("Open the newer version", () => deps.open(newer), "main"),
-            ...(state.last === null ? [] : [button("Continue from here", branchFromEnd)]),
-          ]
-        : branchOf
-          ? [
-              `${branchOf.as === "edit" ? "Edited version of" : "Branched from"} “${branchOf.title}”.` +
-                (branchOf.memory === "transcript"
-                  ? ` ${state.agent} can't go back by itself, so it gets the transcript as text.`
-                  : ""),
-              button(branchOf.as === "edit" ? "Open the earlier version" : "Open it", () =>
-                deps.open(branchOf.sessionId),
-              ),
-            ]
-          : [""]
-    bar.hidden = words === ""
-    bar.replaceChildren(el("span", { text: String(words) }), ...buttons)
+    bar.replaceChildren(text, ...buttons[what]())
+  }
+
+  /** What the bar says. */
+  const words = {
+    earlier: () => "This is an earlier version: a message in it was edited. It can only be read.",
+    editing: () =>
+      `Editing an earlier message.${state.works ? " Sending it stops the running turn." : ""} What came after it ` +
+      "stays readable as an earlier version. Files stay as they are now.",
+    sending: () => "Sending the edited message…",
+    branch() {
+      const { as = "branch", title = "", memory = "native" } = state.session?.branchOf ?? {}
+      return (
+        `${as === "edit" ? "Edited version of" : "Branched from"} “${title}”.` +
+        (memory === "transcript" ? ` ${state.agent} can't go back by itself, so it gets the transcript as text.` : "")
+      )
+    },
+    none: () => "",
+  }
+
+  const buttons = {
+    earlier: () => [
+      button("Open the newer version", () => open(state.session?.newer), "main"),
+      ...(state.last === null ? [] : [button("Continue from here", branchFromEnd)]),
+    ],
+    editing: () => [button("Cancel", stop)],
+    sending: () => [],
+    branch: () => [
+      button(state.session?.branchOf?.as === "edit" ? "Open the earlier version" : "Open it", () =>
+        open(state.session?.branchOf?.sessionId),
+      ),
+    ],
+    none: () => [],
+  }
+
+  /** @param {string | undefined} sessionId */
+  function open(sessionId) {
+    if (sessionId !== undefined) deps.open(sessionId)
   }
 
   /** An earlier version is only read: its messages can be branched from. @param {Message} item */
   function edit(item) {
     if (state.session?.newer !== undefined) return void branch(item.itemId)
-    const draft = { text: item.content, attachments: (item.attachments ?? []).filter(({ mentioned }) => !mentioned) }
-    const before = deps.swap(draft)
-    editing = { id: item.itemId, draft: editing?.draft ?? before }
+    if (sending) return
+    editing = { itemId: item.itemId, before: editing?.before ?? deps.draft() }
+    deps.put({ text: item.content, attachments: (item.attachments ?? []).filter(({ mentioned }) => !mentioned) })
     show()
     deps.focus()
   }
@@ -91,8 +112,9 @@ export function mountGoingBack(footer, deps) {
   /** The composer gets back what was in it. */
   function stop() {
     if (!editing) return
-    deps.swap(editing.draft)
+    const { before } = editing
     editing = null
+    deps.put(before)
     show()
     deps.focus()
   }
@@ -138,18 +160,33 @@ export function mountGoingBack(footer, deps) {
       ...(state.last === null ? [] : [{ label: "Branch from the end", run: branchFromEnd }]),
     ],
     isEditing: () => editing !== null,
+    /** Continues an edit of an earlier page, whose words are in the composer. @param {Edit | null} edit */
+    resume(edit) {
+      editing = edit
+      show()
+    },
+    /** What to keep of a draft, and the edit that is under way. @param {Draft} draft @returns {[Draft, Edit | null]} */
+    toKeep: (draft) => (sending ? [sending.words, { itemId: sending.itemId, before: draft }] : [draft, editing]),
     /** Sends the edited message: in a new session, which replaces this one.
      * @param {string} content @param {AttachmentRef[]} attachments */
     submit(content, attachments) {
       if (!editing) return
-      const { id, draft } = editing
+      const { itemId, before } = editing
+      sending = { itemId, words: { text: content, attachments: attachments.map(attachmentOf) } }
       editing = null
+      deps.put(before)
       deps.branch(
-        { itemId: id, at: "before", as: "edit", content, attachments },
-        () => deps.swap(draft),
+        { itemId, at: "before", as: "edit", content, attachments },
         () => {
-          deps.swap({ text: content, attachments: attachments.map(attachmentOf) })
-          editing = { id, draft }
+          // The shell has moved the draft to the new version.
+          sending = null
+          show()
+        },
+        () => {
+          editing = { itemId, before: deps.draft() }
+          const { words } = sending ?? { words: before }
+          sending = null
+          deps.put(words)
           show()
         },
       )

@@ -48,6 +48,7 @@ export function mountInfo(root, deps) {
   root.append(button, panel)
   /** @type {InfoState | null} */
   let state = null
+  let shownLines = ""
   /** @type {Map<string, ReturnType<typeof taskRow>>} */
   const taskRows = new Map()
   /** @type {Map<string, ReturnType<typeof serverRow>>} */
@@ -124,13 +125,19 @@ export function mountInfo(root, deps) {
     const label = `Session info: ${state.agent}${running > 0 ? `, ${count.textContent} running` : ""}`
     setAttribute(button, "aria-label", label)
     if (!isOpen()) return
-    lines.replaceChildren(
-      ...infoLines(state).flatMap(([key, value]) => [el("dt", { text: key }), el("dd", { text: value })]),
-    )
+    showLines(infoLines(state))
     tasks.element.hidden = facts.tasks.length === 0
     servers.element.hidden = facts.agent.mcp.length === 0
     keyed(tasks.list, taskRows, sortedTasks(facts.tasks), ({ id }) => id, taskRow)
     keyed(servers.list, serverRows, facts.agent.mcp, (server) => server.name, serverRow)
+  }
+
+  /** A selected text stays selected while it is the same. @param {string[][]} told */
+  function showLines(told) {
+    const key = JSON.stringify(told)
+    if (key === shownLines) return
+    shownLines = key
+    lines.replaceChildren(...told.flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })]))
   }
 
   button.addEventListener("click", () => open(!isOpen()), { signal })

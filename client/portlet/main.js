@@ -22,7 +22,7 @@ import { mountComposer } from "./composer.js"
 import { mountControls } from "./controls.js"
 import { mountConversation } from "./conversation.js"
 import { mountCommands } from "./demo.js"
-import { draftOf, keepDraft } from "./drafts.js"
+import { draftOf, keepDraft, keepingOf } from "./drafts.js"
 import { createFigures } from "./figures.js"
 import { mountFindBar } from "./find-bar.js"
 import { mountGoingBack } from "./going-back.js"
@@ -140,10 +140,12 @@ const changes = mountChanges(need(document, "#changes", HTMLElement), need(docum
 })
 const asked = createAsked(send)
 const changesReading = createChangesReading({ ...changes, isSeen: () => shell?.visible !== false })
+const keep = keepingOf((draft) => {
+  if (shell) keepDraft(sealed(localStorage, shell.storageKey), sessionId, ...goingBack.toKeep(draft))
+}, window)
 const composer = mountComposer(need(document, "#composer", HTMLElement), {
   keepDraft(draft) {
-    // The draft from before an edit stays as it was.
-    if (shell && !goingBack.isEditing()) keepDraft(sealed(localStorage, shell.storageKey), sessionId, draft)
+    keep(draft)
     if (draft.text !== "" || draft.attachments.length > 0) bridge.post({ type: "portlet:kept" })
   },
   send: (content, attachments) => (goingBack.isEditing() ? goingBack.submit : send)(content, attachments),
@@ -299,7 +301,7 @@ function receive(message) {
       answered(message.requestId)
       return changes.receive(message)
     case "shell:state":
-      if (!shell) composer.continue(draftOf(sealed(localStorage, message.storageKey), sessionId))
+      if (!shell) continueDraft(message.storageKey)
       shell = message
       showTheme(document, message.theme)
       return showSoon()
@@ -331,12 +333,18 @@ function receive(message) {
     case "session:task-output":
       answered(message.requestId)
       return info.output(message)
+    // The message itself, or the queue with it, follows; until then it is shown as it is.
     case "session:accepted":
-      return
     case "session:queued":
-      sends = withoutSend(sends, message.requestId ?? "")
-      return showSoon()
+      return
   }
+}
+
+/** @param {string} storageKey */
+function continueDraft(storageKey) {
+  const draft = draftOf(sealed(localStorage, storageKey), sessionId)
+  composer.continue(draft)
+  goingBack.resume(draft.edit)
 }
 
 /** The user opened this session: a card that waits gets the focus, and its keys work at once. */

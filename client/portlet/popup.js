@@ -46,6 +46,8 @@ export function mountPopup(root, input, deps, signal) {
   let closedAt = -1
   /** @type {Row[]} */
   let rows = []
+  /** What the rows show. They stay while it is the same, so that a click under way is not lost. */
+  let shown = ""
   let chosen = 0
 
   function look() {
@@ -62,14 +64,18 @@ export function mountPopup(root, input, deps, signal) {
 
   /** @param {Trigger} now */
   function fill(now) {
+    // The last answer stays until the next one comes, so that the list doesn't flicker.
+    const entries = now.kind === "file" ? (files?.entries ?? []) : []
+    const found = now.kind === "file" ? [] : ranked(now.query, offered.commands, ({ name }) => name)
+    const key = JSON.stringify([entries, found])
+    if (key === shown) return
+    shown = key
     if (now.kind === "file") {
-      // The last answer stays until the next one comes, so that the list doesn't flicker.
-      rows = (files?.entries ?? []).map((entry) => fileRow(entry, now))
+      rows = entries.map(fileRow)
       setText(title, "Files and directories")
       setText(count, files?.more ? "keep typing for more" : "")
     } else {
-      const found = ranked(now.query, offered.commands, ({ name }) => name)
-      rows = found.map(({ each, match }) => commandRow(each, match, now))
+      rows = found.map(({ each, match }) => commandRow(each, match))
       setText(title, offered.agent)
       setText(count, `${rows.length} of ${offered.commands.length}`)
     }
@@ -100,12 +106,13 @@ export function mountPopup(root, input, deps, signal) {
   function close() {
     popup.hidden = true
     rows = []
+    shown = ""
     if (trigger === null) asked = files = null
     for (const name of ["role", "aria-expanded", "aria-controls", "aria-activedescendant"]) input.removeAttribute(name)
   }
 
-  /** @param {SlashCommand} command @param {number[]} match @param {Trigger} now @returns {Row} */
-  function commandRow(command, match, now) {
+  /** @param {SlashCommand} command @param {number[]} match @returns {Row} */
+  function commandRow(command, match) {
     const name = el("span", { class: "popup-name" }, "/", ...marked([...command.name], match))
     if (command.hint) name.append(el("span", { class: "popup-hint", text: command.hint }))
     const element = row(name, el("span", { class: "popup-what", text: command.description }))
@@ -114,14 +121,14 @@ export function mountPopup(root, input, deps, signal) {
       take(how) {
         // One that takes words waits for them.
         const isWhole = how === "take" && !command.hint
-        deps.replace(now.start, now.end, isWhole ? `/${command.name}` : `/${command.name} `)
+        put(isWhole ? `/${command.name}` : `/${command.name} `)
         if (isWhole) deps.send()
       },
     }
   }
 
-  /** @param {FileEntry} entry @param {Trigger} now @returns {Row} */
-  function fileRow(entry, now) {
+  /** @param {FileEntry} entry @returns {Row} */
+  function fileRow(entry) {
     const letters = [...entry.path]
     const split = letters.lastIndexOf("/") + 1
     const isIn = entry.match.filter((at) => at >= split).map((at) => at - split)
@@ -137,9 +144,14 @@ export function mountPopup(root, input, deps, signal) {
       element,
       take(how) {
         const isStep = isDirectory && how === "complete" && !/[\s"]/.test(entry.path)
-        deps.replace(now.start, now.end, isStep ? `@${entry.path}/` : `${mentionOf(entry.path)} `)
+        put(isStep ? `@${entry.path}/` : `${mentionOf(entry.path)} `)
       },
     }
+  }
+
+  /** In place of what was typed. @param {string} text */
+  function put(text) {
+    if (trigger) deps.replace(trigger.start, trigger.end, text)
   }
 
   input.addEventListener("blur", () => close(), { signal })

@@ -95,8 +95,9 @@ export function mountQueue(root, deps) {
       held.hidden = queue.held === undefined
       setText(why, `Paused. ${queue.held ?? ""}`)
       const rows = [
+        // A message that the server queues keeps its row, and with it the focus: the key is its send's.
         ...queue.messages.map((queued) => ({
-          key: queued.message,
+          key: queued.requestId ?? queued.message,
           queued,
           content: queued.content,
           attachments: queued.attachments ?? [],
@@ -108,8 +109,11 @@ export function mountQueue(root, deps) {
           attachments: attachments.map(attachmentOf),
         })),
       ].map((row, at) => ({ ...row, isFirst: at === 0, how: howToSend(how, row) }))
+      const hadFocus = list.contains(document.activeElement)
       list.hidden = rows.length === 0
       keyed(list, views, rows, ({ key }) => key, mount)
+      // The row was sent or removed.
+      if (hadFocus && !list.contains(document.activeElement)) deps.leave()
     },
   }
 }
@@ -129,7 +133,7 @@ function mountRow(row, deps) {
     icon("close"),
   )
   const acts = el("span", { class: "acts" }, now, edit, remove)
-  const element = el("li", { class: "queued" }, when, mountChips(row.attachments, deps), text, acts)
+  const element = el("li", { class: "queued", tabindex: 0 }, when, mountChips(row.attachments, deps), text, acts)
   let current = row
   /** @type {HTMLTextAreaElement | null} */
   let editor = null
@@ -137,7 +141,7 @@ function mountRow(row, deps) {
   const id = () => current.queued?.message ?? ""
 
   function startEditing() {
-    if (editor) return
+    if (editor || acts.hidden) return
     const was = current.content
     const box = el("textarea", { class: "queued-editor", rows: 1, "aria-label": "Edit the message" })
     editor = box
@@ -183,7 +187,6 @@ function mountRow(row, deps) {
     acts.hidden = isOurs
     setAttribute(element, "aria-busy", isOurs && "true")
     setAttribute(element, "draggable", !isOurs && !editor && "true")
-    setAttribute(element, "tabindex", isOurs ? null : 0)
     setAttribute(element, "aria-keyshortcuts", isOurs ? null : "Alt+ArrowUp Alt+ArrowDown")
     const { label, title } = SENDING[next.how]
     setAttribute(now, "title", title)
@@ -199,12 +202,15 @@ function mountRow(row, deps) {
   text.addEventListener("dblclick", startEditing)
   element.addEventListener("keydown", (event) => {
     if (event.target !== element) return
-    if (event.altKey && event.key === "ArrowUp") deps.move(id(), -1)
-    else if (event.altKey && event.key === "ArrowDown") deps.move(id(), 1)
-    else if (event.key === "Enter") startEditing()
-    else if (event.key === "Delete" || event.key === "Backspace") remove.click()
-    else return
+    const step = !event.altKey ? 0 : event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0
+    const isRemoval = event.key === "Delete" || event.key === "Backspace"
+    if (step === 0 && !isRemoval && event.key !== "Enter") return
+    // Even if the row can't be changed, these keys don't do what they do elsewhere.
     event.preventDefault()
+    if (acts.hidden) return
+    if (step !== 0) deps.move(id(), step)
+    else if (isRemoval) remove.click()
+    else startEditing()
   })
   element.addEventListener("dragstart", (event) => {
     event.dataTransfer?.setData("text/plain", current.content)

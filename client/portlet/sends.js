@@ -21,7 +21,7 @@ export const withRefusal = (sends, requestId, error) =>
 /** @param {Send[]} sends @param {string} requestId */
 export const withoutSend = (sends, requestId) => sends.filter((each) => each.requestId !== requestId)
 
-/** Without those that are in the transcript or in the queue now.
+/** Without those that are in the transcript or in the queue now, or were removed from it.
  * @param {Send[]} sends @param {Transcript} transcript @returns {Send[]} */
 export function stillUnderWay(sends, transcript) {
   if (sends.length === 0) return sends
@@ -30,6 +30,7 @@ export function stillUnderWay(sends, transcript) {
       .slice(-20)
       .flatMap(({ items }) => items.flatMap((item) => (item.type === "message" ? (item.requestId ?? []) : []))),
     ...transcript.facts.queue.messages.flatMap(({ requestId }) => requestId ?? []),
+    ...(transcript.facts.queue.removed ?? []).map(({ requestId }) => requestId),
   ])
   return sends.some(({ requestId }) => arrived.has(requestId))
     ? sends.filter(({ requestId }) => !arrived.has(requestId))

@@ -1,9 +1,9 @@
 /** The area below the last row: the agent is starting, has a problem (and what to do), or waits for a first message. */
 
-import { el } from "../shared/dom.js"
+import { el, keyed } from "../shared/dom.js"
 import { failureParts } from "../shared/failure.js"
 import { until } from "./words.js"
-import { missingCard, setupCard } from "./workspace-cards.js"
+import { growSetup, missingCard, setupCard } from "./workspace-cards.js"
 
 /** @import { Continuation, ErrorBody, Setup, SetupAct, Workspace } from "../contract.js" */
 /** @import { Trouble } from "./status.js" */
@@ -30,6 +30,8 @@ import { missingCard, setupCard } from "./workspace-cards.js"
  * @property {() => void} renew  Makes a vanished worktree again.
  * @property {(act: SetupAct) => void} setup */
 
+/** @typedef {{ key: string, make(): HTMLElement, refresh?(element: HTMLElement): void }} Card */
+
 /** After this the server no longer sends a planned message (milliseconds). */
 const TOO_LATE = 60 * 60 * 1000
 
@@ -38,8 +40,6 @@ export const isLate = (planned, now) => planned !== null && now > Date.parse(pla
 
 /** @param {HTMLElement} root @param {StandingDeps} deps */
 export function mountStanding(root, deps) {
-  let shown = ""
-
   /** @param {Trouble} trouble */
   function troubleCard({ title, text, details, action, label }) {
     const button = el("button", { class: "button", "data-kind": "main", type: "button", text: label })
@@ -90,46 +90,63 @@ export function mountStanding(root, deps) {
     )
   }
 
+  /** What is shown, from top to bottom. @param {Standing} state @returns {(Card | false)[]} */
+  function cardsOf({ launching, trouble, failure, planned, late, transcript, agent, project, asks, workspace, setup }) {
+    return [
+      transcript === "empty" && !trouble && !launching && card("invitation", [agent, project, asks], invitation),
+      transcript === "loading" && !trouble && card("loading", [], () => waiting("Loading the conversation")),
+      launching !== null && launching !== "" && card("launching", [launching], waiting),
+      setup !== null && {
+        // The output grows; the buttons below it stay.
+        key: JSON.stringify(["setup", { ...setup, output: "" }]),
+        make: () => setupCard(setup, deps.setup),
+        refresh: (element) => growSetup(element, setup),
+      },
+      workspace?.state === "missing" && card("missing", [workspace], (it) => missingCard(it, deps.renew)),
+      trouble !== null && card("trouble", [trouble], troubleCard),
+      failure !== null && card("failure", [failure], failureCard),
+      planned !== null && card("planned", [planned, late], plannedCard),
+    ]
+  }
+
+  /** @type {Map<string, { element: HTMLElement, update(card: Card): void }>} */
+  const views = new Map()
+
   return {
     /** @param {Standing} state */
     update(state) {
-      const key = JSON.stringify(state)
-      if (key === shown) return
-      shown = key
-      const { launching, trouble, failure, planned, late, transcript, agent, project, asks, workspace, setup } = state
-      root.replaceChildren(
-        ...[
-          transcript === "empty" && !trouble && !launching
-            ? el(
-                "div",
-                { class: "invitation" },
-                el("p", {
-                  class: "invitation-title",
-                  text: `What should ${agent} do${project === "" ? "" : ` in ${project}`}?`,
-                }),
-                el("p", {
-                  text: `It can read and change files and run commands there${asks}`,
-                }),
-              )
-            : null,
-          transcript === "loading" && !trouble
-            ? el(
-                "div",
-                { class: "launching", role: "status" },
-                el("span", { class: "spinner" }),
-                "Loading the conversation",
-              )
-            : null,
-          launching
-            ? el("div", { class: "launching", role: "status" }, el("span", { class: "spinner" }), launching)
-            : null,
-          setup ? setupCard(setup, deps.setup) : null,
-          workspace?.state === "missing" ? missingCard(workspace, deps.renew) : null,
-          trouble ? troubleCard(trouble) : null,
-          failure ? failureCard(failure) : null,
-          planned ? plannedCard(planned, late) : null,
-        ].filter((each) => each !== null),
+      const cards = cardsOf(state).filter((each) => each !== false)
+      keyed(
+        root,
+        views,
+        cards,
+        ({ key }) => key,
+        (first) => {
+          const element = first.make()
+          first.refresh?.(element)
+          return { element, update: (next) => next.refresh?.(element) }
+        },
       )
     },
   }
 }
+
+/** A card that is made again only if what it shows changes, so that a click under way is not lost.
+ * @template {unknown[]} Shown @param {string} name @param {Shown} shown @param {(...shown: Shown) => HTMLElement} make
+ * @returns {Card} */
+const card = (name, shown, make) => ({ key: JSON.stringify([name, ...shown]), make: () => make(...shown) })
+
+/** @param {string} words */
+const waiting = (words) => el("div", { class: "launching", role: "status" }, el("span", { class: "spinner" }), words)
+
+/** @param {string} agent @param {string} project @param {string} asks */
+const invitation = (agent, project, asks) =>
+  el(
+    "div",
+    { class: "invitation" },
+    el("p", {
+      class: "invitation-title",
+      text: `What should ${agent} do${project === "" ? "" : ` in ${project}`}?`,
+    }),
+    el("p", { text: `It can read and change files and run commands there${asks}` }),
+  )

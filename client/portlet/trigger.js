@@ -6,14 +6,19 @@
  * @property {number} start  Where the `/` or `@` is.
  * @property {number} end  The caret. */
 
+/** How far back a command or a mention may begin (characters): a long message is not searched at every key. */
+const LONGEST = 1000
+
 /** A command is only at the start of a message; an `@` inside a word, as in an address, mentions nothing.
  * @param {string} text @param {number} caret @returns {Trigger | null} */
 export function triggerAt(text, caret) {
-  const before = text.slice(0, caret)
-  const command = /^\/(\S*)$/.exec(before)
+  const from = Math.max(0, caret - LONGEST)
+  const before = text.slice(from, caret)
+  const command = from === 0 ? /^\/(\S*)$/.exec(before) : null
   if (command) return { kind: "command", query: command[1] ?? "", start: 0, end: caret }
   const file = /(?:^|[\s([{"'`])@(?:"([^"\n]*)|([^\s"]*))$/.exec(before)
-  if (!file) return null
+  // At the beginning of the part that is searched, nobody knows what stands before the sign.
+  if (!file || (from > 0 && file.index === 0 && before.startsWith("@"))) return null
   const query = file[1] ?? file[2] ?? ""
   const length = query.length + (file[1] === undefined ? 1 : 2)
   return { kind: "file", query, start: caret - length, end: caret }

@@ -1,6 +1,6 @@
 /** What is said about the place where a session works: its setup command, and a worktree that vanished. */
 
-import { el } from "../shared/dom.js"
+import { el, need, setText } from "../shared/dom.js"
 
 /** @import { Setup, SetupAct, Workspace } from "../contract.js" */
 
@@ -28,8 +28,6 @@ export function setupCard(setup, act) {
     return made
   }
   const code = setup.exitCode === undefined || setup.exitCode === 0 ? "" : ` (exit code ${setup.exitCode})`
-  const output = el("pre", { class: "setup-output", text: setup.output, tabindex: "0" })
-  requestAnimationFrame(() => (output.scrollTop = output.scrollHeight))
   return el(
     "section",
     { class: "setup", "data-state": setup.state, role: "status", "aria-label": "Setup command" },
@@ -40,7 +38,7 @@ export function setupCard(setup, act) {
       el("span", { text: `${words[setup.state]}${code}` }),
     ),
     el("code", { class: "setup-command", text: setup.command }),
-    setup.output !== "" && output,
+    el("pre", { class: "setup-output", tabindex: "0", hidden: true }),
     (setup.state === "running" || setup.state === "failed") &&
       el(
         "div",
@@ -49,6 +47,16 @@ export function setupCard(setup, act) {
         button("Start anyway", "skip"),
       ),
   )
+}
+
+/** Shows the output so far. @param {HTMLElement} card @param {Setup} setup */
+export function growSetup(card, { output }) {
+  const box = need(card, ".setup-output", HTMLElement)
+  if (box.textContent === output) return
+  const isAtEnd = box.hidden || box.scrollHeight - box.clientHeight - box.scrollTop < 4
+  box.hidden = output === ""
+  setText(box, output)
+  if (isAtEnd) requestAnimationFrame(() => (box.scrollTop = box.scrollHeight))
 }
 
 /** @param {Workspace} workspace @param {() => void} renew */

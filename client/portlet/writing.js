@@ -20,6 +20,9 @@ import { mountPopup } from "./popup.js"
 
 /** @typedef {WritingOwnDeps & ChipDeps} WritingDeps */
 
+/** A longer text is as high as it may be; to measure it at every key would take too long (characters). */
+const TALL = 10_000
+
 /** @param {HTMLElement} box gets the popup @param {HTMLTextAreaElement} input @param {WritingDeps} deps
  * @param {AbortSignal} signal */
 export function mountWriting(box, input, deps, signal) {
@@ -42,6 +45,7 @@ export function mountWriting(box, input, deps, signal) {
   }
 
   function grow() {
+    if (input.value.length > TALL) return void input.style.setProperty("block-size", "100vh")
     input.style.setProperty("block-size", "auto")
     input.style.setProperty("block-size", `${input.scrollHeight}px`)
   }

@@ -6,6 +6,8 @@
 import { isToPortlet } from "../shared/bridge.js"
 import { linkTo } from "../shared/link.js"
 import { isPrivateReply } from "../shared/socket.js"
+import { sealed } from "../shared/storage.js"
+import { moveDraft } from "../portlet/drafts.js"
 import { panesInView, sessionInFront } from "./compare-state.js"
 import { interruptedByRestart, sessionOf } from "./model.js"
 import { closeTab, keepTab, moveTab, openTab } from "./tabs-state.js"
@@ -121,6 +123,8 @@ export function createPortlets(deps) {
     const { requestId } = message
     try {
       const frame = await socket.request(message, { requestId })
+      if (frame.type === "session:created" && message.as === "edit")
+        moveDraft(sealed(localStorage, storageKey), sessionId, frame.sessionId)
       post(sessionId, { type: "ok", requestId })
       if (frame.type !== "session:created") return
       setTabs((tabs) => {

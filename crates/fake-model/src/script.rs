@@ -6,12 +6,10 @@ use std::time::Duration;
 /// The model's reaction to a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Act {
+    /// `FAKE:TEXT words`, or `FAKE:PLAN step`: the plan of that step, as codex's models write one.
     Say(String),
     /// `FAKE:THINK`: thinks, then answers.
-    Think {
-        thought: String,
-        answer: String,
-    },
+    Think { thought: String, answer: String },
     /// Calls tools, in order.
     Call {
         /// Sent before the calls; may be empty.
@@ -19,10 +17,7 @@ pub enum Act {
         tools: Vec<Tool>,
     },
     /// `FAKE:LONG n ms`: streams n words, with a pause after each.
-    Long {
-        words: usize,
-        pause: Duration,
-    },
+    Long { words: usize, pause: Duration },
     /// `FAKE:HEARD`: repeats the earlier prompts of this conversation, which shows what the agent remembers.
     Heard,
     /// `FAKE:STALL words`: sends these words, then nothing more, without ending.
@@ -81,6 +76,9 @@ impl Act {
             "READ" => call("", Tool::Read(rest)),
             "EDIT" => call("", Tool::Edit(rest)),
             "ASK" => call("", Tool::Ask),
+            "PLAN" => {
+                Self::Say(format!("<proposed_plan>\n# Plan\n\n1. {rest}\n</proposed_plan>\n"))
+            }
             "TASK" => call("", Tool::Task(rest)),
             "TOOL" => {
                 let (name, arguments) = rest.split_once(' ').unwrap_or((&rest, "{}"));

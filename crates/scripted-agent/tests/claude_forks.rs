@@ -13,7 +13,7 @@ mod real_claude;
 
 use chat::Chat;
 use claude::Pace;
-use liminal_agents::{AgentPrompt, Attached, CliProvider, Fork, ForkPlace, ProviderError};
+use liminal_agents::{AgentPrompt, Attached, CliProvider, Fork, ForkPlace, History, ProviderError};
 use liminal_contract::TurnId;
 use real_agent::picture;
 use real_claude::{Real, real};
@@ -106,6 +106,43 @@ async fn a_fork_at_an_unknown_record_is_refused_before_the_session_is_made() {
     let unknown = Fork { at: Some(uuid::Uuid::new_v4().to_string()), ..fork };
     let refused = real.create_in(real.place.project(), Some(unknown)).await.err().unwrap();
     assert!(matches!(refused, ProviderError::SessionRefused { .. }), "{refused:?}");
+    real.provider.shutdown().await;
+}
+
+/// What Claude Code does when it is resumed in another directory than the one a conversation began in.
+#[tokio::test]
+async fn a_fork_in_another_directory_remembers_and_works_there() {
+    let Some(real) = real(Pace::default(), |_| {}) else { return };
+    let (talk, _) = three_turns(&real).await;
+    let elsewhere = real.place.home().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+
+    let fork = real.provider.fork_at(&talk.id, talk.id.local(), ForkPlace::End).await.unwrap();
+    let mut forked = real.create_in(elsewhere.clone(), Some(fork)).await.unwrap();
+    let turn = forked.send("FAKE:BASH pwd > where.txt").await;
+    let (item, _) = forked.asked().await;
+    forked.answer(&item, "allow").await.unwrap();
+    assert_eq!(forked.end_of(&turn).await.how, "completed");
+    assert!(asked(&real).contains("Noted plum."), "{}", asked(&real));
+    let place = std::fs::read_to_string(elsewhere.join("where.txt")).unwrap();
+    assert_eq!(place.trim(), elsewhere.to_str().unwrap());
+    // It is kept with the sessions of the new directory.
+    let folder = |path: &std::path::Path| {
+        let name = path.to_str().unwrap().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        real.place.home().join(".claude/projects").join(name)
+    };
+    let file = format!("{}.jsonl", forked.id.local());
+    assert!(
+        folder(&elsewhere).join(&file).exists()
+            && !folder(&real.place.project()).join(&file).exists()
+    );
+
+    // Resumed without a fork, the session itself goes on.
+    let own = talk.id.local().to_owned();
+    real.provider.kill_session(&talk.id).await.unwrap();
+    let mut resumed = real.load_in(elsewhere, &own, History::Known).await.unwrap();
+    assert_eq!(resumed.asks("FAKE:TEXT Here too.").await.how, "completed");
+    assert!(asked(&real).contains("Noted plum."), "{}", asked(&real));
     real.provider.shutdown().await;
 }
 

@@ -15,11 +15,14 @@ mod real_claude;
 
 use chat::Chat;
 use claude::{Pace, Place};
-use liminal_agents::{AgentPrompt, Attached, CliProvider, History, ProviderError};
-use liminal_contract::{AgentStatus, ItemId, ItemStatus, TurnEventKind, TurnId, Usage};
+use liminal_agents::{AgentPrompt, Answer, Attached, CliProvider, History, ProviderError};
+use liminal_contract::{
+    AgentStatus, ItemId, ItemStatus, OptionValue, OutcomeBy, TurnEventKind, TurnId, Usage,
+};
 use liminal_stream::{HistoryMark, Interlude, SessionFact, Source, SourcePart};
 use real_agent::picture;
 use real_claude::{real, real_in};
+use serde_json::json;
 
 fn usage(chat: &Chat) -> Vec<Usage> {
     chat.turns
@@ -312,6 +315,51 @@ async fn usage_is_known_and_local_commands_compaction_and_clear_are_nobodys_word
     chat.knows("the new id", |fact| matches!(fact, SessionFact::AgentRef(_))).await;
     assert_eq!(chat.asks("FAKE:TEXT Good night.").await.how, "completed");
     assert_eq!(chat.texts(), ["Good morning.", "Good night."]);
+    real.provider.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_plan_is_refused_with_words_then_approved_with_a_mode_that_shows() {
+    let Some(real) = real(Pace::default(), |_| {}) else { return };
+    let mut chat = real.create().await.unwrap();
+    let mode = |facts: &[SessionFact]| {
+        facts.iter().rev().find_map(|fact| match fact {
+            SessionFact::Options(options) => options.first().map(|mode| mode.value.to_string()),
+            _ => None,
+        })
+    };
+    chat.until("its modes", |chat| mode(&chat.facts).is_some()).await;
+    let plan = OptionValue::Choice("plan".to_owned());
+    chat.provider.set_option(&chat.id, "mode", plan).await.unwrap();
+    chat.until("plan mode", |chat| mode(&chat.facts).as_deref() == Some("plan")).await;
+
+    // It says where the plan belongs, and reads it from there.
+    assert_eq!(chat.asks("FAKE:TEXT I will plan.").await.how, "completed");
+    let told = real.model.requests().last().unwrap().body.to_string();
+    let plans = real.place.home().join(".claude/plans/");
+    let rest = told.split(plans.to_str().unwrap()).nth(1).expect("the place of the plan");
+    let file = plans.join(rest.split_inclusive(".md").next().unwrap());
+    let write = json!({"file_path": file, "content": "# Plan\n\n1. Build it\n"});
+    assert_eq!(chat.asks(&format!("FAKE:TOOL Write {write}")).await.how, "completed");
+
+    let turn = chat.send("FAKE:TOOL ExitPlanMode {}").await;
+    let (item, ask) = chat.asked().await;
+    assert_eq!(ask.takes_words, Some(true));
+    assert!(matches!(&ask.parts[..], [SourcePart::Text { text }] if text.contains("1. Build it")));
+    let (option_id, message) = (Some("deny".to_owned()), Some("Smaller, please.".to_owned()));
+    let refused = Answer { option_id, message, ..Answer::default() };
+    chat.provider.answer(&chat.id, &item, refused, OutcomeBy::User).await.unwrap();
+    assert_eq!(chat.end_of(&turn).await.how, "completed");
+    let told = real.model.requests().last().unwrap().body.to_string();
+    assert!(told.contains("Smaller, please."), "{told}");
+    assert_eq!(mode(&chat.facts).as_deref(), Some("plan"));
+
+    let turn = chat.send("FAKE:TOOL ExitPlanMode {}").await;
+    let (item, ask) = chat.asked().await;
+    let edits = ask.options.iter().find(|option| option.name.contains("allow edits")).unwrap();
+    chat.answer(&item, &edits.option_id).await.unwrap();
+    assert_eq!(chat.end_of(&turn).await.how, "completed");
+    chat.until("its own change", |chat| mode(&chat.facts).as_deref() == Some("acceptEdits")).await;
     real.provider.shutdown().await;
 }
 

@@ -12,11 +12,11 @@ mod real_agent;
 #[path = "acp/support.rs"]
 mod support;
 
-use liminal_agents::{AgentPrompt, Attached, CliProvider, History};
-use liminal_contract::{Asks, Steers};
+use liminal_agents::{AgentPrompt, Attached, CliProvider, ForkPlace, History};
+use liminal_contract::{Asks, OptionValue, Steers, ToolKind};
 use liminal_fake_model::FakeModel;
 use liminal_scripted_agent::script;
-use liminal_stream::SessionFact;
+use liminal_stream::{SessionFact, SourcePart};
 use real_agent::{picture, program};
 use support::App;
 
@@ -104,6 +104,64 @@ async fn codex_asks_and_does_what_it_was_told() {
     assert_eq!(chat.turn_ends().await.how, "cancelled");
     assert!(!app.file("made-by-tool.txt").exists());
     assert!(chat.transcript().contains("failed refused"), "{}", chat.transcript());
+    app.stop().await;
+}
+
+#[tokio::test]
+async fn a_plan_of_codex_is_refused_then_approved_and_carried_out() {
+    let Some((app, _model)) = real() else { return };
+    let mut chat = app.create().await;
+    let mode = |facts: &[SessionFact]| {
+        facts.iter().rev().find_map(|fact| match fact {
+            SessionFact::Options(options) => options
+                .iter()
+                .find(|option| option.id == "collaboration_mode")
+                .map(|option| option.value.to_string()),
+            _ => None,
+        })
+    };
+    chat.until("its modes", |chat| mode(&chat.facts).is_some()).await;
+    let plan = OptionValue::Choice("plan".to_owned());
+    chat.provider.set_option(&chat.id, "collaboration_mode", plan).await.unwrap();
+    chat.until("plan mode", |chat| mode(&chat.facts).as_deref() == Some("plan")).await;
+
+    let turn = chat.send("FAKE:PLAN Build the first version").await;
+    let (item, ask) = chat.asked().await;
+    assert_eq!(ask.tool_kind, ToolKind::SwitchMode);
+    let names: Vec<_> = ask.options.iter().map(|option| option.option_id.as_str()).collect();
+    assert_eq!(names, ["implement_plan", "revise_plan"]);
+    let [SourcePart::Text { text }] = &ask.parts[..] else { panic!("{:?}", ask.parts) };
+    assert_eq!(text.trim(), "# Plan\n\n1. Build the first version");
+    assert!(
+        !chat.transcript().contains("Agent: # Plan"),
+        "only on its card: {}",
+        chat.transcript()
+    );
+    chat.answer(&item, "revise_plan").await.unwrap();
+    assert_eq!(chat.end_of(&turn).await.how, "completed");
+    assert_eq!(mode(&chat.facts).as_deref(), Some("plan"));
+
+    let turn = chat.send("FAKE:PLAN Build the second version").await;
+    let (item, _) = chat.asked().await;
+    chat.answer(&item, "implement_plan").await.unwrap();
+    assert_eq!(chat.end_of(&turn).await.how, "completed");
+    assert_eq!(mode(&chat.facts).as_deref(), Some("default"), "it leaves plan mode by itself");
+    assert!(chat.transcript().contains("Implement the approved plan"), "{}", chat.transcript());
+    app.stop().await;
+}
+
+#[tokio::test]
+async fn codex_forks_whole_sessions() {
+    let Some((app, model)) = real() else { return };
+    let mut chat = app.create().await;
+    assert_eq!(chat.asks("FAKE:TEXT Noted apple.").await.how, "completed");
+    let fork = app.provider.fork_at(&chat.id, chat.id.local(), ForkPlace::End).await;
+    let mut forked = app.create_with(fork).await.unwrap();
+    assert_ne!(forked.id, chat.id);
+    assert_eq!(chat.asks("FAKE:TEXT Noted pear.").await.how, "completed");
+    assert_eq!(forked.asks("FAKE:TEXT Noted plum.").await.how, "completed");
+    let asked = model.requests().last().unwrap().body["input"].to_string();
+    assert!(asked.contains("Noted apple.") && !asked.contains("Noted pear."), "{asked}");
     app.stop().await;
 }
 

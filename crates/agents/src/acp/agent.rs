@@ -9,7 +9,7 @@ use agent_client_protocol_schema::v1::{
     ClientSessionCapabilities, CompactionCapabilities, ElicitationCapabilities,
     ElicitationFormCapabilities, ElicitationUrlCapabilities, FileSystemCapabilities,
     Implementation, InitializeRequest, InitializeResponse, McpCapabilities, NoticeCapabilities,
-    SessionConfigOptionsCapabilities,
+    PlanCapabilities, SessionConfigOptionsCapabilities,
 };
 use liminal_contract::{AuthMethod, CliType, SessionId};
 
@@ -142,6 +142,7 @@ impl AcpAgent {
             .terminal(self.terminal)
             .session(session)
             .auth(auth)
+            .plan(PlanCapabilities::new())
             .elicitation(elicitation);
         let info = Implementation::new("liminal-builder", env!("CARGO_PKG_VERSION"))
             .title("Liminal Builder".to_owned());
@@ -204,10 +205,11 @@ impl AcpAgent {
         methods: &[AuthMethod],
         otherwise: impl FnOnce(String) -> ProviderError,
     ) -> ProviderError {
+        let words = self.mcp.secrets().scrub(&error.words());
         if error.code == RpcError::AUTH_REQUIRED {
-            self.auth_required(&error.words(), methods)
+            self.auth_required(&words, methods)
         } else {
-            otherwise(self.mcp.secrets().scrub(&error.words()))
+            otherwise(words)
         }
     }
 }

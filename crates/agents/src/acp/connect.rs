@@ -34,6 +34,7 @@ impl Connect for Starter {
             });
         };
         let Started { process, stdin, stdout } = shared.launch().spawn(&shared.guard).await?;
+        process.stderr().conceal(shared.agent.mcp.secrets().clone());
         attempt.runs(&process);
         let (link, outgoing) = Link::new(Arc::clone(&shared), attempt.generation());
         tokio::spawn(write_to(stdin, outgoing));

@@ -35,9 +35,11 @@ use self::call::{Call, UnstartedCall};
 pub(crate) use self::codex::is_idle;
 use self::options::Reported;
 pub(crate) use self::permission::call_of;
+use self::plan::PlanDocument;
 use self::text::{OpenText, Text};
 pub(crate) use self::written::WrittenFile;
 use crate::Output;
+use crate::secrets::Secrets;
 
 /// Translates the messages of one session.
 pub(crate) struct Normaliser {
@@ -45,6 +47,8 @@ pub(crate) struct Normaliser {
     provider_id: String,
     model: String,
     pub reported: Reported,
+    /// What errors about MCP servers must not contain.
+    pub secrets: Secrets,
     /// Makes the id of a turn that the agent started.
     mint: Box<dyn FnMut() -> TurnId + Send>,
     telling: Telling,
@@ -104,6 +108,8 @@ struct OpenTurn {
     id: TurnId,
     text: Option<OpenText>,
     plan: Option<Vec<PlanEntry>>,
+    /// A plan that is not shown yet.
+    document: Option<PlanDocument>,
     /// By the agent's own ids.
     compactions: HashMap<String, Compaction>,
     messages: usize,
@@ -127,6 +133,7 @@ impl Normaliser {
             provider_id: provider_id.into(),
             model: String::new(),
             reported: Reported::default(),
+            secrets: Secrets::default(),
             mint: Box::new(mint),
             telling: Telling::Now,
             turn: None,
@@ -222,6 +229,8 @@ impl Normaliser {
                     | "tool_call"
                     | "tool_call_update"
                     | "plan"
+                    | "plan_update"
+                    | "plan_removed"
                     | "notice"
                     | "compaction_update"
                     | "compaction_summary_chunk"
@@ -236,6 +245,11 @@ impl Normaliser {
         if !matches!(kind.as_deref(), Some("tool_call" | "tool_call_update")) {
             self.end_call(at, &mut out);
         }
+        if !matches!(kind.as_deref(), Some("plan_update" | "plan_removed"))
+            && Self::is_conversation(raw)
+        {
+            self.show_document(at, &mut out);
+        }
         let read = match kind.as_deref() {
             Some("user_message_chunk") => self.chunk(Text::User, raw, at, &mut out),
             Some("agent_message_chunk") => self.chunk(Text::Message, raw, at, &mut out),
@@ -243,6 +257,8 @@ impl Normaliser {
             Some("tool_call") => self.call(raw, Some(ToolCallStatus::Pending), at, &mut out),
             Some("tool_call_update") => self.call(raw, None, at, &mut out),
             Some("plan") => self.plan(raw, at, &mut out),
+            Some("plan_update") => self.plan_update(raw, at, &mut out),
+            Some("plan_removed") => self.plan_removed(raw),
             Some("notice") => self.notice(raw, at, &mut out),
             Some("compaction_update") => self.compaction_update(raw, at, &mut out),
             Some("compaction_summary_chunk") => self.compaction_summary(raw, at, &mut out),
@@ -353,6 +369,7 @@ impl Normaliser {
             id: id.clone(),
             text: None,
             plan: None,
+            document: None,
             compactions: HashMap::new(),
             messages: 0,
             asks: 0,
@@ -372,6 +389,7 @@ impl Normaliser {
             (end, _) => end,
         };
         self.end_call(at, out);
+        self.show_document(at, out);
         // Open items of a cancelled or failed turn stay as they are: neither complete nor an error.
         if matches!(end, TurnEnd::Stopped { .. }) {
             self.close_text(at, out);
@@ -387,7 +405,10 @@ impl Normaliser {
         let payload = match end {
             TurnEnd::Stopped { reason, usage } => done(ResponseStatus::Completed, reason, usage),
             TurnEnd::Cancelled { reason, usage } => done(ResponseStatus::Cancelled, reason, usage),
-            TurnEnd::Failed(error) => Payload::ResponseError { error },
+            TurnEnd::Failed(mut error) => {
+                error.message = self.secrets.scrub(&error.message);
+                Payload::ResponseError { error }
+            }
         };
         self.emit(&id, payload, at, out);
     }

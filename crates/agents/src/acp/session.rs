@@ -58,6 +58,7 @@ impl Session {
         let mint = || TurnId::new(uuid::Uuid::now_v7().to_string());
         let mut normaliser = Normaliser::new(id.clone(), id.cli_type().as_str(), mint);
         normaliser.reported.ask_mode = agent.ask_mode.clone();
+        normaliser.secrets = agent.mcp.secrets().clone();
         let voice = AcpVoice::new(agent_ref.clone(), normaliser);
         let (output, told) = mpsc::unbounded_channel();
         let talk = Conversation::new(&agent.name, keeper, voice, output);
@@ -278,7 +279,10 @@ impl SetOption for Session {
         })?;
         match answer.await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(NoAnswer::Refused(error))) => Err(NotSet::Refused(error.words())),
+            Ok(Err(NoAnswer::Refused(error))) => {
+                let scrub = |voice: &mut AcpVoice| voice.normaliser.secrets.scrub(&error.words());
+                Err(NotSet::Refused(self.talk.with(scrub)))
+            }
             Ok(Err(error)) => Err(NotSet::Refused(error.to_string())),
             Err(_closed) => Err(NotSet::Closed),
         }

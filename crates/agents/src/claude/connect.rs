@@ -65,6 +65,7 @@ impl Connect for Starter {
         let launch = start::launch(&shared.entry, &session.project, settings, &conversation);
         let Started { process, stdin, stdout } = launch.spawn(&shared.guard).await?;
         attempt.runs(&process);
+        session.runs(&process);
 
         let (generation, ready) = (attempt.generation(), AtomicBool::new(false));
         let link = Arc::new(Link { generation, process: process.clone(), ready });

@@ -8,6 +8,8 @@ use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
 use tokio::sync::watch;
 
+use crate::secrets::Secrets;
+
 /// In bytes.
 const KEPT: usize = 64 * 1024;
 
@@ -15,6 +17,7 @@ const KEPT: usize = 64 * 1024;
 #[derive(Debug, Clone)]
 pub struct StderrTail {
     kept: Arc<Mutex<VecDeque<u8>>>,
+    secrets: Arc<Mutex<Secrets>>,
     ended: watch::Receiver<bool>,
 }
 
@@ -22,7 +25,7 @@ impl StderrTail {
     pub(super) fn drain(pipe: Receiver) -> Self {
         let kept = Arc::new(Mutex::new(VecDeque::new()));
         let (end, ended) = watch::channel(false);
-        let tail = Self { kept, ended };
+        let tail = Self { kept, secrets: Arc::default(), ended };
         tokio::spawn(read_all(pipe, tail.clone(), end));
         tail
     }
@@ -30,18 +33,24 @@ impl StderrTail {
     /// For a process whose stderr goes elsewhere.
     pub(super) fn none() -> Self {
         let (_end, ended) = watch::channel(true);
-        Self { kept: Arc::default(), ended }
+        Self { kept: Arc::default(), secrets: Arc::default(), ended }
+    }
+
+    /// From here on the text is told without these words.
+    pub(crate) fn conceal(&self, secrets: Secrets) {
+        *self.secrets.lock().unwrap_or_else(PoisonError::into_inner) = secrets;
     }
 
     /// The current tail as text, without a character cut off at its start.
     pub fn text(&self) -> String {
+        let secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let full = kept.len() == KEPT;
         let mut bytes = &*kept.make_contiguous();
         while full && bytes.first().is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000) {
             bytes = &bytes[1..];
         }
-        String::from_utf8_lossy(bytes).into_owned()
+        secrets.scrub(&String::from_utf8_lossy(bytes))
     }
 
     pub(super) fn keep(&self, bytes: &[u8]) {

@@ -9,7 +9,8 @@ use liminal_agents::catalogue::Processes;
 use liminal_agents::lifecycle::Timing;
 use liminal_agents::process::{GuardCommand, Launch};
 use liminal_agents::{
-    CliProvider, History, LoadSession, NewSession, ProviderError, ProviderSession, StatusChange,
+    CliProvider, Fork, History, LoadSession, NewSession, ProviderError, ProviderSession,
+    StatusChange,
 };
 use liminal_contract::{CliType, SessionId};
 use liminal_scripted_agent::{Script, ScriptBuilder};
@@ -87,12 +88,17 @@ impl App {
     }
 
     pub async fn try_create(&self) -> Result<Chat, ProviderError> {
+        self.create_with(None).await
+    }
+
+    /// Remembers another session.
+    pub async fn create_with(&self, fork: Option<Fork>) -> Result<Chat, ProviderError> {
         let new = NewSession {
             project_dir: self.project(),
             session_id: None,
             chosen: Vec::new(),
             wanted: Vec::new(),
-            fork: None,
+            fork,
         };
         let made = timeout(TOO_LONG, self.provider.create_session(new)).await.unwrap()?;
         Ok(self.chat(made))

@@ -183,10 +183,19 @@ impl Stage {
     }
 
     pub async fn load(&self, agent_ref: &str, history: History) -> Result<Chat, ProviderError> {
+        self.load_in(self.place.project(), agent_ref, history).await
+    }
+
+    pub async fn load_in(
+        &self,
+        project_dir: PathBuf,
+        agent_ref: &str,
+        history: History,
+    ) -> Result<Chat, ProviderError> {
         let load = LoadSession {
             session_id: SessionId::parse(&format!("claude-code:{agent_ref}")).unwrap(),
             agent_ref: agent_ref.to_owned(),
-            project_dir: self.place.project(),
+            project_dir,
             history,
             options: Vec::new(),
             fork: None,

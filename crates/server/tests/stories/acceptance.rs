@@ -39,6 +39,7 @@ const CASES: &str = "
 changes/ 1 2 3 4 5 6 7 8 9
 R2/acts- 1 1a 2 3 4 7 8
 controls/ 1 2 3 4 5 6 7 8 9 10 11
+composer/ 1 2 3 4 5 6 7 8
 now/ 1 2 3 4 5 6 7 8
 ";
 

@@ -150,8 +150,7 @@ async fn the_servers_of_agents_json_are_named_without_their_configuration() {
         "web": {"url": "https://x", "headers": {"Authorization": SECRET}},
     });
     let agent = script().on_any_prompt().say("Done.");
-    let launch = Launch::new().agent(agent).with_servers("scripted", &servers);
-    let app = launch.start().await;
+    let app = Launch::new().agent(agent).with_servers("scripted", &servers).start().await;
     let mut browser = app.browser().await;
     let project = browser.adds_project(&app.directory("project")).await;
     let session = browser.creates_session(&project, "scripted").await;
@@ -161,4 +160,40 @@ async fn the_servers_of_agents_json_are_named_without_their_configuration() {
     };
     let facts = browser.knows(&session, both).await.facts;
     assert!(!format!("{facts:?}").contains(SECRET), "{facts:?}");
+}
+
+/// An agent that repeats a secret of its configuration: in what it reports, on stderr, and in an error.
+#[tokio::test]
+async fn an_agent_that_repeats_the_secrets_of_its_servers_is_not_quoted() {
+    let servers = json!({"files": {"command": "files-mcp", "env": {"TOKEN": SECRET}}});
+    let error = format!("401 with {SECRET}");
+    let reported = json!([{"name": "files", "state": "failed", "error": error}]);
+    let update = json!({"sessionUpdate": "session_info_update",
+        "_meta": {"liminal": {"mcpServers": reported}}});
+    let agent = script()
+        .on_prompt("report")
+        .step(Step::RawUpdate(update))
+        .say("Reported.")
+        .on_prompt("refuse")
+        .fail(-32603, &format!("no: {SECRET}"))
+        .on_prompt("crash")
+        .crash(3, &format!("started with {SECRET}, then failed"))
+        .on_any_prompt()
+        .say("Done.");
+    let app = Launch::new().agent(agent).with_servers("scripted", &servers).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    let session = browser.creates_session(&project, "scripted").await;
+    browser.opens(&session).await;
+    for words in ["report", "refuse", "crash", "on"] {
+        let turn = browser.says_to(&session, words).await;
+        browser.sees_end(&turn).await;
+    }
+    let failed = |facts: &SessionFacts| server_is(facts, "files", McpState::Failed);
+    let history = browser.knows(&session, failed).await;
+    let told = serde_json::to_string(&(&history.facts, &history.entries, &history.turns)).unwrap();
+    assert!(!told.contains(SECRET), "{told}");
+    for rest in ["401 with …", "then failed"] {
+        assert!(told.contains(rest), "{rest} in {told}");
+    }
 }

@@ -4,12 +4,18 @@ use liminal_contract::{
     Asks, CliType, ClientMessage, ErrorCode, OptionValue, Policy, Project, ServerMessage,
     SessionFacts, SessionId,
 };
-use liminal_scripted_agent::{AgentOption, ScriptBuilder, Steps, script};
+use liminal_scripted_agent::{AgentOption, ScriptBuilder, Step, Steps, script};
+use serde_json::{Value, json};
 
 use crate::support::{App, Browser, Launch};
 
-/// An agent with a mode, a model, an effort and a flag.
 fn agent() -> ScriptBuilder {
+    let agent = offering().on_prompt("wait").say("Working.").wait_for_cancel();
+    agent.on_any_prompt().say("Done.")
+}
+
+/// An agent with a mode, a model, an effort and a flag.
+fn offering() -> ScriptBuilder {
     let mut model = AgentOption::new(
         "model",
         "Model",
@@ -23,13 +29,7 @@ fn agent() -> ScriptBuilder {
         AgentOption::new("effort", "Effort", "thought_level", &[("low", "Low"), ("high", "High")]),
         AgentOption::new("fast", "Fast", "other", &[]),
     ];
-    script()
-        .about(move |about| about.options = options)
-        .on_prompt("wait")
-        .say("Working.")
-        .wait_for_cancel()
-        .on_any_prompt()
-        .say("Done.")
+    script().about(move |about| about.options = options)
 }
 
 /// The value of an option, and whether the agent has yet to be told.
@@ -230,6 +230,73 @@ async fn a_choice_that_skips_questions_is_confirmed_once_per_project() {
     let again = browser.sets_option(&first, "mode", "yolo", false).await;
     assert_eq!(again, ServerMessage::Ok {});
     browser.sets_policy(&first, Policy::Auto).await;
+}
+
+#[tokio::test]
+async fn options_without_number_length_or_sense_break_no_session() {
+    let update = |options: Value| {
+        Step::RawUpdate(json!({"sessionUpdate": "config_option_update", "configOptions": options}))
+    };
+    let choices = json!([{"value": "a", "name": "A"}, {"value": "b", "name": "B"}]);
+    let option = |id: &str, name: &str| json!({"id": id, "name": name, "type": "select", "currentValue": "a", "options": choices});
+    let mut many: Vec<_> = (0..1000).map(|n| option(&format!("o{n}"), &format!("O {n}"))).collect();
+    let models = json!([{"value": "big", "name": "Big"}, {"value": "small", "name": "Small"}]);
+    many.push(json!({"id": "model", "name": "Model", "category": "model", "type": "select",
+        "currentValue": "big", "options": models}));
+    let mut elsewhere = option("elsewhere", "Elsewhere");
+    elsewhere["currentValue"] = json!("nowhere");
+    let mut categorised = option("categorised", "Categorised");
+    categorised["category"] = json!({"deep": ["unknown"]});
+    let odd = json!([
+        option("long", &"x".repeat(10_000)), elsewhere, categorised,
+        {"id": "slider", "name": "Slider", "type": "slider", "currentValue": 7, "max": 9},
+        {"id": 4}, null, "text", {"id": "bare"}, option(&"y".repeat(10_000), "Endless"),
+    ]);
+    let agent = offering()
+        .on_prompt("many")
+        .step(update(json!(many)))
+        .say("There are many.")
+        .on_prompt("odd")
+        .step(update(odd))
+        .say("They are odd.")
+        .on_prompt("gone")
+        .step(update(json!([])))
+        .say("They are gone.")
+        .on_prompt("nonsense")
+        .step(update(json!({"no": "list"})))
+        .say("It is nonsense.")
+        .on_any_prompt()
+        .say("Done.");
+    let app = Launch::new().agent(agent).start().await;
+    let (mut browser, session) = session(&app, "scripted").await;
+    let shown = async |browser: &mut Browser, prompt: &str, said: &str| {
+        let turn = browser.says_to(&session, prompt).await;
+        browser.sees_end(&turn).await;
+        let history = browser.opens(&session).await;
+        assert_eq!(history.texts().last().map(String::as_str), Some(said));
+        let bytes = serde_json::to_vec(&history.facts).unwrap().len();
+        assert!(bytes < 64 * 1024, "{prompt}: {bytes} bytes of facts");
+        history.facts
+    };
+    let facts = shown(&mut browser, "many", "There are many.").await;
+    assert!(facts.options.len() > 20 && facts.options.len() < 1000, "{}", facts.options.len());
+    let reply = browser.sets_option(&session, "model", "small", false).await;
+    assert_eq!(reply, ServerMessage::Ok {}, "the model is kept, although it comes last");
+
+    let facts = shown(&mut browser, "odd", "They are odd.").await;
+    let named = |id: &str| facts.options.iter().find(|option| option.id == id);
+    assert!(named("long").is_some_and(|option| option.name.chars().count() <= 200));
+    assert_eq!(named("elsewhere").map(|option| option.value.to_string()), Some("nowhere".into()));
+    assert!(named("categorised").is_some() && named("slider").is_none() && named("bare").is_none());
+    assert!(facts.options.iter().all(|option| option.id.len() <= 200), "{:?}", facts.options);
+
+    let same = shown(&mut browser, "nonsense", "It is nonsense.").await;
+    assert_eq!(same.options, facts.options, "ignored");
+    let facts = shown(&mut browser, "gone", "They are gone.").await;
+    assert_eq!(facts.options, []);
+    let reply = browser.sets_option(&session, "o3", "b", false).await;
+    assert_eq!(code(&reply), Some(ErrorCode::OptionRefused), "{reply:?}");
+    shown(&mut browser, "hello", "Done.").await;
 }
 
 #[tokio::test]

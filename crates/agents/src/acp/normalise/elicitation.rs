@@ -42,6 +42,7 @@ impl Normaliser {
         };
         let mut out = Vec::new();
         self.end_call(at, &mut out);
+        self.show_document(at, &mut out);
         let turn = self.turn_for(None, at, &mut out);
         self.close_text(at, &mut out);
         let option = |id: &str, name: &str, kind| {

@@ -4,14 +4,16 @@ use agent_client_protocol_schema::v1::{
     AvailableCommandInput, AvailableCommandsUpdate, CurrentModeUpdate, Notice as WireNotice,
     NoticeSeverity, UsageUpdate,
 };
-use liminal_contract::{Severity, SlashCommand, Timestamp, Usage};
+use liminal_contract::{McpServer, Severity, SlashCommand, Timestamp, Usage};
 use liminal_stream::{Notice, SessionFact};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{Normaliser, Telling};
 use crate::Output;
+use crate::secrets::Secrets;
 
 impl Normaliser {
     pub(super) fn facts(
@@ -39,10 +41,13 @@ impl Normaliser {
                 out.extend(self.current_mode(&update.current_mode_id.0));
             }
             "config_option_update" => {
-                let update: Value = serde_json::from_str(raw.get())?;
-                out.extend(
-                    self.config_options(update.get("configOptions").unwrap_or(&Value::Null)),
-                );
+                #[derive(Deserialize)]
+                #[serde(rename_all = "camelCase")]
+                struct Update {
+                    config_options: Vec<Value>,
+                }
+                let Update { config_options } = serde_json::from_str(raw.get())?;
+                out.extend(self.config_options(&Value::Array(config_options)));
             }
             "session_info_update" => {
                 let update: Value = serde_json::from_str(raw.get())?;
@@ -51,7 +56,7 @@ impl Normaliser {
                 }
                 if let Some(meta) = update.get("_meta") {
                     self.codex_status(meta, at, out);
-                    out.extend(beside(meta, at).map(Output::Fact));
+                    out.extend(beside(meta, &self.secrets, at).map(Output::Fact));
                 }
             }
             "usage_update" => {
@@ -97,8 +102,12 @@ impl Normaliser {
 }
 
 /// What an agent reports in `_meta.liminal` (docs/agents.md): what it runs beside the conversation, and its MCP
-/// servers. ACP itself has neither. An entry of another shape is left out.
-fn beside(meta: &Value, at: Timestamp) -> impl Iterator<Item = SessionFact> + use<> {
+/// servers. ACP itself has neither. An entry of another shape is left out, and so is a secret in an error.
+fn beside(
+    meta: &Value,
+    secrets: &Secrets,
+    at: Timestamp,
+) -> impl Iterator<Item = SessionFact> + use<> {
     fn each<T: DeserializeOwned>(list: &Value) -> Option<Vec<T>> {
         let read = |entry: &Value| serde_json::from_value(entry.clone()).ok();
         Some(list.as_array()?.iter().filter_map(read).collect())
@@ -110,6 +119,9 @@ fn beside(meta: &Value, at: Timestamp) -> impl Iterator<Item = SessionFact> + us
         }
     }
     let tasks = each(&told["tasks"]).map(SessionFact::Tasks);
-    let servers = each(&told["mcpServers"]);
+    let mut servers: Option<Vec<McpServer>> = each(&told["mcpServers"]);
+    for error in servers.iter_mut().flatten().filter_map(|server| server.error.as_mut()) {
+        *error = secrets.scrub(error);
+    }
     tasks.into_iter().chain(servers.map(|servers| SessionFact::Mcp { servers, controls: true }))
 }

@@ -25,6 +25,8 @@ impl Normaliser {
             options: Vec<Offered>,
         }
         let request: Request<'_> = serde_json::from_str(raw.get())?;
+        self.forget_document_of(request.tool_call);
+        self.show_document(at, out);
         let (call_id, asked) = self.asked_call(request.tool_call, at, out)?;
         let turn = self.turn_for(None, at, out);
         self.close_text(at, out);

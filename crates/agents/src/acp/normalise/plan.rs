@@ -1,4 +1,5 @@
-//! Plans: one item per turn, updated in place. A plan that the agent repeats is not shown again.
+//! Plans: as steps, one item per turn, updated in place. A plan that the agent repeats is not shown again. As a document
+//! (`plan_update`), it is a message, unless the permission that follows shows it.
 
 use agent_client_protocol_schema::v1::ToolCallStatus;
 use liminal_contract::{ItemId, PlanEntry, PlanStatus, Timestamp};
@@ -8,8 +9,16 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::call_update::CallUpdate;
-use super::{Normaliser, Telling};
+use super::text::Text;
+use super::{Normaliser, OpenTurn, Telling};
 use crate::Output;
+
+/// A plan as Markdown. It waits for what comes next: mostly the permission to carry it out, whose card has it too.
+#[derive(Debug)]
+pub(super) struct PlanDocument {
+    id: String,
+    text: String,
+}
 
 impl Normaliser {
     pub(super) fn plan(
@@ -25,6 +34,87 @@ impl Normaliser {
         }
         self.put_plan(entries, at, out);
         Ok(())
+    }
+
+    pub(super) fn plan_update(
+        &mut self,
+        raw: &RawValue,
+        at: Timestamp,
+        out: &mut Vec<Output>,
+    ) -> Result<(), serde_json::Error> {
+        let UpdatedPlan { plan } = serde_json::from_str(raw.get())?;
+        let document = match plan {
+            UpdatedContent::Items { entries } => {
+                let entries = entries.into_iter().map(PlanEntry::from).collect();
+                if self.telling == Telling::KnownHistory {
+                    self.last_plan = entries;
+                } else {
+                    self.put_plan(entries, at, out);
+                }
+                return Ok(());
+            }
+            UpdatedContent::Markdown { plan_id, content } => {
+                PlanDocument { id: plan_id, text: content }
+            }
+            UpdatedContent::File { plan_id, uri } => {
+                PlanDocument { id: plan_id, text: format!("The plan is in <{uri}>.") }
+            }
+        };
+        if self.telling == Telling::KnownHistory {
+            return Ok(());
+        }
+        let _turn = self.turn_for(None, at, out);
+        let is_other =
+            |open: &OpenTurn| open.document.as_ref().is_some_and(|it| it.id != document.id);
+        if self.turn.as_ref().is_some_and(is_other) {
+            self.show_document(at, out);
+        }
+        if let Some(open) = &mut self.turn {
+            open.document = Some(document);
+        }
+        Ok(())
+    }
+
+    /// A plan that was shown stays in the conversation.
+    pub(super) fn plan_removed(&mut self, raw: &RawValue) -> Result<(), serde_json::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Removed {
+            plan_id: String,
+        }
+        let Removed { plan_id } = serde_json::from_str(raw.get())?;
+        if let Some(open) = &mut self.turn {
+            open.document.take_if(|document| document.id == plan_id);
+        }
+        Ok(())
+    }
+
+    /// Shows the plan that waits, if there is one.
+    pub(super) fn show_document(&mut self, at: Timestamp, out: &mut Vec<Output>) {
+        let document = self.turn.as_mut().and_then(|open| open.document.take());
+        if let Some(PlanDocument { text, .. }) = document.filter(|it| !it.text.trim().is_empty()) {
+            self.begin_text(Text::Message, text, None, at, out);
+            self.close_text(at, out);
+        }
+    }
+
+    /// The permission for this call shows its plan.
+    pub(super) fn forget_document_of(&mut self, call: &RawValue) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Call {
+            raw_input: Input,
+        }
+        #[derive(Deserialize)]
+        struct Input {
+            plan: String,
+        }
+        let Ok(Call { raw_input: Input { plan } }) = serde_json::from_str(call.get()) else {
+            return;
+        };
+        if let Some(open) = &mut self.turn {
+            open.document.take_if(|document| document.text.trim() == plan.trim());
+        }
     }
 
     /// Whether this call only updates the plan; then it is shown as the plan. Such a tool may be named before its steps
@@ -86,6 +176,19 @@ impl Normaliser {
         let final_item = FinalItem::Plan { entries };
         self.emit(&turn, Payload::ItemDone { item_id: ItemId::plan(&turn), final_item }, at, out);
     }
+}
+
+#[derive(Deserialize)]
+struct UpdatedPlan {
+    plan: UpdatedContent,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+enum UpdatedContent {
+    Items { entries: Vec<Entry> },
+    Markdown { plan_id: String, content: String },
+    File { plan_id: String, uri: String },
 }
 
 /// One entry of a plan. An unknown status or priority does not invalidate it.

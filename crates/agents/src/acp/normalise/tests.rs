@@ -2,6 +2,7 @@
 
 mod cards;
 mod hostile;
+mod plans;
 mod recordings;
 mod repeated;
 mod untidy;
@@ -11,7 +12,7 @@ use liminal_stream::{Payload, SessionFact};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use super::Normaliser;
+use super::{Normaliser, TurnEnd};
 use crate::Output;
 
 const AT: Timestamp = Timestamp::from_millis(1_800_000_000_000);

@@ -77,6 +77,7 @@ impl Normaliser {
     ) -> Option<Vec<Output>> {
         let turn = self.turn.as_ref()?.id.clone();
         let mut out = Vec::new();
+        self.show_document(at, &mut out);
         self.close_text(at, &mut out);
         let (item_id, origin) = (ItemId::steered(&turn, message), MessageOrigin::User);
         let item = NewItem::Message { initial_content: None, origin };
@@ -118,7 +119,7 @@ impl Normaliser {
         self.emit(&turn, Payload::ItemDelta { item_id, delta_content: text }, at, out);
     }
 
-    fn begin_text(
+    pub(super) fn begin_text(
         &mut self,
         kind: Text,
         text: String,

@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use super::Session;
 use crate::claude::mcp;
 use crate::claude::wire::ControlResponse;
+use crate::process::{Process, StderrTail};
 use crate::secrets::Secrets;
 use crate::{Output, ProviderError, TaskOutput};
 
@@ -28,12 +29,35 @@ const MOST_OUTPUT: usize = 64 * 1024;
 #[derive(Default)]
 pub(super) struct Beside {
     secrets: Mutex<Secrets>,
+    /// Of the process that started last.
+    stderr: Mutex<Option<StderrTail>>,
     is_watching: AtomicBool,
     /// Held from the question to the report, so that no earlier state is reported last.
     reporting: tokio::sync::Mutex<()>,
 }
 
+impl Beside {
+    fn secrets(&self) -> Secrets {
+        self.secrets.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What neither errors nor the process's last words may contain.
+    fn learn(&self, secrets: Secrets) {
+        if let Some(stderr) = &*self.stderr.lock().unwrap_or_else(PoisonError::into_inner) {
+            stderr.conceal(secrets.clone());
+        }
+        *self.secrets.lock().unwrap_or_else(PoisonError::into_inner) = secrets;
+    }
+}
+
 impl Session {
+    /// A process starts. What is known of its MCP servers stays out of its last words.
+    pub fn runs(&self, process: &Process) {
+        process.stderr().conceal(self.beside.secrets());
+        let stderr = Some(process.stderr().clone());
+        *self.beside.stderr.lock().unwrap_or_else(PoisonError::into_inner) = stderr;
+    }
+
     /// Reports the MCP servers, and again while one of them is connecting.
     pub async fn watch_mcp(self: Arc<Self>) {
         if self.beside.is_watching.swap(true, Ordering::AcqRel) {
@@ -53,7 +77,7 @@ impl Session {
         let _one_at_a_time = self.beside.reporting.lock().await;
         let answer = self.control(&json!({"subtype": "mcp_status"})).await.ok()?;
         let (servers, secrets) = mcp::read(&answer);
-        *self.beside.secrets.lock().unwrap_or_else(PoisonError::into_inner) = secrets;
+        self.beside.learn(secrets);
         let is_connecting = servers.iter().any(|server| server.state == McpState::Connecting);
         let fact = SessionFact::Mcp { servers, controls: true };
         self.talk.say(None, |_| vec![Output::Fact(fact)]);
@@ -81,7 +105,7 @@ impl Session {
         // Also if somebody watches: they may have asked before this.
         let _said_nothing = self.report_mcp().await;
         tokio::spawn(Arc::clone(self).watch_mcp());
-        let secrets = self.beside.secrets.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let secrets = self.beside.secrets();
         acted.map(drop).map_err(|error| match error {
             ProviderError::AgentFailed { .. } if known.is_none() => {
                 let words = format!("{} could not do that.", self.shared.entry.name);
