@@ -4,7 +4,7 @@
 /** @import { Transcript } from "./transcript.js" */
 
 /** @param {Transcript} transcript @returns {Figures} */
-export function figuresOf({ turns, facts }) {
+function figuresOf({ turns, facts }) {
   const last = [...turns.values()].at(-1)?.turn
   const costUsd = facts.usage?.costUsd
   return {

@@ -52,8 +52,7 @@ export function permissions(facts, policy) {
 export const neverAsks = (facts) => facts.asks === "agent-decides" && modeOf(facts) === undefined
 
 /** @param {SessionFacts} facts */
-export const modeOf = (facts) =>
-  facts.options.find(({ category, choices }) => category === "mode" && choices.length > 0)
+const modeOf = (facts) => facts.options.find(({ category, choices }) => category === "mode" && choices.length > 0)
 
 /** Every option but the permissions. @param {SessionFacts} facts */
 export function otherOptions(facts) {

@@ -38,7 +38,7 @@ export function mountCheckpointsField(storage) {
 }
 
 /** @param {number} bytes */
-export const sizeWords = (bytes) =>
+const sizeWords = (bytes) =>
   bytes >= GB
     ? `${Math.round((bytes / GB) * 10) / 10} GB`
     : bytes >= 1024 ** 2

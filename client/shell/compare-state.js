@@ -26,8 +26,7 @@ export const comparing = (model, sessionId) =>
 
 /** Where a member is shown: its session, or a place of its own while it has none.
  * @param {Compare} compare @param {CompareMember} member @param {number} at */
-export const paneOfMember = ({ id }, member, at) =>
-  member.state === "started" ? member.sessionId : `${compareTab(id)}#${at}`
+const paneOfMember = ({ id }, member, at) => (member.state === "started" ? member.sessionId : `${compareTab(id)}#${at}`)
 
 /** Those that have a column: discarded ones have none. @param {Compare | undefined} compare */
 export const panesOf = (compare) =>

@@ -8,7 +8,7 @@
  *   them, if there is one. */
 
 /** The most sessions side by side. */
-export const MOST_COLUMNS = 3
+const MOST_COLUMNS = 3
 
 /** Opens a session, or activates its tab. @param {Tabs} tabs @param {string} id @returns {Tabs} */
 export const openTab = (tabs, id) =>

@@ -272,3 +272,6 @@ fn number(column: Option<&[u8]>) -> Option<usize> {
 fn unexpected(what: &str) -> GitError {
     GitError::Unexpected { call: "diff", what: what.to_owned() }
 }
+
+#[cfg(test)]
+mod hostile;

@@ -182,6 +182,8 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -169,4 +169,6 @@ fn level_name(level: &str) -> String {
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;

@@ -294,4 +294,6 @@ impl Hold {
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;

@@ -1,4 +1,5 @@
-//! `docs/acceptance.md` is complete and correct: it has every case once, and every test it names exists.
+//! `docs/acceptance.md` is complete and correct: it has every case once, every test it names exists, and a test that
+//! several rows name says why.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use crate::support::{checkout, files};
 
-/// Every case of the five documents. `000/TC- 1.1ab` stands for `000/TC-1.1a` and `000/TC-1.1b`.
+type Tests = BTreeMap<PathBuf, BTreeSet<String>>;
+
+/// Every case of the five documents and of release 2. `000/TC- 1.1ab` stands for `000/TC-1.1a` and `000/TC-1.1b`.
 const CASES: &str = "
 000/AC- 1.1 1.2 1.3 1.4 2.1 2.2 2.3 2.4 2.4b 2.5 3.1 3.2 3.2b 3.3 3.4 3.5 3.6 3.7 4.1 4.2 4.3 4.4 4.5 4.6 4.7 5.1 5.2
 000/AC- 5.3 5.4 5.5 5.6
@@ -36,11 +39,19 @@ const CASES: &str = "
 004/NFR- 1 2 3 4 5
 004/error- UNSUPPORTED_CLI_TYPE SESSION_NOT_FOUND PROCESS_CRASH PROTOCOL_ERROR INVALID_STREAM_EVENT INTERRUPT_FAILED
 004/error- SESSION_CREATE_FAILED
+house/ 0 1 2 3 4 5 6 7 8 9 10
+words/ 1 2 3 4 5 6
+hardening/ 1 2 3 4 5 6 7 8 9 10 10a
+speed/ 1 2 3 4 5 6 7 8 8a
+debts/ 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+debts/found- 1 2 3 4 5 6 7 8 9 10 11 12 13 14
+controls/ 1 2 3 4 5 6 7 8 9 10 11
+composer/ 1abcdef 2 3 3ab 4 4a 5 5abcdefghi 6 7 8 9
 changes/ 1 2 3 4 5 6 7 8 9
 R2/acts- 1 1a 2 3 4 7 8
-controls/ 1 2 3 4 5 6 7 8 9 10 11
-composer/ 1 2 3 4 5 6 7 8
 now/ 1 2 3 4 5 6 7 8
+page/ 1 2 3 4 5 6 7 8 9 10 11 12 12a 13 14 15 16
+proof/ 1 2 3 4 5 6 7 8 9
 ";
 
 fn cases() -> BTreeSet<String> {
@@ -59,17 +70,31 @@ fn cases() -> BTreeSet<String> {
     cases
 }
 
+/// The sections of the document, and among them the one with the tests that several rows name.
+fn sections() -> (Vec<String>, String) {
+    let text = fs::read_to_string(checkout().join("docs/acceptance.md")).unwrap();
+    let all = text.split("\n## ").map(str::to_owned);
+    let (mut shared, others): (Vec<_>, Vec<_>) =
+        all.partition(|section| section.starts_with("Tests that show more than one row\n"));
+    assert_eq!(shared.len(), 1, "docs/acceptance.md has one table of tests that several rows name");
+    (others, shared.remove(0))
+}
+
+/// The rows of a table without the backtick that each begins with.
+fn table(section: &str) -> impl Iterator<Item = (&str, &str)> {
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.map(|row| row.split_once("` | ").unwrap())
+}
+
 /// A row of the tables: its case and the text about it.
 fn rows() -> Vec<(String, String)> {
-    let text = fs::read_to_string(checkout().join("docs/acceptance.md")).unwrap();
-    text.lines()
-        .filter_map(|line| line.strip_prefix("| `"))
-        .map(|row| {
-            let (case, rest) = row.split_once("` | ").unwrap();
-            let (_what, shown) = rest.split_once(" | ").unwrap();
-            (case.to_owned(), shown.to_owned())
-        })
-        .collect()
+    let (sections, _) = sections();
+    let rows = sections.iter().flat_map(|section| table(section));
+    rows.map(|(case, rest)| {
+        let (_what, shown) = rest.split_once(" | ").unwrap();
+        (case.to_owned(), shown.to_owned())
+    })
+    .collect()
 }
 
 /// The text between backticks.
@@ -104,7 +129,7 @@ fn tests_of(path: &Path, text: &str) -> BTreeSet<String> {
 }
 
 /// Every file that has tests, and their names.
-fn tests() -> BTreeMap<PathBuf, BTreeSet<String>> {
+fn tests() -> Tests {
     let mut found = vec![];
     files(&checkout(), &["rs", "js", "mjs"], &mut found);
     found
@@ -115,6 +140,21 @@ fn tests() -> BTreeMap<PathBuf, BTreeSet<String>> {
         })
         .filter(|(_, tests)| !tests.is_empty())
         .collect()
+}
+
+/// The test that the document writes as `file::its name`.
+fn named<'a>(tests: &'a Tests, file: &str, test: &str) -> Result<(&'a Path, &'a str), String> {
+    let end = format!("/{file}");
+    let at: Vec<_> =
+        tests.iter().filter(|(path, _)| path.to_string_lossy().ends_with(&end)).collect();
+    match at[..] {
+        [(path, tests)] => match tests.get(test) {
+            Some(test) => Ok((path.as_path(), test.as_str())),
+            None => Err(format!("{file} has no test {test:?}")),
+        },
+        [] => Err(format!("there is no file {file} with tests")),
+        _ => Err(format!("{file} could be any of {}", at.len())),
+    }
 }
 
 #[test]
@@ -140,19 +180,13 @@ fn every_case_is_shown_by_tests_that_exist_or_says_why_not() {
     let known: BTreeSet<_> = rows.iter().map(|(case, _)| case.as_str()).collect();
     let mut wrong = vec![];
     for (case, shown) in &rows {
-        let mut holds = shown.starts_with("Differently: ") && shown.len() > 50;
+        let says_why = ["Differently: ", "Not shown: "].iter().any(|word| shown.starts_with(word));
+        let mut holds = says_why && shown.len() > 50;
         for quoted in quoted(shown) {
             if let Some((file, test)) = quoted.split_once("::") {
-                let end = format!("/{file}");
-                let at: Vec<_> = tests
-                    .iter()
-                    .filter(|(path, _)| path.to_string_lossy().ends_with(&end))
-                    .collect();
-                match at[..] {
-                    [(_, tests)] if tests.contains(test) => holds = true,
-                    [_] => wrong.push(format!("{case}: {file} has no test {test:?}")),
-                    [] => wrong.push(format!("{case}: there is no file {file} with tests")),
-                    _ => wrong.push(format!("{case}: {file} could be any of {}", at.len())),
+                match named(&tests, file, test) {
+                    Ok(_) => holds = true,
+                    Err(why) => wrong.push(format!("{case}: {why}")),
                 }
             } else if known.contains(quoted) && quoted != case {
                 holds = true;
@@ -167,6 +201,41 @@ fn every_case_is_shown_by_tests_that_exist_or_says_why_not() {
         }
     }
     assert!(wrong.is_empty(), "docs/acceptance.md is wrong:\n  {}", wrong.join("\n  "));
+}
+
+#[test]
+fn a_test_that_several_rows_name_says_why() {
+    let tests = tests();
+    let mut named_by: BTreeMap<(&Path, &str), BTreeSet<String>> = BTreeMap::new();
+    for (case, shown) in rows() {
+        for (file, test) in quoted(&shown).filter_map(|quoted| quoted.split_once("::")) {
+            if let Ok(test) = named(&tests, file, test) {
+                named_by.entry(test).or_default().insert(case.clone());
+            }
+        }
+    }
+    named_by.retain(|_, cases| cases.len() > 1);
+    let mut wrong = vec![];
+    let (_, shared) = sections();
+    for (test, why) in table(&shared) {
+        let (file, name) = test.split_once("::").unwrap();
+        match named(&tests, file, name) {
+            Err(why) => wrong.push(why),
+            Ok(found) if named_by.remove(&found).is_none() => {
+                wrong.push(format!("{test} stands there twice, or is named by one row only"));
+            }
+            Ok(_) if why.len() < 40 => wrong.push(format!("{test} has no reason")),
+            Ok(_) => {}
+        }
+    }
+    for ((path, test), cases) in named_by {
+        wrong.push(format!("{}::{test} is not there: {cases:?} name it", path.display()));
+    }
+    assert!(
+        wrong.is_empty(),
+        "\"Tests that show more than one row\" in docs/acceptance.md is wrong:\n  {}",
+        wrong.join("\n  ")
+    );
 }
 
 #[test]

@@ -168,3 +168,38 @@ fn the_index_of_decisions_has_each_of_them_once() {
     kept.sort_unstable();
     assert_eq!(linked, kept);
 }
+
+#[test]
+fn the_fuzz_script_runs_every_property() {
+    let root = checkout();
+    let script = fs::read_to_string(root.join("scripts/fuzz")).unwrap();
+    let lines = script.lines().filter(|line| line.starts_with("fuzz liminal"));
+    let mut listed: Vec<&str> = lines.filter_map(|line| line.rsplit([' ', ':']).next()).collect();
+    let mut found = vec![];
+    files(&root.join("crates"), &["rs"], &mut found);
+    let texts = found.iter().map(|path| fs::read_to_string(path).unwrap());
+    let mut properties: Vec<String> = texts.flat_map(|text| properties_of(&text)).collect();
+    listed.sort_unstable();
+    properties.sort_unstable();
+    assert_eq!(listed, properties, "scripts/fuzz and the property tests of the crates differ");
+}
+
+/// The names of the tests in the blocks of `proptest!`.
+fn properties_of(text: &str) -> Vec<String> {
+    let mut found = vec![];
+    let mut end = None;
+    for line in text.lines() {
+        let words = line.trim_start();
+        let indent = line.len() - words.len();
+        if words.ends_with("proptest! {") {
+            end = Some(indent);
+        } else if words == "}" && end == Some(indent) {
+            end = None;
+        } else if end.is_some()
+            && let Some(name) = words.strip_prefix("fn ")
+        {
+            found.extend(name.split('(').next().map(str::to_owned));
+        }
+    }
+    found
+}

@@ -21,10 +21,11 @@ pub(crate) struct Reported {
 impl Reported {
     /// `configOptions` win over the older fields.
     fn list(&self) -> Vec<SessionOption> {
-        let lacks = |category| !self.config.iter().any(|option| option.category == category);
-        let modes = self.modes.iter().filter(|_| lacks(OptionCategory::Mode));
-        let models = self.models.iter().filter(|_| lacks(OptionCategory::Model));
-        self.config.iter().chain(modes).chain(models).cloned().collect()
+        let has = |old: &SessionOption| {
+            self.config.iter().any(|known| known.category == old.category || known.id == old.id)
+        };
+        let lacking = self.modes.iter().chain(&self.models).filter(|old| !has(old));
+        self.config.iter().chain(lacking).cloned().collect()
     }
 
     /// Not every agent names the category of its modes; then the option that offers the ask mode is the one.

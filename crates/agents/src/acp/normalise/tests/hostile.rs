@@ -1,4 +1,6 @@
-//! Whatever an ACP agent writes, nothing breaks, and the result is a valid conversation.
+//! Whatever an ACP agent writes, nothing breaks, and the result is a valid conversation. It offers each option once.
+
+use std::collections::BTreeSet;
 
 use liminal_contract::{AskOption, ItemId, Outcome, OutcomeBy};
 use liminal_hostile::Conversation;
@@ -30,6 +32,52 @@ fn recordings() -> Vec<String> {
     })
 }
 
+/// An agent that offers its options in every way there is, and changes them.
+fn offers() -> Vec<String> {
+    let choices = json!([
+        {"value": "a", "name": "A", "description": "d"},
+        {"name": "More", "options": [{"value": "b", "name": "B"}, {"value": "c", "name": "C"}]},
+    ]);
+    let option = |id: &str, category: &str| {
+        json!({"id": id, "name": id, "category": category, "type": "select", "currentValue": "a",
+            "options": choices})
+    };
+    let flag = json!({"id": "fast", "name": "Fast", "type": "boolean", "currentValue": true});
+    let modes =
+        json!([{"id": "ask", "name": "Ask"}, {"id": "auto", "name": "Auto", "description": "d"}]);
+    let models = json!([{"modelId": "m1", "name": "M1"}, {"modelId": "m2", "name": "M2"}]);
+    let answer = |result: Value| json!({"jsonrpc": "2.0", "id": 2, "result": result}).to_string();
+    let tells = |update: Value| {
+        let params = json!({"sessionId": "s1", "update": update});
+        json!({"jsonrpc": "2.0", "method": "session/update", "params": params}).to_string()
+    };
+    let config = json!([
+        option("mode", "mode"),
+        option("model", "model"),
+        option("effort", "thought_level"),
+        flag
+    ]);
+    let command = json!({"name": "review", "description": "Reviews", "input": {"hint": "what"}});
+    let lines = [
+        answer(json!({
+            "sessionId": "s1",
+            "modes": {"currentModeId": "ask", "availableModes": modes},
+            "models": {"currentModelId": "m1", "availableModels": models},
+            "configOptions": config,
+        })),
+        tells(
+            json!({"sessionUpdate": "available_commands_update", "availableCommands": [command]}),
+        ),
+        tells(json!({"sessionUpdate": "current_mode_update", "currentModeId": "auto"})),
+        tells(json!({"sessionUpdate": "config_option_update", "configOptions": config})),
+        tells(
+            json!({"sessionUpdate": "usage_update", "used": 7, "size": 9, "cost": {"amount": 1.5, "currency": "USD"}}),
+        ),
+        tells(json!({"sessionUpdate": "session_info_update", "title": "T"})),
+    ];
+    vec![lines.join("\n")]
+}
+
 /// One session, driven as its provider would.
 struct Driven {
     normaliser: Normaliser,
@@ -52,8 +100,13 @@ impl Driven {
 
     fn hear(&mut self, outputs: Vec<Output>) {
         for output in outputs {
-            if let Output::Event(event) = output {
-                self.conversation.hear(event);
+            match output {
+                Output::Event(event) => self.conversation.hear(event),
+                Output::Fact(SessionFact::Options(options)) => {
+                    let ids: BTreeSet<_> = options.iter().map(|option| &option.id).collect();
+                    assert_eq!(ids.len(), options.len(), "each option once: {options:?}");
+                }
+                _ => {}
             }
         }
     }
@@ -155,6 +208,15 @@ proptest! {
 
     #[test]
     fn an_agent_may_write_anything(lines in liminal_hostile::lines(recordings())) {
+        let mut driven = Driven::new();
+        for line in &lines {
+            driven.line(line);
+        }
+        driven.end();
+    }
+
+    #[test]
+    fn an_agent_may_offer_any_options_and_commands(lines in liminal_hostile::lines(offers())) {
         let mut driven = Driven::new();
         for line in &lines {
             driven.line(line);
