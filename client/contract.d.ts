@@ -1178,6 +1178,7 @@ members: Array<CompareMember>,
  * The session that the user chose.
  */
 kept?: SessionId, };
+export type DiffPart = { row: number, old: number, new: number, };
 export type Pictures = { 
 /**
  * png, jpeg, gif or webp.
@@ -1330,7 +1331,19 @@ context?: number,
 /**
  * Lines that differ only in whitespace count as the same.
  */
-ignoreWhitespace?: boolean, } | { "type": "changes:comment", sessionId: SessionId, comment: NewComment, } | { "type": "changes:uncomment", sessionId: SessionId, 
+ignoreWhitespace?: boolean, 
+/**
+ * Removed lines are beside those that replace them, and one row has both.
+ */
+split?: boolean, 
+/**
+ * The row that the wanted part begins with, by `parts` of the first. Absent: the first part.
+ */
+from?: number, 
+/**
+ * The difference that it is a part of. Another one is returned if that is no longer known.
+ */
+version?: string, } | { "type": "changes:comment", sessionId: SessionId, comment: NewComment, } | { "type": "changes:uncomment", sessionId: SessionId, 
 /**
  * Absent: every comment.
  */
@@ -1525,7 +1538,19 @@ context?: number,
 /**
  * Lines that differ only in whitespace count as the same.
  */
-ignoreWhitespace?: boolean, } | { "type": "changes:comment", sessionId: SessionId, comment: NewComment, } | { "type": "changes:uncomment", sessionId: SessionId, 
+ignoreWhitespace?: boolean, 
+/**
+ * Removed lines are beside those that replace them, and one row has both.
+ */
+split?: boolean, 
+/**
+ * The row that the wanted part begins with, by `parts` of the first. Absent: the first part.
+ */
+from?: number, 
+/**
+ * The difference that it is a part of. Another one is returned if that is no longer known.
+ */
+version?: string, } | { "type": "changes:comment", sessionId: SessionId, comment: NewComment, } | { "type": "changes:uncomment", sessionId: SessionId, 
 /**
  * Absent: every comment.
  */
@@ -1817,9 +1842,29 @@ files: Array<ChangedFile>,
  */
 more: number, } | { "type": "changes:storage", bytes: number, most: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
 /**
- * The difference; empty if there is a `note` instead.
+ * A part of the difference; empty if there is a `note` instead.
  */
-html: string, note?: string, pictures?: Pictures, } | { "type": "changes:preview", sessionId: SessionId, act: ChangeAct, summary: string, paths: Array<ActPath>, 
+html: string, 
+/**
+ * As asked for.
+ */
+split?: boolean, 
+/**
+ * The row that it begins with.
+ */
+from: number, 
+/**
+ * How many rows the whole difference has.
+ */
+rows: number, 
+/**
+ * Where its parts begin.
+ */
+parts?: Array<DiffPart>, 
+/**
+ * Parts that have the same belong together.
+ */
+version?: string, note?: string, pictures?: Pictures, } | { "type": "changes:preview", sessionId: SessionId, act: ChangeAct, summary: string, paths: Array<ActPath>, 
 /**
  * What the act does besides, such as running hooks.
  */
@@ -2096,9 +2141,29 @@ files: Array<ChangedFile>,
  */
 more: number, } | { "type": "changes:storage", bytes: number, most: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
 /**
- * The difference; empty if there is a `note` instead.
+ * A part of the difference; empty if there is a `note` instead.
  */
-html: string, note?: string, pictures?: Pictures, } | { "type": "changes:preview", sessionId: SessionId, act: ChangeAct, summary: string, paths: Array<ActPath>, 
+html: string, 
+/**
+ * As asked for.
+ */
+split?: boolean, 
+/**
+ * The row that it begins with.
+ */
+from: number, 
+/**
+ * How many rows the whole difference has.
+ */
+rows: number, 
+/**
+ * Where its parts begin.
+ */
+parts?: Array<DiffPart>, 
+/**
+ * Parts that have the same belong together.
+ */
+version?: string, note?: string, pictures?: Pictures, } | { "type": "changes:preview", sessionId: SessionId, act: ChangeAct, summary: string, paths: Array<ActPath>, 
 /**
  * What the act does besides, such as running hooks.
  */

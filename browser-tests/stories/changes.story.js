@@ -94,8 +94,22 @@ test("a turn's changes are told apart, marked as viewed, and shown side by side"
 })
 
 test("a directory without git has no changes to show", async ({ chat }) => {
+  let refused = 0
+  chat.page.on("websocket", (socket) =>
+    socket.on("framereceived", ({ payload }) => {
+      if (payload.includes("NOT_A_REPOSITORY")) refused += 1
+    }),
+  )
+  await chat.page.reload()
   await chat.say("hello")
   await expect(chat.ends).toHaveCount(1)
+  await expect(chat.frame.getByRole("button", { name: "Changes" })).toBeHidden()
+  expect(refused, "nothing is asked where the answer is known").toBe(0)
+  await chat.page.keyboard.press("Alt+c")
+  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
+  await expect(panel, "only the user asks").toContainText("isn't in a git repository")
+  await chat.page.keyboard.press("Escape")
+  await expect(panel).toBeHidden()
   await expect(chat.frame.getByRole("button", { name: "Changes" })).toBeHidden()
 })
 

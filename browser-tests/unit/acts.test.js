@@ -1,14 +1,7 @@
 import assert from "node:assert/strict"
 import test from "node:test"
 
-import {
-  blockName,
-  blocksOf,
-  chosenAct,
-  isPossible,
-  messageFrom,
-  needsMessage,
-} from "../../client/portlet/acts-state.js"
+import { chosenAct, isPossible, messageFrom, needsMessage } from "../../client/portlet/acts-state.js"
 
 /** @param {object} change */
 const preview = (change) =>
@@ -27,16 +20,6 @@ const preview = (change) =>
 
 /** @param {string} what */
 const path = (what) => ({ path: "a.txt", what, ticked: true })
-
-test("adjacent changed lines are one block, named by their lines", () => {
-  assert.deepEqual(blocksOf(["", "del", "add", "", "add", "add"]), [
-    [1, 2],
-    [4, 5],
-  ])
-  assert.deepEqual(blocksOf([]), [])
-  assert.equal(blockName({ old: [4, 5], new: [4] }), "4,2:4,1")
-  assert.equal(blockName({ old: [], new: [7, 8] }), "0,0:7,2")
-})
 
 test("an act is possible if something would happen", () => {
   assert.equal(isPossible(preview({}), []), false)

@@ -3,8 +3,10 @@ import { test } from "node:test"
 
 import {
   isViewed,
+  isWorthAsking,
   nextUnviewed,
   noChanges,
+  partOf,
   pathAt,
   withFile,
   withList,
@@ -14,6 +16,7 @@ import {
 } from "../../client/portlet/changes-state.js"
 import { editorAddress } from "../../client/shared/reading.js"
 
+/** @import { ErrorCode, WorkspaceState } from "../../client/contract.js" */
 /** @import { ChangesList } from "../../client/portlet/changes-state.js" */
 
 /** @param {...[path: string, version: string]} files @returns {ChangesList} */
@@ -47,6 +50,31 @@ test("answers of another scope are dropped", () => {
   const file = { type: "changes:file", sessionId: "a:b", scope: { kind: "uncommitted" }, path: "b", html: "x" }
   assert.equal(withFile(other, /** @type {any} */ (file)), other)
   assert.equal(withFile(state, /** @type {any} */ (file)).file, file)
+})
+
+test("the changes are read by themselves only where there is a repository", () => {
+  const asks = (/** @type {WorkspaceState} */ state, /** @type {ErrorCode | null} */ code = null) =>
+    isWorthAsking(
+      { ...noChanges, failure: code && { code, message: "", retryable: false } },
+      { kind: "project", path: "/work", state },
+    )
+  assert.ok(!isWorthAsking(noChanges, null))
+  assert.deepEqual([asks("ok"), asks("busy"), asks("missing"), asks("no-git")], [true, true, false, false])
+  assert.deepEqual([asks("ok", "GIT_FAILED"), asks("ok", "NOT_A_REPOSITORY")], [true, false])
+})
+
+test("a line is in the last part that begins at or before it", () => {
+  // 300 lines were replaced by 300: removed rows first, then the added ones.
+  const parts = [
+    { row: 0, old: 1, new: 1 },
+    { row: 200, old: 201, new: 1 },
+    { row: 400, old: 301, new: 101 },
+  ]
+  const file = /** @type {any} */ ({ parts })
+  const at = (/** @type {"old" | "new"} */ side, /** @type {number[]} */ ...lines) =>
+    lines.map((line) => partOf(file, side, line))
+  assert.deepEqual(at("old", 1, 200, 201, 300), [0, 0, 1, 1])
+  assert.deepEqual(at("new", 1, 100, 101, 300), [1, 1, 2, 2])
 })
 
 test("a path can't change the address of an editor", () => {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict"
 import { createHmac } from "node:crypto"
 import { test } from "node:test"
-import { isWorthAsking, noChanges } from "../../client/portlet/changes-state.js"
 import { agentChoices, offeredFirst, withUsed } from "../../client/shell/agent-choice.js"
 import { completion } from "../../client/shell/completion.js"
 import { bestFits, fit } from "../../client/shell/matching.js"
@@ -187,14 +186,3 @@ test("shell and portlet take from each other what they may say about the session
 })
 test("a session's portlet finds its id in its address", () =>
   assert.equal(sessionOfAddress(new URL(portletAddress("x:a/b#c%"), "http://h").hash), "x:a/b#c%"))
-test("without a repository the changes are read again only when the user looks", () => {
-  const failed = (/** @type {"NOT_A_REPOSITORY" | "GIT_FAILED"} */ code) => ({
-    ...noChanges,
-    failure: { code, message: "", retryable: false },
-  })
-  assert.deepEqual(
-    [noChanges, failed("GIT_FAILED"), failed("NOT_A_REPOSITORY")].map((now) => isWorthAsking(now, false)),
-    [true, true, false],
-  )
-  assert.ok(isWorthAsking(failed("NOT_A_REPOSITORY"), true))
-})

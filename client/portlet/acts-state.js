@@ -67,24 +67,6 @@ export function chosenAct(act, { ticked, message, how }) {
   }
 }
 
-/** Names a block of changed lines as the server reads it.
- * @param {{ old: number[], new: number[] }} lines the numbers of its removed and added lines */
-export const blockName = (lines) => [lines.old, lines.new].map((side) => `${side[0] ?? 0},${side.length}`).join(":")
-
-/** Adjacent changed lines: the places of the first and the last in a list of kinds.
- * @param {readonly ("add" | "del" | "")[]} kinds @returns {[number, number][]} */
-export function blocksOf(kinds) {
-  /** @type {[number, number][]} */
-  const blocks = []
-  kinds.forEach((kind, at) => {
-    const last = blocks.at(-1)
-    if (kind === "") return
-    if (last && last[1] === at - 1) last[1] = at
-    else blocks.push([at, at])
-  })
-  return blocks
-}
-
 /** What the agent is asked for a commit message. @param {readonly string[]} paths */
 export const messageRequest = (paths) =>
   `Write a commit message for the changes in ${paths.length === 1 ? "this file" : "these files"}, ` +

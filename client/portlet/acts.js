@@ -1,9 +1,9 @@
 /** Acting on changes: the buttons in the panel, the dialog with the preview, and what was done, with its Undo. */
 
-import { el, setAttribute, setText } from "../shared/dom.js"
+import { el, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { openActDialog } from "./act-dialog.js"
-import { blockName, blocksOf, isPossible, messageRequest, resolveRequest } from "./acts-state.js"
+import { isPossible, messageRequest, resolveRequest } from "./acts-state.js"
 
 /** @import { ChangeAct, ChangedFile, ChangeScope, ErrorBody } from "../contract.js" */
 /** @import { ActDone, ActPreview } from "./acts-state.js" */
@@ -121,27 +121,19 @@ export function mountActs(deps) {
       setText(land, `Land into ${base ?? ""}…`)
       revert.hidden = file === null
     },
-    /** Puts a button at each block of changed lines. @param {HTMLElement} root */
+    /** Puts a button at each block of changed lines that the server named. @param {HTMLElement} root */
     decorate(root) {
       if (!shown || (shown.file.status !== "modified" && shown.file.status !== "renamed")) return
       const { scope, file } = shown
-      for (const rows of root.querySelectorAll(".rows")) {
-        const lines = /** @type {HTMLElement[]} */ ([...rows.children])
-        for (const [from, to] of blocksOf(lines.map(kindOf))) {
-          const block = lines.slice(from, to + 1)
-          const hunk = blockName({
-            old: numbersOf(block, "del", "old"),
-            new: numbersOf(block, "add", "new"),
-          })
-          const revertLines = el(
-            "button",
-            { class: "revert-lines", type: "button", "aria-label": "Revert these lines", title: "Revert these lines" },
-            icon("reload"),
-          )
-          revertLines.addEventListener("click", () => look({ kind: "revert-hunk", scope, path: file.path, hunk }))
-          setAttribute(/** @type {HTMLElement} */ (block[0]), "data-block", true)
-          block[0]?.append(revertLines)
-        }
+      for (const row of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-block]"))) {
+        const hunk = row.dataset["block"] ?? ""
+        const revertLines = el(
+          "button",
+          { class: "revert-lines", type: "button", "aria-label": "Revert these lines", title: "Revert these lines" },
+          icon("reload"),
+        )
+        revertLines.addEventListener("click", () => look({ kind: "revert-hunk", scope, path: file.path, hunk }))
+        row.append(revertLines)
       }
     },
   }
@@ -149,13 +141,6 @@ export function mountActs(deps) {
 
 /** @param {{ scope: ChangeScope, file: ChangedFile }} shown @returns {ChangeAct} */
 const revertFile = ({ scope, file }) => ({ kind: "revert-file", scope, path: file.path })
-
-/** @param {Element} line @returns {"add" | "del" | ""} */
-const kindOf = (line) => (line.matches(".add") ? "add" : line.matches(".del") ? "del" : "")
-
-/** @param {HTMLElement[]} lines @param {"add" | "del"} kind @param {"old" | "new"} side */
-const numbersOf = (lines, kind, side) =>
-  lines.filter((line) => kindOf(line) === kind).map((line) => Number(line.dataset[side]))
 
 /** @param {string} text @param {() => void} onClick */
 function button(text, onClick) {

@@ -10,7 +10,8 @@ import { lastLine, movedWords, rangeOf, rangeWords } from "./comments-state.js"
 /** @typedef {object} CommentDeps
  * @property {(comment: NewComment) => void} keep
  * @property {(id: string) => void} remove
- * @property {() => void} left  The form was closed. */
+ * @property {() => void} left  The form was closed.
+ * @property {(side: DiffSide, line: number) => boolean} isAway  Whether the row of a line is not drawn now. */
 
 /** A comment that is being written.
  * @typedef {{ about: NewComment, form: HTMLElement, text: HTMLTextAreaElement }} Writing */
@@ -25,9 +26,11 @@ export function mountComments(root, deps) {
   /** @type {Writing | null} */
   let writing = null
   let path = ""
-  /** The rows that are chosen, by position. @type {{ from: number, to: number } | null} */
+  /** The rows that are chosen, from one to another. @type {{ from: HTMLElement, to: HTMLElement } | null} */
   let chosen = null
   let isChoosing = false
+  /** The row that the button is at. @type {HTMLElement | null} */
+  let pointed = null
 
   const rows = () => /** @type {HTMLElement[]} */ ([...root.querySelectorAll(".rows :is(.same, .add, .del)")])
 
@@ -38,18 +41,24 @@ export function mountComments(root, deps) {
     text: row.textContent ?? "",
   })
 
-  /** @param {{ from: number, to: number } | null} next */
+  /** @param {{ from: HTMLElement, to: HTMLElement } | null} next */
   function choose(next) {
     chosen = next
-    const [from, to] = next === null ? [1, 0] : [Math.min(next.from, next.to), Math.max(next.from, next.to)]
-    rows().forEach((row, at) => setAttribute(row, "data-chosen", at >= from && at <= to))
+    const all = rows()
+    const ends = next === null ? [] : [all.indexOf(next.from), all.indexOf(next.to)]
+    const [from, to] = [Math.min(...ends), Math.max(...ends)]
+    all.forEach((row, at) => setAttribute(row, "data-chosen", at >= from && at <= to))
   }
 
   /** Opens the form below the chosen lines. */
   function write() {
     if (chosen === null) return
-    const range = rangeOf(rows().map(lineOf), chosen.from, chosen.to)
+    const all = rows()
+    const [from, to] = [all.indexOf(chosen.from), all.indexOf(chosen.to)]
     choose(null)
+    // The file was drawn again meanwhile.
+    if (from === -1 || to === -1) return
+    const range = rangeOf(all.map(lineOf), from, to)
     if (range === null) return
     const { side, first, last, snippet } = range
     open({ path, side, lines: [first, last], snippet, text: "" })
@@ -130,7 +139,7 @@ export function mountComments(root, deps) {
   root.addEventListener("pointerover", ({ target, pointerType }) => {
     const row = target instanceof Element ? rowAt(target) : null
     if (row === null || pointerType === "touch") return
-    if (isChoosing && chosen !== null) return choose({ from: chosen.from, to: rows().indexOf(row) })
+    if (isChoosing && chosen !== null) return choose({ from: chosen.from, to: row })
     showPlus(row)
   })
   root.addEventListener("pointerleave", () => {
@@ -141,12 +150,10 @@ export function mountComments(root, deps) {
     if (row !== null && document.getSelection()?.isCollapsed !== false) showPlus(row)
   })
   plus.addEventListener("pointerdown", (event) => {
-    const row = rows()[Number(plus.dataset["at"])]
-    if (row === undefined) return
+    if (pointed === null) return
     event.preventDefault()
     isChoosing = true
-    const at = Number(plus.dataset["at"])
-    choose({ from: at, to: at })
+    choose({ from: pointed, to: pointed })
     plus.hidden = true
     window.addEventListener(
       "pointerup",
@@ -161,7 +168,7 @@ export function mountComments(root, deps) {
   /** @param {HTMLElement} row */
   function showPlus(row) {
     plus.hidden = false
-    plus.dataset["at"] = String(rows().indexOf(row))
+    pointed = row
     const box = row.getBoundingClientRect()
     plus.style.insetBlockStart = `${box.top - root.getBoundingClientRect().top + root.scrollTop}px`
     plus.style.insetInlineStart = `${root.scrollLeft}px`
@@ -174,12 +181,13 @@ export function mountComments(root, deps) {
       if (path !== shownPath) close()
       path = shownPath
       for (const each of root.querySelectorAll(".comment")) each.remove()
-      const at = plus.hidden ? -1 : Number(plus.dataset["at"])
+      const isPointing = !plus.hidden && pointed !== null
       root.append(plus)
       plus.hidden = true
       for (const row of root.querySelectorAll("[data-commented]")) row.removeAttribute("data-commented")
       for (const comment of comments.filter((each) => each.path === path && each.id !== writing?.about.id)) {
         const last = lastLine(comment, moved)
+        if (last !== null && deps.isAway(comment.side, last)) continue
         const [first] = comment.lines
         const start = last === null ? null : last - (comment.lines[1] - first)
         for (const row of rows()) {
@@ -189,9 +197,8 @@ export function mountComments(root, deps) {
         }
         put(commentCard(comment, movedWords(comment, moved)), comment.side, last)
       }
-      const pointed = rows()[at]
-      if (pointed !== undefined) showPlus(pointed)
-      if (writing !== null && !writing.form.isConnected) {
+      if (isPointing && pointed?.isConnected) showPlus(pointed)
+      if (writing !== null && !writing.form.isConnected && !deps.isAway(writing.about.side, writing.about.lines[1])) {
         const { selectionStart, selectionEnd } = writing.text
         put(writing.form, writing.about.side, writing.about.lines[1])
         writing.text.focus({ preventScroll: true })
@@ -205,18 +212,18 @@ export function mountComments(root, deps) {
       const at = (/** @type {Node | null | undefined} */ node) => {
         const element = node instanceof Element ? node : node?.parentElement
         const row = element ? rowAt(element) : null
-        return row === null ? -1 : all.indexOf(row)
+        return row !== null && all.includes(row) ? row : null
       }
       const [from, to] = [at(selection?.anchorNode), at(selection?.focusNode)]
-      if (selection?.isCollapsed === false && from >= 0 && to >= 0) {
+      if (selection?.isCollapsed === false && from !== null && to !== null) {
         selection.empty()
         choose({ from, to })
         return write()
       }
       const top = root.getBoundingClientRect().top
-      const seen = all.findIndex((row) => !row.matches(".same") && row.getBoundingClientRect().top >= top)
-      const first = seen === -1 ? all.findIndex((row) => row.getBoundingClientRect().top >= top) : seen
-      if (first === -1) return
+      const seen = all.filter((row) => row.getBoundingClientRect().top >= top)
+      const first = seen.find((row) => !row.matches(".same")) ?? seen[0]
+      if (first === undefined) return
       choose({ from: first, to: first })
       write()
     },

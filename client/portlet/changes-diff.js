@@ -1,17 +1,49 @@
-/** The difference in one file: unified or side by side, with more of the lines around it if asked. */
+/** The difference in one file: unified or side by side, with more of the lines around it if asked. Only the parts near
+ * the window are in the DOM; the others are asked for when they come near. */
 
 import { el, setAttribute } from "../shared/dom.js"
 import { setRenderedHtml } from "../shared/html.js"
+import { partOf } from "./changes-state.js"
 
+/** @import { DiffSide } from "../contract.js" */
 /** @import { ChangesFile } from "./changes-state.js" */
 
-/** @param {HTMLElement} root
- * @param {{ more(): void, shown(root: HTMLElement): void }} deps `more` lines were asked for; a file is `shown` */
+/** @typedef {object} DiffDeps
+ * @property {() => void} more  More lines around the changes are wanted,
+ * @property {(from: number) => void} ask  or the part that begins with this row.
+ * @property {(part: HTMLElement) => void} decorate  The rows of a part are about to be arranged,
+ * @property {() => void} drawn  and are now in the DOM. */
+
+/** Some rows. `html` is null until they are here.
+ * @typedef {{ element: HTMLElement, from: number, rows: number, html: string | null, isNear: boolean }} Part */
+
+/** A line, and how far below the top of the window it was.
+ * @typedef {{ side: DiffSide, line: number, below: number }} Anchor */
+
+/** How far beyond the window parts are drawn. */
+const margin = 1200
+
+/** @param {HTMLElement} root @param {DiffDeps} deps */
 export function mountDiff(root, deps) {
-  /** What is in the DOM. @type {{ file: ChangesFile | null, split: boolean }} */
-  let shown = { file: null, split: false }
+  /** What is in the DOM. @type {ChangesFile | null} */
+  let shown = null
+  /** @type {Part[]} */
+  let parts = []
+  /** In pixels, of one row. */
+  let rowHeight = 20
+  /** What must stay in its place, until its part is drawn. @type {Anchor | null} */
+  let anchor = null
   /** @type {string[]} */
   let addresses = []
+  const nearness = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        const part = parts.find(({ element }) => element === target)
+        if (part) setNear(part, isIntersecting)
+      }
+    },
+    { root, rootMargin: `${margin}px 0px` },
+  )
 
   root.addEventListener("click", ({ target }) => {
     if (target instanceof Element && target.closest(".gap")) deps.more()
@@ -22,6 +54,78 @@ export function mountDiff(root, deps) {
     event.preventDefault()
     deps.more()
   })
+
+  /** @param {Part} part @param {boolean} isNear */
+  function setNear(part, isNear) {
+    if (part.isNear === isNear) return
+    part.isNear = isNear
+    if (!isNear) return clear(part)
+    if (part.html === null) deps.ask(part.from)
+    else draw(part)
+  }
+
+  /** @param {Part} part */
+  function draw(part) {
+    const { element } = part
+    setRenderedHtml(element, part.html ?? "")
+    for (const gap of element.querySelectorAll(".gap")) {
+      setAttribute(gap, "role", "button")
+      setAttribute(gap, "tabindex", "0")
+      setAttribute(gap, "title", "Show more lines")
+    }
+    element.style.blockSize = ""
+    deps.decorate(element)
+    if (shown?.split) putSideBySide(element)
+    deps.drawn()
+    if (anchor && shown && parts[partOf(shown, anchor.side, anchor.line)] === part) settle()
+  }
+
+  /** Takes the rows away but keeps their room, unless somebody writes there. @param {Part} part */
+  function clear({ element }) {
+    // A closed panel has no height.
+    const height = element.offsetHeight
+    if (height === 0 || element.querySelector("form")) return
+    element.style.blockSize = `${height}px`
+    element.replaceChildren()
+  }
+
+  /** Whether it is of the difference that is shown. @param {ChangesFile} file */
+  const belongs = (file) =>
+    shown !== null && file.version === shown.version && (file.split ?? false) === (shown.split ?? false)
+
+  /** The first of these rows that begins in the window. @param {string} kinds */
+  function firstInView(kinds) {
+    const { top } = root.getBoundingClientRect()
+    const rows = /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(`.rows :is(${kinds})`))
+    return [...rows].find((row) => row.getBoundingClientRect().top >= top)
+  }
+
+  /** @returns {Anchor | null} */
+  function topLine() {
+    const row = firstInView(".same, .add, .del")
+    if (row === undefined) return null
+    const side = row.matches(".del") ? "old" : "new"
+    const below = row.getBoundingClientRect().top - root.getBoundingClientRect().top
+    return { side, line: Number(row.dataset[side]), below }
+  }
+
+  /** Brings the anchor to where it was. */
+  function settle() {
+    if (anchor === null || shown === null) return
+    const { side, line, below } = anchor
+    const part = parts[partOf(shown, side, line)]
+    if (!part) return
+    if (part.html === null) {
+      // It is asked for as it comes near.
+      root.scrollTop = part.element.offsetTop
+      return
+    }
+    anchor = null
+    if (part.element.firstChild === null) draw(part)
+    const rows = /** @type {NodeListOf<HTMLElement>} */ (part.element.querySelectorAll(":is(.same, .add, .del)"))
+    const row = [...rows].find((each) => each.dataset[side]?.trim() === String(line))
+    if (row) root.scrollTop += row.getBoundingClientRect().top - root.getBoundingClientRect().top - below
+  }
 
   /** @param {ChangesFile} file */
   function showPictures({ pictures }) {
@@ -48,25 +152,71 @@ export function mountDiff(root, deps) {
     }
   }
 
+  /** @param {ChangesFile} file */
+  function showParts(file) {
+    const starts = file.parts ?? []
+    parts = starts.map(({ row }, at) => ({
+      element: el("div", { class: "rows" }),
+      from: row,
+      rows: (starts[at + 1]?.row ?? file.rows) - row,
+      html: null,
+      isNear: false,
+    }))
+    if (parts.length > 0) root.append(el("div", { class: "diff" }, ...parts.map(({ element }) => element)))
+    const [first] = parts
+    if (first) {
+      first.html = file.html
+      first.isNear = true
+      draw(first)
+      if (parts.length > 1) rowHeight = first.element.offsetHeight / first.rows
+    }
+    for (const part of parts) {
+      if (part !== first) part.element.style.blockSize = `${part.rows * rowHeight}px`
+      nearness.observe(part.element)
+    }
+  }
+
   return {
-    /** Whether it was drawn again. @param {ChangesFile | null} file @param {boolean} split */
-    update(file, split) {
+    /** Whether it was drawn again. @param {ChangesFile | null} file */
+    update(file) {
       root.hidden = file === null || (file.html === "" && !file.pictures)
-      if (shown.file === file && shown.split === split) return false
-      const isOther = shown.file?.path !== file?.path
-      const { scrollTop } = root
-      shown = { file, split }
-      setRenderedHtml(root, file?.html ?? "")
-      if (file) showPictures(file)
-      for (const gap of root.querySelectorAll(".gap")) {
-        setAttribute(gap, "role", "button")
-        setAttribute(gap, "tabindex", "0")
-        setAttribute(gap, "title", "Show more lines")
+      if (shown === file) return false
+      const isOther = shown?.path !== file?.path
+      const isSame = !isOther && file?.version !== undefined && belongs(file)
+      const kept = isOther || isSame ? null : topLine()
+      shown = file
+      if (isSame) return false
+      nearness.disconnect()
+      root.replaceChildren()
+      parts = []
+      anchor = null
+      if (file) {
+        showParts(file)
+        showPictures(file)
       }
-      deps.shown(root)
-      if (split) for (const rows of root.querySelectorAll(".rows")) putSideBySide(rows)
-      root.scrollTop = isOther ? 0 : scrollTop
+      anchor = kept
+      if (isOther) root.scrollTop = 0
+      else settle()
       return true
+    },
+    /** Another part of what is shown. False if it is none. @param {ChangesFile} file */
+    receive(file) {
+      const part = parts.find(({ from }) => from === file.from)
+      if (!part || !belongs(file)) return false
+      part.html = file.html
+      if (part.isNear) draw(part)
+      return true
+    },
+    /** The line of the new file that is in view, for an editor. */
+    line: () => Number(firstInView(".same, .add")?.dataset["new"] ?? 1),
+    /** Asks again for what is near and not here. */
+    retry() {
+      for (const part of parts) if (part.isNear && part.html === null) deps.ask(part.from)
+    },
+    /** Whether a line is in a part that is not in the DOM. @param {DiffSide} side @param {number} line */
+    isAway(side, line) {
+      const part = shown ? parts[partOf(shown, side, line)] : undefined
+      return part !== undefined && part.element.firstChild === null
     },
   }
 }
@@ -94,8 +244,9 @@ function putSideBySide(rows) {
 
 /** @param {Element[]} lines @param {number} from @param {string} kind */
 function runOf(lines, from, kind) {
-  const end = lines.findIndex((line, at) => at >= from && !line.matches(`.${kind}`))
-  return lines.slice(from, end === -1 ? lines.length : end)
+  let end = from
+  while (lines[end]?.matches(`.${kind}`)) end += 1
+  return lines.slice(from, end)
 }
 
 /** @param {Node | null} before @param {Node | null} after */

@@ -21,6 +21,8 @@ const kinds = {
 export function mountFiles(root) {
   /** What is in the DOM. @type {{ files: unknown, viewed: unknown, comments: unknown }} */
   let shown = { files: null, viewed: null, comments: null }
+  /** By path, each with what it says. @type {Map<string, { row: HTMLElement, says: string }>} */
+  let rows = new Map()
 
   return {
     /** @param {ChangesState} state @param {readonly Comment[]} comments */
@@ -29,19 +31,28 @@ export function mountFiles(root) {
       root.hidden = files.length === 0
       if (shown.files !== state.list || shown.viewed !== state.viewed || shown.comments !== comments) {
         shown = { files: state.list, viewed: state.viewed, comments }
-        const row = (/** @type {ChangedFile} */ file) => rowOf(file, isViewed(state, file), commentsOn(file, comments))
+        const former = rows
+        rows = new Map()
+        const row = (/** @type {ChangedFile} */ file, /** @type {number} */ at) => {
+          const [wasViewed, count] = [isViewed(state, file), commentsOn(file, comments)]
+          const says = JSON.stringify([at, file, wasViewed, count])
+          const known = former.get(file.path)
+          const same = known?.says === says ? known : { row: rowOf(file, at, wasViewed, count), says }
+          rows.set(file.path, same)
+          return same.row
+        }
+        const own = files.filter((file) => !file.meanwhile)
         const others = files.filter((file) => file.meanwhile)
         root.replaceChildren(
-          ...files.filter((file) => !file.meanwhile).map(row),
+          ...own.map(row),
           ...(others.length === 0
             ? []
             : [el("div", { class: "changed-heading", text: "Changed meanwhile, perhaps not by this agent" })]),
-          ...others.map(row),
+          ...others.map((file, at) => row(file, own.length + at)),
         )
       }
-      for (const row of root.children)
-        if (row instanceof HTMLElement && row.dataset["path"] !== undefined)
-          setAttribute(row, "aria-selected", String(row.dataset["path"] === state.selected))
+      for (const [path, { row }] of rows) setAttribute(row, "aria-selected", String(path === state.selected))
+      setAttribute(root, "aria-activedescendant", rows.get(state.selected ?? "")?.row.id)
     },
   }
 }
@@ -49,13 +60,13 @@ export function mountFiles(root) {
 /** @param {ChangedFile} file @param {readonly Comment[]} comments */
 const commentsOn = (file, comments) => comments.filter(({ path }) => path === file.path).length
 
-/** @param {ChangedFile} file @param {boolean} wasViewed @param {number} comments */
-function rowOf(file, wasViewed, comments) {
+/** @param {ChangedFile} file @param {number} at @param {boolean} wasViewed @param {number} comments */
+function rowOf(file, at, wasViewed, comments) {
   const [letter, word] = kinds[file.status]
   const slash = file.path.lastIndexOf("/") + 1
   const row = el(
     "div",
-    { class: "changed-file", role: "option", "data-viewed": wasViewed },
+    { class: "changed-file", id: `changed-file-${at}`, role: "option", "data-viewed": wasViewed },
     el(
       "span",
       { class: "changed-mark" },
@@ -67,6 +78,7 @@ function rowOf(file, wasViewed, comments) {
     el(
       "span",
       { class: "changed-path" },
+      file.from !== undefined && el("span", { class: "changed-directory", text: `${file.from} → ` }),
       el("span", { class: "changed-directory", text: file.path.slice(0, slash) }),
       el("span", { text: file.path.slice(slash) }),
       file.by !== undefined && el("span", { class: "changed-by", text: ` “${file.by}”` }),

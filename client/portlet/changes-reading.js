@@ -20,8 +20,8 @@ export function createChangesReading({ isOpen, isSeen, refresh }) {
   }
 }
 
-/** Whether files may differ after this: a call did something, a turn ended, the server counted anew, or it is the first
- * look.
+/** Whether files may differ after this: a call did something, a turn ended, the branch moved, the server counted anew,
+ * or it is the first look.
  * @param {Frame} frame @param {boolean} isOpen */
 function mayChangeFiles(frame, isOpen) {
   switch (frame.type) {
@@ -31,6 +31,8 @@ function mayChangeFiles(frame, isOpen) {
       return frame.payload.type !== "turn_started"
     case "session:upsert":
       return isOpen && frame.payload.type === "tool_call" && !reads.has(frame.payload.toolKind)
+    case "session:facts":
+      return frame.facts.workspace !== undefined
     case "changes:changed":
       return true
     default:

@@ -1,6 +1,6 @@
 /** What is known of the session's changes: pure, so that it can be tested without a page. */
 
-/** @import { ChangedFile, ChangeScope, ErrorBody, Frame } from "../contract.js" */
+/** @import { ChangedFile, ChangeScope, DiffSide, ErrorBody, Frame, Workspace } from "../contract.js" */
 
 /** @typedef {Extract<Frame, { type: "changes:list" }>} ChangesList */
 /** @typedef {Extract<Frame, { type: "changes:file" }>} ChangesFile */
@@ -52,6 +52,14 @@ export const withSelected = (now, path) => (path === now.selected ? now : { ...n
 export const withFile = (now, file) =>
   file.path === now.selected && file.scope.kind === now.scope ? { ...now, file, failure: null } : now
 
+/** Which part of a difference has a line, if any has: the last that begins at or before it.
+ * @param {ChangesFile} file @param {DiffSide} side @param {number} line */
+export const partOf = ({ parts = [] }, side, line) =>
+  Math.max(
+    parts.findLastIndex((part) => part[side] <= line),
+    0,
+  )
+
 /** @param {ChangesState} now @param {ChangedFile} file */
 export const isViewed = (now, file) => now.viewed[`${now.scope} ${file.path}`] === file.version
 
@@ -82,9 +90,10 @@ export function fileNamed(now, named) {
   return found?.path ?? null
 }
 
-/** Whether to ask again by ourselves: without a repository only the user's look can tell that there is one by now.
- * @param {ChangesState} now @param {boolean} isOpen */
-export const isWorthAsking = (now, isOpen) => isOpen || now.failure?.code !== "NOT_A_REPOSITORY"
+/** Whether to ask by ourselves. Where there is no repository, only the user's look can tell that there is one by now.
+ * @param {ChangesState} now @param {Workspace | null} workspace */
+export const isWorthAsking = (now, workspace) =>
+  (workspace?.state === "ok" || workspace?.state === "busy") && now.failure?.code !== "NOT_A_REPOSITORY"
 
 /** The first file after the selected one, or before it, that was not viewed. @param {ChangesState} now */
 export function nextUnviewed(now) {

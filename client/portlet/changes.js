@@ -29,7 +29,7 @@ import {
 import { mountCommentsBar } from "./comments-bar.js"
 import { keepViewed, viewedOf } from "./viewed.js"
 
-/** @import { ClientMessage, Comment, ErrorBody, Workspace } from "../contract.js" */
+/** @import { ChangedFile, ClientMessage, Comment, ErrorBody, Workspace } from "../contract.js" */
 /** @import { ActsDeps } from "./acts.js" */
 /** @import { ActDone, ActPreview } from "./acts-state.js" */
 /** @import { ChangesFile, ChangesList, ScopeKind } from "./changes-state.js" */
@@ -94,17 +94,20 @@ export function mountChanges(root, header, deps) {
   root.append(edge, head, acts.around(place), list, more, note, tools, diff, bar)
   const files = mountFiles(list)
   const difference = mountDiff(diff, {
-    shown: (root) => !isPressed(space) && acts.decorate(root),
+    decorate: (part) => acts.decorate(part),
+    drawn: () => showComments(),
     more() {
       context = contexts[contexts.indexOf(context) + 1] ?? context
       askForFile()
     },
+    ask: (from) => askForFile({ from }),
   })
 
   const comments = mountComments(diff, {
     keep: (comment) => deps.request({ type: "changes:comment", comment }),
     remove: (commentId) => deps.request({ type: "changes:uncomment", commentId }),
     left: () => diff.focus({ preventScroll: true }),
+    isAway: difference.isAway,
   })
   const sendComments = () => deps.request({ type: "changes:send-comments" })
   const commentsBar = mountCommentsBar(bar, {
@@ -137,11 +140,15 @@ export function mountChanges(root, header, deps) {
   })
   for (const [kind, name] of scopes) {
     const number = el("span", { class: "panel-scope-count" })
-    tabs.append(el("button", { class: "panel-scope", type: "button", role: "radio", "data-scope": kind }, name, number))
+    const words = el("span", { class: "panel-scope-name", text: name })
+    tabs.append(
+      el("button", { class: "panel-scope", type: "button", role: "radio", "data-scope": kind }, words, number),
+    )
   }
 
   const askForList = () => deps.request({ type: "changes:list", scope: scopeOf(state.scope) })
-  function askForFile() {
+  /** Asks for a part of what is shown, or for the file as it is now. @param {{ from: number }} [part] */
+  function askForFile(part) {
     if (state.selected === null) return
     deps.request({
       type: "changes:file",
@@ -149,6 +156,8 @@ export function mountChanges(root, header, deps) {
       path: state.selected,
       ...(context === usualContext ? {} : { context }),
       ...(isPressed(space) ? { ignoreWhitespace: true } : {}),
+      ...(isPressed(split) ? { split: true } : {}),
+      ...(part && state.file?.version !== undefined ? { ...part, version: state.file.version } : {}),
     })
   }
 
@@ -165,8 +174,9 @@ export function mountChanges(root, header, deps) {
     setAttribute(button, "aria-expanded", String(next))
     deps.toggled(next)
     if (next) {
+      if (state.file === null) askForFile()
       askForList()
-      list.focus({ preventScroll: true })
+      root.focus({ preventScroll: true })
     } else deps.focusComposer()
     show()
   }
@@ -203,21 +213,27 @@ export function mountChanges(root, header, deps) {
   function show() {
     const all = state.list?.files ?? []
     const { added, removed } = totalOf(all)
-    button.hidden = state.list === null && state.failure === null && !isOpen
+    button.hidden = !isOpen && !isWorthAsking(state, facts.workspace)
     setAttribute(button, "title", all.length === 1 ? "1 changed file" : `${all.length} changed files`)
     counts.replaceChildren(...(all.length === 0 ? [] : countsOf(added, removed)))
     if (!isOpen) return
     for (const tab of tabs.children) {
       const isChosen = tab.getAttribute("data-scope") === state.scope
       setAttribute(tab, "aria-checked", String(isChosen))
+      setAttribute(tab, "tabindex", isChosen ? "0" : "-1")
       const number = tab.querySelector(".panel-scope-count")
       if (number) setText(number, isChosen && state.list !== null ? String(all.length) : "")
     }
+    const base = state.list?.base ?? facts.workspace?.base
+    const branch = tabs.querySelector('[data-scope="branch"] .panel-scope-name')
+    if (branch) setText(branch, base === undefined ? "Branch" : `Branch vs ${base}`)
     const viewedFiles = all.filter((file) => isViewed(state, file)).length
     setText(seen, viewedFiles === 0 ? "" : `${viewedFiles} of ${all.length} viewed`)
     setText(where, placeWords(state.list, facts.workspace))
     setAttribute(where, "title", facts.workspace?.path ?? state.list?.root ?? "")
     files.update(state, facts.comments)
+    // An open panel has the focus, and so has its list once there is one.
+    if (document.activeElement === root && !list.hidden) list.focus({ preventScroll: true })
     const hidden = state.list?.more ?? 0
     const others = state.list?.others ?? []
     const notes = [
@@ -232,11 +248,13 @@ export function mountChanges(root, header, deps) {
     showNote(all.length)
     acts.update(scopeOf(state.scope), selectedFile(state), all.length > 0)
     showTools()
-    if (difference.update(state.file, isPressed(split)) || shownFacts !== facts || shownList !== state.list)
-      comments.update(state.selected ?? "", facts.comments, state.list?.moved ?? [])
+    if (difference.update(state.file) || shownFacts !== facts || shownList !== state.list) showComments()
     shownFacts = facts
     shownList = state.list
     commentsBar.update(facts.comments)
+  }
+  function showComments() {
+    comments.update(state.selected ?? "", facts.comments, state.list?.moved ?? [])
   }
   /** What the comments were drawn with. */
   let shownFacts = facts
@@ -251,13 +269,17 @@ export function mountChanges(root, header, deps) {
     setAttribute(path, "title", file.from === undefined ? file.path : `${file.from} → ${file.path}`)
     pathCounts.replaceChildren(...countsOf(file.added, file.removed))
     const { editor } = readingFrom(deps.storage)
-    const address = editorAddress(editor, `${state.list?.root ?? ""}/${file.path}`, 1)
+    const address = addressOf(file, 1)
     open.hidden = address === null || file.status === "deleted"
     if (address !== null && editor !== "") {
       setAttribute(open, "href", address)
       setText(open, `Open in ${editors[editor].name}`)
     }
   }
+
+  /** What opens a file in the editor. @param {ChangedFile} file @param {number} line */
+  const addressOf = (file, line) =>
+    editorAddress(readingFrom(deps.storage).editor, `${state.list?.root ?? ""}/${file.path}`, line)
 
   /** @param {number} files */
   function showNote(files) {
@@ -281,13 +303,27 @@ export function mountChanges(root, header, deps) {
     const scope = target instanceof Element && target.closest("[data-scope]")
     if (scope) choose(scopeFrom(scope.getAttribute("data-scope")))
   })
+  tabs.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key]
+    if (step === undefined) return
+    const at = scopes.findIndex(([kind]) => kind === state.scope) + step
+    const [next] = scopes.at(at % scopes.length) ?? []
+    if (next) choose(next)
+    const chosen = tabs.querySelector('[aria-checked="true"]')
+    if (chosen instanceof HTMLElement) chosen.focus()
+    event.preventDefault()
+  })
   split.addEventListener("click", () => {
     keep({ split: press(split) })
-    show()
+    askForFile({ from: 0 })
   })
   space.addEventListener("click", () => {
     keep({ space: press(space) })
     askForFile()
+  })
+  open.addEventListener("click", () => {
+    const file = selectedFile(state)
+    if (file) setAttribute(open, "href", addressOf(file, difference.line()))
   })
   viewed.addEventListener("click", markViewed)
   list.addEventListener("click", (event) => {
@@ -304,6 +340,7 @@ export function mountChanges(root, header, deps) {
     const inList = event.target === list
     if (event.key === "n" || (inList && event.key === "ArrowDown")) select(pathAt(state, 1))
     else if (event.key === "p" || (inList && event.key === "ArrowUp")) select(pathAt(state, -1))
+    else if (inList && event.key === "Enter") diff.focus({ preventScroll: true })
     else if (event.key === "v") markViewed()
     else if (event.key === "c") comments.write()
     else if (event.key === "Escape") toggle(false)
@@ -313,6 +350,7 @@ export function mountChanges(root, header, deps) {
     event.stopPropagation()
   })
   root.hidden = true
+  setAttribute(root, "tabindex", "-1")
 
   /** @param {ChangesList} frame */
   function listed(frame) {
@@ -322,6 +360,7 @@ export function mountChanges(root, header, deps) {
     wanted = ""
     if (found !== null) return select(found)
     if (isOpen && (state.file === null || selectedFile(state)?.version !== before)) askForFile()
+    else difference.retry()
     show()
   }
 
@@ -332,6 +371,7 @@ export function mountChanges(root, header, deps) {
         case "changes:list":
           return listed(frame)
         case "changes:file":
+          if (frame.from > 0) return void (difference.receive(frame) || askForFile())
           state = withFile(state, frame)
           return show()
         case "changes:preview":
@@ -342,8 +382,6 @@ export function mountChanges(root, header, deps) {
     },
     /** @param {ErrorBody} failure */
     failed(failure) {
-      // Without a repository there is nothing to open.
-      if (failure.code === "NOT_A_REPOSITORY" && !isOpen) return
       state = { ...state, failure }
       show()
     },
@@ -364,7 +402,7 @@ export function mountChanges(root, header, deps) {
     },
     undoAct: acts.undoAct,
     /** Asks again, if that can tell anything new. Without a panel only the counts in the header follow. */
-    refresh: () => isWorthAsking(state, isOpen) && askForList(),
+    refresh: () => (isOpen || isWorthAsking(state, facts.workspace)) && askForList(),
     isOpen: () => isOpen,
   }
 }

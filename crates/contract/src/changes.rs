@@ -195,6 +195,15 @@ pub struct ChangeCounts {
     pub removed: usize,
 }
 
+/// Where a part of a difference begins: its first row, and the next line of either version, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct DiffPart {
+    pub row: usize,
+    pub old: usize,
+    pub new: usize,
+}
+
 /// A changed picture, in base64.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -253,6 +253,15 @@ pub enum ClientMessage {
         /// Lines that differ only in whitespace count as the same.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ignore_whitespace: Option<bool>,
+        /// Removed lines are beside those that replace them, and one row has both.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        split: Option<bool>,
+        /// The row that the wanted part begins with, by `parts` of the first. Absent: the first part.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<usize>,
+        /// The difference that it is a part of. Another one is returned if that is no longer known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
     },
     /// Keeps a comment on some lines until it is sent.
     #[serde(rename = "changes:comment")]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ActPath, Agent, AgentOffer, AgentStatus, ChangeAct, ChangeCounts, ChangeScope, ChangedFile,
-    CliType, Compare, Details, ErrorCode, FactsChange, ItemId, MovedComment, NowRow,
+    CliType, Compare, Details, DiffPart, ErrorCode, FactsChange, ItemId, MovedComment, NowRow,
     OutsideDirectory, OutsideSession, Pictures, Policy, Project, ProjectId, SessionFacts,
     SessionId, SessionListItem, SessionState, Timestamp, Turn, TurnEvent, TurnId, UpsertObject,
 };
@@ -265,8 +265,22 @@ pub enum ServerMessage {
         session_id: SessionId,
         scope: ChangeScope,
         path: String,
-        /// The difference; empty if there is a `note` instead.
+        /// A part of the difference; empty if there is a `note` instead.
         html: String,
+        /// As asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        split: Option<bool>,
+        /// The row that it begins with.
+        from: usize,
+        /// How many rows the whole difference has.
+        rows: usize,
+        /// Where its parts begin.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(test, ts(optional, as = "Option<Vec<DiffPart>>"))]
+        parts: Vec<DiffPart>,
+        /// Parts that have the same belong together.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -115,6 +115,7 @@ fn generated() -> String {
         crate::MemberState,
         crate::CompareMember,
         crate::Compare,
+        crate::DiffPart,
         crate::Pictures,
         crate::WhenBusy,
         crate::QueueAct,

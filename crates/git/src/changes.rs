@@ -53,6 +53,20 @@ pub enum Kind {
     Unmerged,
 }
 
+/// A change of a file's mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Became {
+    Executable,
+    /// It was executable.
+    Plain,
+    Link,
+    /// It was a link.
+    File,
+}
+
+/// The mode of a symbolic link.
+const LINK: u32 = 0o120_000;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     pub added: usize,
@@ -172,6 +186,17 @@ impl Changes {
 }
 
 impl Change {
+    /// How its mode changed.
+    pub fn became(&self) -> Option<Became> {
+        match (self.old.as_ref()?.1, self.mode?) {
+            (old, new) if old == new => None,
+            (_, LINK) => Some(Became::Link),
+            (LINK, _) => Some(Became::File),
+            (_, new) if new & 0o100 != 0 => Some(Became::Executable),
+            (_, _) => Some(Became::Plain),
+        }
+    }
+
     /// Differs whenever the new file does.
     pub fn version(&self) -> String {
         let mode = self.mode.unwrap_or_default();

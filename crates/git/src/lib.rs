@@ -20,7 +20,7 @@ mod worktree;
 
 pub use branch::Apart;
 pub use branch::{Head, UnderWay};
-pub use changes::{Change, Changes, Counts, Kind};
+pub use changes::{Became, Change, Changes, Counts, Kind};
 pub use checkpoint::{Checkpoint, Checkpoints, LARGEST_UNTRACKED, Tree};
 pub use command::GitError;
 pub use file::{Content, LARGEST_FILE, Versions};

@@ -1,12 +1,15 @@
 //! Two texts, or the hunks an agent sends, to rows with line numbers. `words` finds the words that differ in a changed
-//! line; `write` makes the HTML.
+//! line; `row_html` makes the HTML of a row, `write` that of an agent's change, `comparison` that of a part of a file.
 
 mod blocks;
+mod comparison;
+mod row_html;
 mod words;
 mod write;
 
 pub use blocks::{Block, without_block};
-use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
+pub use comparison::{Comparison, DiffView, Layout, PartStart, Whitespace};
+use similar::{DiffOp, DiffTag};
 
 /// Unchanged lines shown around a change.
 const CONTEXT: usize = 3;
@@ -43,75 +46,26 @@ pub enum Extent {
     Whole,
 }
 
-/// How a difference is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DiffView {
-    pub extent: Extent,
-    /// Unchanged lines around a change.
-    pub context: usize,
-    pub whitespace: Whitespace,
-}
-
-/// Whether lines that differ only in whitespace are different.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whitespace {
-    Counts,
-    Ignored,
-}
-
 /// The difference between two versions of a file; `None` means that the file does not exist.
 pub fn diff(path: &str, old: Option<&str>, new: Option<&str>, extent: Extent) -> Diff {
-    let whitespace = Whitespace::Counts;
-    diff_as(path, old, new, DiffView { extent, context: CONTEXT, whitespace })
-}
-
-/// The same, shown as asked.
-pub fn diff_as(path: &str, old: Option<&str>, new: Option<&str>, view: DiffView) -> Diff {
-    compare(path, old, new, view, 1)
+    compare(path, old, new, extent, 1)
 }
 
 /// The difference between two versions of some lines of a file, which begin at `first_line`, counted from 1.
 pub fn edit(path: &str, old: &str, new: &str, first_line: usize, extent: Extent) -> Diff {
-    let view = DiffView { extent, context: CONTEXT, whitespace: Whitespace::Counts };
-    compare(path, Some(old), Some(new), view, first_line)
+    compare(path, Some(old), Some(new), extent, first_line)
 }
 
 fn compare(
     path: &str,
     old: Option<&str>,
     new: Option<&str>,
-    view: DiffView,
+    extent: Extent,
     first_line: usize,
 ) -> Diff {
-    let fate = match (old, new) {
-        (None, Some(_)) => Fate::New,
-        (Some(_), None) => Fate::Deleted,
-        (Some(_), Some(_)) | (None, None) => Fate::Changed,
-    };
-    let (mut old, mut new) =
-        (old.unwrap_or_default().to_owned(), new.unwrap_or_default().to_owned());
-    // Agents often send only the edited lines, without the final newline. If both sides lack it, that means nothing.
-    if fate == Fate::Changed && !old.ends_with('\n') && !new.ends_with('\n') {
-        [&mut old, &mut new].into_iter().filter(|text| !text.is_empty()).for_each(|t| t.push('\n'));
-    }
-    let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
-    let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
-    let ops = match view.whitespace {
-        Whitespace::Counts => capture_diff_slices(Algorithm::Myers, &old_lines, &new_lines),
-        Whitespace::Ignored => {
-            let bare = |lines: &[&str]| -> Vec<String> {
-                lines.iter().map(|line| line.split_whitespace().collect()).collect()
-            };
-            capture_diff_slices(Algorithm::Myers, &bare(&old_lines), &bare(&new_lines))
-        }
-    };
-    let groups = group_diff_ops(ops, view.context);
-    let hunks = groups.iter().map(|ops| Hunk::from_ops(ops, &old_lines, &new_lines, first_line));
-    let hunks = hunks.collect();
-    // Line ends are worth showing only if they changed.
-    let returns =
-        if old.contains("\r\n") == new.contains("\r\n") { Returns::Hide } else { Returns::Show };
-    write::file(path, fate, hunks, returns, view.extent)
+    let view = DiffView { context: CONTEXT, whitespace: Whitespace::Counts };
+    let compared = Comparison::of(path, old, new, view);
+    write::file(path, compared.fate, compared.hunks(first_line), compared.returns(), extent)
 }
 
 /// A diff that an agent already computed.
@@ -120,7 +74,7 @@ pub fn hunks(path: &str, hunks: &[HunkInput], extent: Extent) -> Diff {
     write::file(path, Fate::Changed, hunks, Returns::Hide, extent)
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Fate {
     New,
     Deleted,

@@ -10,6 +10,7 @@
 //! | [`as_written`] | a user's text, with every line break and blank |
 //! | [`code`] | highlighting with a dozen classes |
 //! | [`diff`], [`edit`], [`hunks`] | two texts, or an agent's hunks, to rows with line numbers |
+//! | [`Comparison`] | two versions of a file, part by part |
 //! | [`fields`], [`folded`] | names and values to a table; content shown on demand |
 //! | [`terminal`] | ANSI output to classes |
 //! | [`text`], [`terminal_text`] | Markdown and terminal output as plain text |
@@ -29,7 +30,8 @@ mod wall;
 
 pub use code::code;
 pub use diff::{
-    Block, Diff, DiffView, Extent, HunkInput, Whitespace, diff, diff_as, edit, hunks, without_block,
+    Block, Comparison, Diff, DiffView, Extent, HunkInput, Layout, PartStart, Whitespace, diff,
+    edit, hunks, without_block,
 };
 pub use escape::visible;
 pub use fields::{fields, folded};

@@ -7,7 +7,8 @@ mod allowed;
 
 use allowed::faults;
 use liminal_render::{
-    Extent, HunkInput, Renderer, code, diff, fields, folded, hunks, markdown, terminal, visible,
+    Comparison, DiffView, Extent, HunkInput, Layout, Renderer, Whitespace, code, diff, fields,
+    folded, hunks, markdown, terminal, visible,
 };
 use proptest::prelude::*;
 
@@ -61,6 +62,10 @@ fn everything(text: &str) -> Vec<String> {
     all.push(terminal(&format!("\u{1b}[31;48;2;1;2;3m{text}")));
     all.push(diff(text, Some("a\nb\n"), Some(text), Extent::Beginning).html);
     all.push(diff("a", Some(text), None, Extent::Beginning).html);
+    let view = DiffView { context: 3, whitespace: Whitespace::Counts };
+    let new = format!("{text}\n\n\n\n\n\n\nb\n");
+    let compared = Comparison::of(text, Some(&new.replace('b', "")), Some(&new), view);
+    all.push(compared.part(0, Layout::Unified));
     all.push(
         hunks(
             text,

@@ -5,6 +5,7 @@
 
 mod acts;
 mod comments;
+mod difference;
 mod kept;
 mod scope;
 mod shown;
@@ -17,16 +18,17 @@ use liminal_contract::{
     WorkspaceKind,
 };
 use liminal_git::{Checkpoint, GitError, Repository, Tree};
-use liminal_render::DiffView;
 
 use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::one_at_a_time::OneAtATime;
 pub use acts::{ActDone, ActPlace, Plan, Settled, root_of};
 pub use comments::message as comments_message;
+use difference::Compared;
+pub use difference::PartAsked;
 use kept::Kept;
 use scope::Found;
-use shown::{Shown, listed, shown};
+use shown::listed;
 pub use survey::{Look, Survey};
 
 /// Reads changes, in one call at a time per directory: git reads the same files for each.
@@ -35,6 +37,7 @@ pub struct Changes {
     pace: survey::Pace,
     /// The working trees that acts change.
     writing: OneAtATime,
+    compared: Compared,
     kept: Kept,
     journal: Journal,
 }
@@ -59,8 +62,8 @@ pub struct Beside {
 impl Changes {
     pub fn new(data_dir: &Path, journal: Journal) -> Self {
         let (reading, pace) = (OneAtATime::default(), survey::Pace::default());
-        let writing = OneAtATime::default();
-        Self { reading, writing, pace, kept: Kept::below(data_dir), journal }
+        let (writing, compared) = (OneAtATime::default(), Compared::default());
+        Self { reading, writing, compared, pace, kept: Kept::below(data_dir), journal }
     }
 
     /// Keeps the state of the files in a session's directory.
@@ -179,36 +182,6 @@ impl Changes {
             }
         }
         Ok(())
-    }
-
-    /// The difference in one file. The path is looked up among the changes, so no other file can be named.
-    pub async fn file(
-        &self,
-        place: &Place,
-        session_id: SessionId,
-        scope: ChangeScope,
-        path: String,
-        view: DiffView,
-    ) -> Result<ServerMessage, Failure> {
-        let _one_at_a_time = self.reading.turn(&place.directory).await;
-        let found = self.find(&place.directory, &session_id, &scope, place.base.as_deref()).await?;
-        let change = found.changes.files.into_iter().find(|file| file.path.to_string() == path);
-        let Some(change) = change else {
-            let Shown { html, note, pictures } =
-                Shown::noted("This file no longer differs.".into());
-            return Ok(ServerMessage::ChangesFile {
-                session_id,
-                scope,
-                path,
-                html,
-                note,
-                pictures,
-            });
-        };
-        let versions = found.repository.versions(&change).await?;
-        let shown = tokio::task::spawn_blocking(move || shown(&change, versions, view)).await;
-        let Shown { html, note, pictures } = shown.map_err(|_panicked| Failure::unexpected())?;
-        Ok(ServerMessage::ChangesFile { session_id, scope, path, html, note, pictures })
     }
 }
 

@@ -21,6 +21,14 @@ impl Block {
     }
 }
 
+impl std::fmt::Display for Block {
+    /// As `parse` reads it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ((old, removed), (new, added)) = (self.old, self.new);
+        write!(f, "{old},{removed}:{new},{added}")
+    }
+}
+
 /// The new text with one of its blocks as in the old text; `None` if there is no such block. A side without lines is
 /// found by the other one.
 pub fn without_block(old: &str, new: &str, block: Block) -> Option<String> {

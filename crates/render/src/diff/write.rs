@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::ops::Range;
 
+use super::row_html::{RowHtml, RowPlace};
 use super::{Diff, Extent, Fate, Hunk, Returns, Row, Side, words};
-use crate::code::colour::{Lines, Token, write_piece};
 use crate::code::language_of_file;
-use crate::escape::{Spell, escape_into, show_into};
+use crate::escape::escape_into;
 use crate::{HEAVY, visible};
 
 /// Rows beyond this are counted or folded: laying them out would slow down a browser.
@@ -24,34 +24,28 @@ pub(super) fn file(
     let number = |lines: usize| u32::try_from(lines).unwrap_or(u32::MAX);
     let (added, removed) = (number(count(Side::New)), number(count(Side::Old)));
     let total = hunks.iter().map(|hunk| hunk.rows.len()).sum();
-    let (html, text) = (String::new(), String::new());
     let rows = hunks.iter().flat_map(|hunk| &hunk.rows);
     let is_heavy = rows.map(|row| row.text.len()).sum::<usize>() > HEAVY;
     let language = if is_heavy { "" } else { language_of_file(path) };
     let end = |hunk: &Hunk<'_>| hunk.old_start.max(hunk.new_start).saturating_add(hunk.rows.len());
     let last = hunks.iter().map(end).max();
-    let width = last.unwrap_or_default().max(100).ilog10() as usize + 1;
-    let mut writer = Writer { html, text, rows: 0, total, returns, extent, width, colours: None };
+    let out = RowHtml::new(last.unwrap_or_default(), returns);
+    let mut writer = Writer { out, text: String::new(), rows: 0, total, extent };
     writer.header(path, fate, added, removed);
     for hunk in &hunks {
-        writer.colours = Lines::of(language).zip(Lines::of(language));
+        writer.out.start_colours(language);
         writer.hunk(hunk, hunks.len() > 1 || hunk.old_start > 1 || hunk.new_start > 1);
     }
     writer.end(hunks.is_empty());
-    Diff { html: writer.html, text: writer.text, added, removed }
+    Diff { html: writer.out.html, text: writer.text, added, removed }
 }
 
 struct Writer {
-    html: String,
+    out: RowHtml,
     text: String,
     rows: usize,
     total: usize,
-    returns: Returns,
     extent: Extent,
-    /// The digits of the largest line number.
-    width: usize,
-    /// Those of the old and of the new version. Each hunk starts with fresh ones: what precedes it is not known.
-    colours: Option<(Lines, Lines)>,
 }
 
 impl Writer {
@@ -63,15 +57,15 @@ impl Writer {
             Fate::Changed => (path.as_str(), path.as_str()),
         };
         self.put_text(format_args!("--- {old}\n+++ {new}\n"));
-        self.html.push_str("<div class=\"diff\"><div class=\"file\"><span class=\"path\">");
-        escape_into(&mut self.html, &path);
-        self.html.push_str("</span>");
+        self.out.html.push_str("<div class=\"diff\"><div class=\"file\"><span class=\"path\">");
+        escape_into(&mut self.out.html, &path);
+        self.out.html.push_str("</span>");
         match fate {
-            Fate::New => self.html.push_str(" <span class=\"fate\">new file</span>"),
-            Fate::Deleted => self.html.push_str(" <span class=\"fate\">deleted</span>"),
+            Fate::New => self.out.html.push_str(" <span class=\"fate\">new file</span>"),
+            Fate::Deleted => self.out.html.push_str(" <span class=\"fate\">deleted</span>"),
             Fate::Changed => {}
         }
-        self.put_html(format_args!(
+        self.out.put(format_args!(
             " <span class=\"counts\"><span class=\"plus\">+{added}</span> \
              <span class=\"minus\">\u{2212}{removed}</span></span></div><div class=\"rows\">"
         ));
@@ -92,7 +86,7 @@ impl Writer {
         );
         self.put_text(format_args!("{title}\n"));
         if titled && (self.rows < MOST_ROWS || self.extent == Extent::Whole) {
-            self.put_html(format_args!("<div class=\"gap\">{title}</div>"));
+            self.out.put(format_args!("<div class=\"gap\">{title}</div>"));
         }
         let (mut old_line, mut new_line) = (hunk.old_start, hunk.new_start);
         let mut rest = hunk.rows.as_slice();
@@ -158,76 +152,26 @@ impl Writer {
         }
         if self.rows == MOST_ROWS + 1 {
             let more = self.total - MOST_ROWS;
-            self.put_html(format_args!(
+            self.out.put(format_args!(
                 "<details class=\"rest\"><summary>Show {more} more lines</summary>"
             ));
         }
-        // Padded, so that both columns are generated as one text: two elements would take a page twice as long.
-        let width = self.width;
-        match row.side {
-            Side::Both => self.put_html(format_args!(
-                "<div class=\"same\" data-old=\"{old:width$}\" data-new=\"{new:width$}\">"
-            )),
-            Side::Old => self.put_html(format_args!(
-                "<div class=\"del\" data-old=\"{old:width$}\" data-new=\"{:width$}\">",
-                ""
-            )),
-            Side::New => self.put_html(format_args!(
-                "<div class=\"add\" data-old=\"{:width$}\" data-new=\"{new:width$}\">",
-                ""
-            )),
-        }
-        let text = match self.returns {
-            Returns::Hide => row.text.strip_suffix('\r').unwrap_or(row.text),
-            Returns::Show => row.text,
-        };
-        let tokens = self.tokens(row.side, text);
-        let mut from = 0;
-        for mark in marks.iter().filter(|mark| mark.end <= text.len()) {
-            write_piece(&mut self.html, text, from..mark.start, &tokens);
-            // Plain, because colours would have too little contrast here.
-            self.html.push_str("<mark>");
-            show_into(&mut self.html, &text[mark.clone()], Spell::Bidi);
-            self.html.push_str("</mark>");
-            from = mark.end;
-        }
-        write_piece(&mut self.html, text, from..text.len(), &tokens);
-        self.html.push_str("</div>");
-        if !row.ended {
-            self.html.push_str("<div class=\"note\">No newline at end of file</div>");
-        }
-    }
-
-    fn tokens(&mut self, side: Side, text: &str) -> Vec<Token> {
-        let Some((old, new)) = &mut self.colours else { return Vec::new() };
-        let line = format!("{text}\n");
-        match side {
-            Side::Old => old.next(&line),
-            Side::New => new.next(&line),
-            Side::Both => {
-                old.next(&line);
-                new.next(&line)
-            }
-        }
+        self.out.row(row, &RowPlace { old, new, block: None }, marks);
     }
 
     fn end(&mut self, unchanged: bool) {
         if unchanged {
-            self.html.push_str("<div class=\"note\">No change</div>");
+            self.out.html.push_str("<div class=\"note\">No change</div>");
         }
         let more = self.total.saturating_sub(MOST_ROWS);
         match self.extent {
-            Extent::Whole if more > 0 => self.html.push_str("</details>"),
+            Extent::Whole if more > 0 => self.out.html.push_str("</details>"),
             Extent::Beginning if more > 0 => {
-                self.put_html(format_args!("<div class=\"note\">{more} more lines</div>"));
+                self.out.put(format_args!("<div class=\"note\">{more} more lines</div>"));
             }
             Extent::Whole | Extent::Beginning => {}
         }
-        self.html.push_str("</div></div>");
-    }
-
-    fn put_html(&mut self, what: std::fmt::Arguments<'_>) {
-        let _a_string_never_fails = self.html.write_fmt(what);
+        self.out.html.push_str("</div></div>");
     }
 
     fn put_text(&mut self, what: std::fmt::Arguments<'_>) {

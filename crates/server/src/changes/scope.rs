@@ -9,6 +9,11 @@ use super::Changes;
 use crate::failure::Failure;
 use crate::journal::{CheckpointRow, Moment};
 
+pub(super) const BEFORE_LATE: &str =
+    "The agent may have changed files before the first state was recorded.";
+pub(super) const AFTER_LATE: &str =
+    "The agent had begun its next turn before the last state was recorded.";
+
 /// The changes in a scope.
 pub struct Found {
     /// Can read both versions.
@@ -119,14 +124,15 @@ impl Changes {
                 let new = tree(after).unwrap_or_else(|| old.clone());
                 let mut found = Found::between(&checkpoints, &old, new).await?;
                 found.note_left_out(&after.left_out);
+                if after.is_late {
+                    found.notes.push(AFTER_LATE.into());
+                }
                 found
             }
             None => self.until_now(repository, session, old).await?,
         };
         if before.is_late {
-            found.notes.push(
-                "The agent may have changed files before the first state was recorded.".into(),
-            );
+            found.notes.push(BEFORE_LATE.into());
         }
         found.named = Some(Named { texts, below });
         Ok(found)

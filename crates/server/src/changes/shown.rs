@@ -2,8 +2,8 @@
 
 use base64::Engine;
 use liminal_contract::{ChangeStatus, ChangedFile, Pictures};
-use liminal_git::{Change, Content, Kind, Versions};
-use liminal_render::DiffView;
+use liminal_git::{Became, Change, Content, Kind, Versions};
+use liminal_render::{Comparison, DiffView, Layout};
 
 pub fn listed(change: &Change) -> ChangedFile {
     let (status, from) = match &change.kind {
@@ -27,16 +27,19 @@ pub fn listed(change: &Change) -> ChangedFile {
     }
 }
 
-/// The difference as HTML, or a sentence for what can't be shown as lines.
-pub struct Shown {
-    pub html: String,
-    pub note: Option<String>,
-    pub pictures: Option<Pictures>,
+pub enum Shown {
+    Lines {
+        compared: Comparison,
+        /// What changed besides.
+        note: Option<String>,
+    },
+    /// A sentence about what can't be shown as lines.
+    Note { note: String, pictures: Option<Pictures> },
 }
 
 impl Shown {
     pub fn noted(note: String) -> Self {
-        Self { html: String::new(), note: Some(note), pictures: None }
+        Self::Note { note, pictures: None }
     }
 }
 
@@ -51,7 +54,7 @@ pub fn shown(change: &Change, versions: Versions, view: DiffView) -> Shown {
         }
         (old @ Content::Binary(_), new) | (old, new @ Content::Binary(_)) => {
             return match in_lfs(as_text(&old), as_text(&new)) {
-                Some(note) => Shown { pictures: pictures(&old, &new), ..Shown::noted(note) },
+                Some(note) => Shown::Note { note, pictures: pictures(&old, &new) },
                 None => binary(&old, &new),
             };
         }
@@ -60,12 +63,26 @@ pub fn shown(change: &Change, versions: Versions, view: DiffView) -> Shown {
     if let Some(note) = in_lfs(old.as_deref(), new.as_deref()) {
         return Shown::noted(note);
     }
+    let mode = change.became().map(mode_words).map(str::to_owned);
     if old == new {
-        return Shown::noted("Only the file's mode changed.".to_owned());
+        let same = || "The content is the same.".to_owned();
+        return Shown::noted(mode.unwrap_or_else(same));
     }
     let path = change.path.to_string();
-    let diff = liminal_render::diff_as(&path, old.as_deref(), new.as_deref(), view);
-    Shown { html: diff.html, note: None, pictures: None }
+    let compared = Comparison::of(&path, old.as_deref(), new.as_deref(), view);
+    if compared.rows(Layout::Unified) == 0 {
+        return Shown::noted("Only whitespace changed.".to_owned());
+    }
+    Shown::Lines { compared, note: mode }
+}
+
+fn mode_words(became: Became) -> &'static str {
+    match became {
+        Became::Executable => "The file became executable.",
+        Became::Plain => "The file is no longer executable.",
+        Became::Link => "The file became a symbolic link.",
+        Became::File => "The symbolic link became a file.",
+    }
 }
 
 /// A file in Git LFS is a pointer in the repository: what it points to is not compared.
@@ -109,7 +126,7 @@ fn binary(old: &Content, new: &Content) -> Shown {
         }
         _ => "One version is binary.".to_owned(),
     };
-    Shown { pictures: pictures(old, new), ..Shown::noted(note) }
+    Shown::Note { note, pictures: pictures(old, new) }
 }
 
 /// Both versions, if those that exist are pictures of one kind.

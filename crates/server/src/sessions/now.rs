@@ -211,8 +211,7 @@ fn row(session: SessionListItem, glance: Glance) -> NowRow {
 fn last_line(latest: &Source) -> Option<String> {
     match latest {
         Source::Message { content, .. } | Source::Thinking { content, .. } => {
-            let text = liminal_render::text(content);
-            text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned)
+            last_with_words(&liminal_render::text(content)).map(str::to_owned)
         }
         Source::ToolCall(call) => {
             Some(if call.title.is_empty() { &call.tool_name } else { &call.title }.clone())
@@ -221,6 +220,11 @@ fn last_line(latest: &Source) -> Option<String> {
             None
         }
     }
+}
+
+/// The last line that says something: not only the bracket that ends a block of code.
+fn last_with_words(text: &str) -> Option<&str> {
+    text.lines().map(str::trim).rfind(|line| line.contains(char::is_alphanumeric))
 }
 
 /// How an answer begins.
@@ -239,5 +243,17 @@ fn cut(line: &str) -> String {
     match line.char_indices().nth(LONGEST_LINE) {
         Some((end, _)) => visible(&format!("{}…", &line[..end])),
         None => visible(line),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_says_something_has_words() {
+        assert_eq!(last_with_words("Now:\n\nfn a() {\n  b()\n}\n---\n"), Some("b()"));
+        assert_eq!(last_with_words("Привет \n …"), Some("Привет"));
+        assert_eq!(last_with_words("}\n\n});"), None);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use liminal_contract::SessionId;
-use liminal_render::{DiffView, Extent, Whitespace};
+use liminal_render::{DiffView, Layout, Whitespace};
 
 use super::reply::Reply;
 use super::sessions::answer_sent;
@@ -22,7 +22,14 @@ pub fn view(context: Option<u32>, ignore_whitespace: Option<bool>) -> DiffView {
         Some(true) => Whitespace::Ignored,
         Some(false) | None => Whitespace::Counts,
     };
-    DiffView { extent: Extent::Beginning, context, whitespace }
+    DiffView { context, whitespace }
+}
+
+pub fn layout(split: Option<bool>) -> Layout {
+    match split {
+        Some(true) => Layout::SideBySide,
+        Some(false) | None => Layout::Unified,
+    }
 }
 
 /// Remembers up to which state the user has seen the files.

@@ -12,6 +12,7 @@ use liminal_contract::{Answer, ClientMessage, Request, ServerMessage, SessionId}
 use super::reply::Reply;
 use super::{changes, files, outside, projects, search, sessions};
 use crate::app::App;
+use crate::changes::PartAsked;
 use crate::failure::Failure;
 use crate::feed::{Client, Place};
 use crate::sessions::{
@@ -185,11 +186,22 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         Asked::ChangesStorage { most } => {
             answer(reply, async move { app.changes.storage(most).await });
         }
-        Asked::ChangesFile { session_id, scope, path, context, ignore_whitespace } => {
+        Asked::ChangesFile {
+            session_id: session,
+            scope,
+            path,
+            context,
+            ignore_whitespace,
+            split,
+            from,
+            version,
+        } => {
             let view = changes::view(context, ignore_whitespace);
+            let (layout, from) = (changes::layout(split), from.unwrap_or_default());
             answer(reply, async move {
-                let place = app.service.place(&session_id).await?;
-                app.changes.file(&place, session_id, scope, path, view).await
+                let place = app.service.place(&session).await?;
+                let asked = PartAsked { session, scope, path, view, layout, from, version };
+                app.changes.file(&place, asked).await
             });
         }
         Asked::ChangesAct { session_id, act, preview, expect } => {

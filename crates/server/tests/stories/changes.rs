@@ -74,9 +74,46 @@ fn contents(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
+/// A part of the difference in a file.
+async fn part(
+    browser: &mut Browser,
+    session: &SessionId,
+    from: Option<usize>,
+    version: Option<String>,
+) -> (String, Vec<usize>, Option<String>) {
+    let (session_id, scope) = (session.clone(), ChangeScope::Uncommitted {});
+    let (path, context, ignore_whitespace, split) = ("one.txt".to_owned(), None, None, None);
+    let asked = ClientMessage::ChangesFile {
+        session_id,
+        scope,
+        path,
+        context,
+        ignore_whitespace,
+        split,
+        from,
+        version,
+    };
+    match browser.ask(asked).await {
+        ServerMessage::ChangesFile { html, from: at, parts, version, .. } => {
+            assert_eq!(at, from.unwrap_or_default());
+            (html, parts.iter().map(|part| part.row).collect(), version)
+        }
+        other => panic!("not the file: {other:?}"),
+    }
+}
+
 fn whole(session_id: SessionId, scope: ChangeScope, path: String) -> ClientMessage {
     let (context, ignore_whitespace) = (None, None);
-    ClientMessage::ChangesFile { session_id, scope, path, context, ignore_whitespace }
+    ClientMessage::ChangesFile {
+        session_id,
+        scope,
+        path,
+        context,
+        ignore_whitespace,
+        split: None,
+        from: None,
+        version: None,
+    }
 }
 
 async fn file(browser: &mut Browser, session: &SessionId, path: &str) -> (String, Option<String>) {
@@ -381,4 +418,29 @@ async fn a_kill_during_a_checkpoint_loses_neither_the_session_nor_the_repository
     let (files, _) = changed(&mut browser, &session, ChangeScope::Turn { turn_id: None }).await;
     assert_eq!(files, [""; 0]);
     assert_eq!(contents(&repository), before);
+}
+
+#[tokio::test]
+async fn the_parts_of_a_long_difference_belong_together_while_the_file_changes() {
+    let app = Launch::new().agent(script().on_any_prompt().say("Done.")).start().await;
+    let mut browser = app.browser().await;
+    let directory = repository(&app);
+    let project = browser.adds_project(&directory).await;
+    let session = browser.creates_session(&project, "scripted").await;
+    let write = |word: &str| {
+        let lines: String = (1..=500).map(|line| format!("{word} {line}\n")).collect();
+        std::fs::write(Path::new(&directory).join("one.txt"), lines).unwrap();
+    };
+
+    write("former");
+    let (first, parts, version) = part(&mut browser, &session, None, None).await;
+    assert_eq!(parts, [0, 200, 400]);
+    assert!(first.contains("former 199") && !first.contains("former 200"));
+    write("latter");
+    let (last, _, same) = part(&mut browser, &session, Some(400), version.clone()).await;
+    assert!(last.contains("former 500") && same == version);
+    let (now, _, other) = part(&mut browser, &session, None, None).await;
+    assert!(now.contains("latter 1") && other != version);
+    let (last, _, said) = part(&mut browser, &session, Some(400), version).await;
+    assert!(last.contains("latter 500") && said == other, "the former one is no longer known");
 }

@@ -28,6 +28,7 @@ mod history;
 mod house_rules;
 mod http_sessions;
 mod landing;
+mod late_checkpoints;
 mod lifecycle;
 mod malformed_messages;
 mod mentions;

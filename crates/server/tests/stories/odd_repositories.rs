@@ -78,8 +78,16 @@ async fn shown(browser: &mut Browser, directory: &Path) -> (Option<String>, Vec<
         let (context, ignore_whitespace) = (None, None);
         let session_id = session.clone();
         let scope = scope.clone();
-        let ask =
-            ClientMessage::ChangesFile { session_id, scope, path, context, ignore_whitespace };
+        let ask = ClientMessage::ChangesFile {
+            session_id,
+            scope,
+            path,
+            context,
+            ignore_whitespace,
+            split: None,
+            from: None,
+            version: None,
+        };
         match browser.ask(ask).await {
             ServerMessage::ChangesFile { html, note, .. } => {
                 assert!(!html.is_empty() || note.is_some(), "{directory:?}");

@@ -94,6 +94,20 @@ async fn the_first_message_waits_for_the_setup_command_which_is_kept_for_the_nex
     assert!(path.join("prepared").exists(), "before the agent got the message");
     let history = browser.knows(&session.id, state(SetupState::Done)).await;
     assert_eq!(history.texts(), ["work", "Done."]);
+    let made = in_time(async {
+        let scope = ChangeScope::Turn { turn_id: Some(turn) };
+        let list = ClientMessage::ChangesList { session_id: session.id.clone(), scope };
+        loop {
+            match browser.ask(list.clone()).await {
+                ServerMessage::ChangesList { files, notes, .. } if notes.is_empty() => {
+                    return files;
+                }
+                ServerMessage::ChangesList { .. } => {}
+                other => panic!("no list: {other:?}"),
+            }
+        }
+    });
+    assert_eq!(made.await.expect("a state before the turn"), [], "setting up is not of the turn");
 
     let offer = ClientMessage::WorkspaceOffer { project_id: project.id.clone() };
     match browser.ask(offer).await {

@@ -9,7 +9,7 @@ use liminal_render::Block;
 use super::deed::{Deed, Moved, tree};
 use super::{ActPlace, Plan, Preview, Scene, counted, landing, named, refused};
 use crate::changes::Changes;
-use crate::changes::scope::Named;
+use crate::changes::scope::{AFTER_LATE, BEFORE_LATE, Named};
 use crate::failure::Failure;
 use crate::journal::{ActState, CheckpointRow, Moment, Reader};
 
@@ -130,8 +130,10 @@ impl Changes {
                 .push("Commits that the turn made stay. Their files are put back.".into());
         }
         if before.is_late {
-            let late = "The agent may have changed files before the first state was recorded.";
-            preview.cannot.push(late.into());
+            preview.cannot.push(BEFORE_LATE.into());
+        }
+        if after.is_late {
+            preview.cannot.push(AFTER_LATE.into());
         }
         preview.cannot.push("Ignored files and submodules are not recorded, so they stay.".into());
         let mut plan = restoring(scene, planned, tick, preview).await?;

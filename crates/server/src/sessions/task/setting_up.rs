@@ -51,6 +51,7 @@ impl SessionTask {
         };
         self.setup_is(Setup { state, output, exit_code, ..setup });
         self.look_around(Look::Place);
+        self.checkpoint_once_set_up();
         self.deliver_prompt();
     }
 
@@ -60,6 +61,7 @@ impl SessionTask {
                 if setup.state != SetupState::Done {
                     self.setup_is(Setup { state: SetupState::Skipped, ..setup });
                 }
+                self.checkpoint_once_set_up();
                 self.deliver_prompt();
                 Ok(())
             }

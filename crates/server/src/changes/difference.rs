@@ -1,0 +1,131 @@
+//! The difference in one file, part by part. Those looked at last stay in memory, so that their other parts need no
+//! git and belong together even if the file changes meanwhile.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use liminal_contract::{ChangeScope, DiffPart, ServerMessage, SessionId};
+use liminal_render::{Comparison, DiffView, Layout};
+
+use super::shown::{Shown, shown};
+use super::{Changes, Place};
+use crate::failure::Failure;
+
+/// Each takes at most a few megabytes.
+const MOST: usize = 4;
+
+/// A part of a difference that a browser wants.
+#[derive(Debug)]
+pub struct PartAsked {
+    pub session: SessionId,
+    pub scope: ChangeScope,
+    /// As listed.
+    pub path: String,
+    pub view: DiffView,
+    pub layout: Layout,
+    /// Its first row.
+    pub from: usize,
+    /// The difference that the browser already has parts of.
+    pub version: Option<String>,
+}
+
+/// A difference, and its version.
+#[derive(Debug, Clone)]
+struct Known {
+    session: SessionId,
+    path: String,
+    version: String,
+    compared: Arc<Comparison>,
+    note: Option<String>,
+}
+
+/// The differences looked at last, the latest first.
+#[derive(Debug, Default)]
+pub(super) struct Compared(Mutex<VecDeque<Known>>);
+
+impl Compared {
+    fn find(&self, asked: &PartAsked) -> Option<Known> {
+        let version = asked.version.as_ref()?;
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |known: &&Known| {
+            known.version == *version && known.path == asked.path && known.session == asked.session
+        };
+        known.iter().find(is_it).cloned()
+    }
+
+    fn keep(&self, asked: &PartAsked, compared: Comparison, note: Option<String>) -> Known {
+        let (session, path) = (asked.session.clone(), asked.path.clone());
+        let version = compared.version();
+        let new = Known { session, path, version, compared: Arc::new(compared), note };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|each| each.path != new.path || each.session != new.session);
+        known.push_front(new.clone());
+        known.truncate(MOST);
+        new
+    }
+}
+
+impl Changes {
+    /// A part of the difference in one file. The path is looked up among the changes, so no other file can be named.
+    pub async fn file(&self, place: &Place, asked: PartAsked) -> Result<ServerMessage, Failure> {
+        let known = match self.compared.find(&asked) {
+            Some(known) => known,
+            None => match self.compare(place, &asked).await? {
+                Shown::Lines { compared, note } => self.compared.keep(&asked, compared, note),
+                Shown::Note { note, pictures } => {
+                    let PartAsked { session: session_id, scope, path, .. } = asked;
+                    return Ok(ServerMessage::ChangesFile {
+                        session_id,
+                        scope,
+                        path,
+                        html: String::new(),
+                        split: None,
+                        from: 0,
+                        rows: 0,
+                        parts: Vec::new(),
+                        version: None,
+                        note: Some(note),
+                        pictures,
+                    });
+                }
+            },
+        };
+        aside(move || part(known, asked)).await
+    }
+
+    async fn compare(&self, place: &Place, asked: &PartAsked) -> Result<Shown, Failure> {
+        let PartAsked { session, scope, path, view, .. } = asked;
+        let _one_at_a_time = self.reading.turn(&place.directory).await;
+        let found = self.find(&place.directory, session, scope, place.base.as_deref()).await?;
+        let change = found.changes.files.into_iter().find(|file| file.path.to_string() == *path);
+        let Some(change) = change else {
+            return Ok(Shown::noted("This file no longer differs.".into()));
+        };
+        let (versions, view) = (found.repository.versions(&change).await?, *view);
+        aside(move || shown(&change, versions, view)).await
+    }
+}
+
+fn part(known: Known, asked: PartAsked) -> ServerMessage {
+    let PartAsked { session: session_id, scope, path, layout, from, .. } = asked;
+    let Known { compared, version, note, .. } = known;
+    let parts = compared.parts(layout).into_iter();
+    ServerMessage::ChangesFile {
+        session_id,
+        scope,
+        path,
+        html: compared.part(from, layout),
+        split: (layout == Layout::SideBySide).then_some(true),
+        from,
+        rows: compared.rows(layout),
+        parts: parts.map(|part| DiffPart { row: part.row, old: part.old, new: part.new }).collect(),
+        version: Some(version),
+        note,
+        pictures: None,
+    }
+}
+
+/// On a thread that may be busy for a while.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.map_err(|_panicked| Failure::unexpected())
+}
