@@ -363,6 +363,8 @@ export function mountChanges(root, header, deps) {
       else toggle(true)
     },
     undoAct: acts.undoAct,
+    bringBack: acts.bringBack,
+    chooseFiles: acts.chooseFiles,
     /** Asks again, if that can tell anything new. Without a panel only the counts in the header follow. */
     refresh: () => isWorthAsking(state, isOpen) && askForList(),
     isOpen: () => isOpen,

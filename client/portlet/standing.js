@@ -28,6 +28,7 @@ import { missingCard, setupCard } from "./workspace-cards.js"
  * @property {(content: string) => void} continueNow
  * @property {() => void} dontContinue
  * @property {() => void} renew  Makes a vanished worktree again.
+ * @property {(saved: string) => void} bringBack  One that was discarded.
  * @property {(act: SetupAct) => void} setup */
 
 /** After this the server no longer sends a planned message (milliseconds). */
@@ -124,7 +125,7 @@ export function mountStanding(root, deps) {
             ? el("div", { class: "launching", role: "status" }, el("span", { class: "spinner" }), launching)
             : null,
           setup ? setupCard(setup, deps.setup) : null,
-          workspace?.state === "missing" ? missingCard(workspace, deps.renew) : null,
+          workspace?.state === "missing" ? missingCard(workspace, deps) : null,
           trouble ? troubleCard(trouble) : null,
           failure ? failureCard(failure) : null,
           planned ? plannedCard(planned, late) : null,
