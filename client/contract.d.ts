@@ -6,7 +6,7 @@ export type ItemId = string;
 export type CliType = string;
 export type SessionId = string;
 export type Timestamp = string;
-export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_READ_ONLY" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "WORK_WOULD_BE_LOST" | "COMPARE_NOT_FOUND" | "WORKSPACE_BUSY" | "CHANGED_MEANWHILE" | "LAND_CONFLICT" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
+export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_READ_ONLY" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "COMPARE_NOT_FOUND" | "WORKSPACE_BUSY" | "CHANGED_MEANWHILE" | "LAND_CONFLICT" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
 export type AuthMethod = { 
 /**
  * The agent's own id.
@@ -45,6 +45,10 @@ interrupted?: Array<SessionId>,
  * The files in conflict.
  */
 conflicts?: Array<string>, 
+/**
+ * To what an act made elsewhere, such as a pull request. `https`.
+ */
+link?: string, 
 /**
  * The act on changes that a notice tells of, for `undo-act`.
  */
@@ -973,7 +977,11 @@ behind?: number, state: WorkspaceState,
 /**
  * With `busy`: what git is in the middle of, for the user.
  */
-doing?: string, };
+doing?: string, 
+/**
+ * With `missing`: it was discarded, and can be brought back.
+ */
+discarded?: DiscardedWorkspace, };
 export type WorkspaceKind = "project" | "worktree" | "directory";
 export type WorkspaceState = "ok" | "missing" | "busy" | "no-git";
 export type SessionFacts = { asks: Asks, 
@@ -1015,6 +1023,29 @@ export type ChangeScope = { "kind": "turn",
  */
 turnId?: TurnId, } | { "kind": "since-looked", } | { "kind": "uncommitted", } | { "kind": "branch", };
 export type LandHow = "squash" | "merge";
+export type BranchFate = "keep" | "remove";
+export type WorktreeFate = "keep" | "discard";
+export type DiscardedWorkspace = { 
+/**
+ * For `bring-back`.
+ */
+saved: string, 
+/**
+ * It may have been deleted.
+ */
+sessionId: SessionId, projectId: ProjectId, 
+/**
+ * The project's name then.
+ */
+project: string, 
+/**
+ * The session's title then.
+ */
+title: string, 
+/**
+ * Where it was.
+ */
+path: string, branch: string, at: Timestamp, until: Timestamp, };
 export type ChangeAct = { "kind": "revert-file", scope: ChangeScope, 
 /**
  * As listed.
@@ -1031,6 +1062,14 @@ turnId?: TurnId,
 /**
  * Absent: those that its tool calls named.
  */
+paths?: Array<string>, } | { "kind": "restore-files", itemId: ItemId, 
+/**
+ * Before or after the item, where a turn begins or ends.
+ */
+at: BranchAt, 
+/**
+ * Absent: those that tool calls have named since.
+ */
 paths?: Array<string>, } | { "kind": "undo-act", undo: string, } | { "kind": "commit", message: string, 
 /**
  * Absent: all that is not committed.
@@ -1039,8 +1078,12 @@ paths?: Array<string>, } | { "kind": "land", how: LandHow,
 /**
  * Of the commit that is made. Needed to squash, or if files are not committed.
  */
-message?: string, } | { "kind": "start-merge", } | { "kind": "abort-merge", };
-export type PathFate = "restore" | "create" | "remove" | "merge" | "commit" | "leave" | "conflict";
+message?: string, } | { "kind": "start-merge", } | { "kind": "abort-merge", } | { "kind": "pull-request", title: string, body: string, } | { "kind": "discard-workspace", branch: BranchFate, } | { "kind": "bring-back", 
+/**
+ * As in `workspace:discarded`.
+ */
+saved: string, };
+export type PathFate = "restore" | "create" | "remove" | "merge" | "commit" | "save" | "leave" | "conflict";
 export type ActPath = { path: string, what: PathFate, 
 /**
  * Why it is left alone.
@@ -1227,7 +1270,7 @@ options?: { [key in string]: OptionValue },
 /**
  * The user confirmed a choice among the options that skips questions. Needed once per project.
  */
-confirmed?: boolean, } | { "type": "session:offer", projectId: ProjectId, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "workspace:renew", sessionId: SessionId, } | { "type": "workspace:setup", sessionId: SessionId, act: SetupAct, } | { "type": "session:open", sessionId: SessionId, 
+confirmed?: boolean, } | { "type": "session:offer", projectId: ProjectId, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:discarded", } | { "type": "workspace:forget", saved: string, } | { "type": "workspace:renew", sessionId: SessionId, } | { "type": "workspace:setup", sessionId: SessionId, act: SetupAct, } | { "type": "session:open", sessionId: SessionId, 
 /**
  * How far this browser has seen it.
  */
@@ -1271,7 +1314,15 @@ at: BranchAt, as: BranchKind,
 /**
  * Sent in the new session at once. Required for an edit.
  */
-content?: string, attachments?: Array<AttachmentRef>, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
+content?: string, attachments?: Array<AttachmentRef>, restoreFiles?: boolean, 
+/**
+ * The files to put back, as in `restore-files`.
+ */
+paths?: Array<string>, 
+/**
+ * The preview's. Needed to put back files of the workspace.
+ */
+expect?: string, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
 /**
  * Which session, for an agent with one process per session.
  */
@@ -1299,7 +1350,11 @@ message?: string, } | { "type": "session:continue-at", sessionId: SessionId, at?
 /**
  * And its changes up to this one, of `changes:list`.
  */
-state?: string, } | { "type": "session:rename", sessionId: SessionId, title: string, } | { "type": "session:unarchive", sessionId: SessionId, } | { "type": "session:delete", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, 
+state?: string, } | { "type": "session:rename", sessionId: SessionId, title: string, } | { "type": "session:unarchive", sessionId: SessionId, } | { "type": "session:delete", sessionId: SessionId, 
+/**
+ * Absent: it stays.
+ */
+worktree?: WorktreeFate, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, 
 /**
  * `false`: refuse `auto` unless the user confirmed it in this project before.
  */
@@ -1375,12 +1430,7 @@ content: string, attachments?: Array<AttachmentRef>, agents: Array<CompareAgent>
 /**
  * As in `session:create`.
  */
-confirmed?: boolean, } | { "type": "compare:list", } | { "type": "compare:keep", compareId: string, sessionId: SessionId, discardOthers: boolean, 
-/**
- * `WORK_WOULD_BE_LOST` said what is only in the others' worktrees. Then what is not committed is committed to
- * their branches, and ignored files are deleted.
- */
-confirmed?: boolean, } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
+confirmed?: boolean, } | { "type": "compare:list", } | { "type": "compare:keep", compareId: string, sessionId: SessionId, discardOthers: boolean, } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
 /**
  * As listed.
  */
@@ -1434,7 +1484,7 @@ options?: { [key in string]: OptionValue },
 /**
  * The user confirmed a choice among the options that skips questions. Needed once per project.
  */
-confirmed?: boolean, } | { "type": "session:offer", projectId: ProjectId, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:remove", sessionId: SessionId, } | { "type": "workspace:renew", sessionId: SessionId, } | { "type": "workspace:setup", sessionId: SessionId, act: SetupAct, } | { "type": "session:open", sessionId: SessionId, 
+confirmed?: boolean, } | { "type": "session:offer", projectId: ProjectId, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:discarded", } | { "type": "workspace:forget", saved: string, } | { "type": "workspace:renew", sessionId: SessionId, } | { "type": "workspace:setup", sessionId: SessionId, act: SetupAct, } | { "type": "session:open", sessionId: SessionId, 
 /**
  * How far this browser has seen it.
  */
@@ -1478,7 +1528,15 @@ at: BranchAt, as: BranchKind,
 /**
  * Sent in the new session at once. Required for an edit.
  */
-content?: string, attachments?: Array<AttachmentRef>, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
+content?: string, attachments?: Array<AttachmentRef>, restoreFiles?: boolean, 
+/**
+ * The files to put back, as in `restore-files`.
+ */
+paths?: Array<string>, 
+/**
+ * The preview's. Needed to put back files of the workspace.
+ */
+expect?: string, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
 /**
  * Which session, for an agent with one process per session.
  */
@@ -1506,7 +1564,11 @@ message?: string, } | { "type": "session:continue-at", sessionId: SessionId, at?
 /**
  * And its changes up to this one, of `changes:list`.
  */
-state?: string, } | { "type": "session:rename", sessionId: SessionId, title: string, } | { "type": "session:unarchive", sessionId: SessionId, } | { "type": "session:delete", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, 
+state?: string, } | { "type": "session:rename", sessionId: SessionId, title: string, } | { "type": "session:unarchive", sessionId: SessionId, } | { "type": "session:delete", sessionId: SessionId, 
+/**
+ * Absent: it stays.
+ */
+worktree?: WorktreeFate, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, 
 /**
  * `false`: refuse `auto` unless the user confirmed it in this project before.
  */
@@ -1582,12 +1644,7 @@ content: string, attachments?: Array<AttachmentRef>, agents: Array<CompareAgent>
 /**
  * As in `session:create`.
  */
-confirmed?: boolean, } | { "type": "compare:list", } | { "type": "compare:keep", compareId: string, sessionId: SessionId, discardOthers: boolean, 
-/**
- * `WORK_WOULD_BE_LOST` said what is only in the others' worktrees. Then what is not committed is committed to
- * their branches, and ignored files are deleted.
- */
-confirmed?: boolean, } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
+confirmed?: boolean, } | { "type": "compare:list", } | { "type": "compare:keep", compareId: string, sessionId: SessionId, discardOthers: boolean, } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
 /**
  * As listed.
  */
@@ -1874,9 +1931,13 @@ notes: Array<string>,
  */
 cannot: Array<string>, 
 /**
- * A proposed commit message.
+ * A proposed message, with a line for its title.
  */
 message?: string, 
+/**
+ * What to type where the act can't be carried out.
+ */
+command?: string, 
 /**
  * Whether one click undoes it.
  */
@@ -1888,7 +1949,11 @@ expect: string, } | { "type": "changes:done", sessionId: SessionId, act: ChangeA
 /**
  * For `undo-act`. Absent if it can't be undone.
  */
-undo?: string, } | { "type": "session:newer", sessionId: SessionId, 
+undo?: string, 
+/**
+ * To what was made elsewhere. `https`.
+ */
+link?: string, } | { "type": "workspace:discarded", workspaces: Array<DiscardedWorkspace>, } | { "type": "session:newer", sessionId: SessionId, 
 /**
  * In index order.
  */
@@ -2173,9 +2238,13 @@ notes: Array<string>,
  */
 cannot: Array<string>, 
 /**
- * A proposed commit message.
+ * A proposed message, with a line for its title.
  */
 message?: string, 
+/**
+ * What to type where the act can't be carried out.
+ */
+command?: string, 
 /**
  * Whether one click undoes it.
  */
@@ -2187,7 +2256,11 @@ expect: string, } | { "type": "changes:done", sessionId: SessionId, act: ChangeA
 /**
  * For `undo-act`. Absent if it can't be undone.
  */
-undo?: string, } | { "type": "session:newer", sessionId: SessionId, 
+undo?: string, 
+/**
+ * To what was made elsewhere. `https`.
+ */
+link?: string, } | { "type": "workspace:discarded", workspaces: Array<DiscardedWorkspace>, } | { "type": "session:newer", sessionId: SessionId, 
 /**
  * In index order.
  */

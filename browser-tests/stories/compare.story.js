@@ -1,5 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
+import { join } from "node:path"
+
 import { compares, expect, git, test } from "../support/many-agents.js"
 
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
@@ -39,7 +41,7 @@ test("three agents get one task, each in its own worktree, and are shown side by
   await expect(answer(page, "Bob")).toContainText("Bob has done: Make it")
 })
 
-test("keeping one names what the others would lose, and discards them without losing it", async ({
+test("keeping one discards the others, and Settings brings them back with all that they made", async ({
   shell,
   page,
   repository,
@@ -49,14 +51,20 @@ test("keeping one names what the others would lose, and discards them without lo
   for (const name of ["Ada", "Bob"]) await expect(head(page, name).locator(".compare-state")).toHaveText("done")
   await head(page, "Bob").getByRole("button", { name: "Keep this one" }).click()
   await page.getByRole("alertdialog").getByRole("button", { name: "Discard the other" }).click()
-  const sure = page.getByRole("alertdialog", { name: "Discard work that is not committed?" })
-  await expect(sure).toContainText("liminal/make-it-ada: made.txt")
-  await sure.getByRole("button", { name: "Commit and discard" }).click()
   await expect(shell.sessions("web")).toHaveCount(1)
   await expect(shell.activeTab).toHaveText("Make it")
   await expect(heads(page).filter({ visible: true })).toHaveCount(0)
-  expect(git(repository, "show", "liminal/make-it-ada:made.txt")).toBe("Ada\n")
+  expect(git(repository, "branch", "--list", "liminal/*").trim().split("\n")).toHaveLength(2)
   expect(git(repository, "worktree", "list").trim().split("\n")).toHaveLength(2)
+
+  await page.getByRole("button", { name: "Settings" }).click()
+  const settings = page.getByRole("dialog", { name: "Settings" })
+  await expect(settings.getByText("liminal/make-it-ada")).toBeVisible()
+  await settings.getByRole("button", { name: "Bring back Make it" }).click()
+  await expect(settings.getByText(/Brought the worktree back/)).toBeVisible()
+  const list = git(repository, "worktree", "list", "--porcelain")
+  const [at = ""] = [...list.matchAll(/^worktree (.*ada)$/gm)].map(([, path = ""]) => path)
+  expect(await readFile(join(at, "made.txt"), "utf8")).toBe("Ada\n")
 })
 
 test("each asks as any session does, also in Now", async ({ shell, page, repository, liminal }) => {

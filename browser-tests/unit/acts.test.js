@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import test from "node:test"
 
-import { chosenAct, isPossible, messageFrom, needsMessage } from "../../client/portlet/acts-state.js"
+import { chosenAct, isPossible, messageFrom, needsMessage, titleAndBody } from "../../client/portlet/acts-state.js"
 
 /** @param {object} change */
 const preview = (change) =>
@@ -28,6 +28,11 @@ test("an act is possible if something would happen", () => {
   assert.equal(isPossible(preview({ act: land }), []), true)
   assert.equal(isPossible(preview({ act: land, cannot: ["main is dirty"] }), []), false)
   assert.equal(isPossible(preview({ act: land, paths: [path("conflict")] }), []), false)
+  const request = { kind: "pull-request", title: "", body: "" }
+  assert.equal(isPossible(preview({ act: request }), []), true)
+  assert.equal(isPossible(preview({ act: request, cannot: ["gh is not installed."] }), []), false)
+  const discard = { kind: "discard-workspace", branch: "keep" }
+  assert.equal(isPossible(preview({ act: discard, paths: [path("save")] }), []), true)
   const undo = { kind: "undo-act", undo: "1" }
   assert.equal(isPossible(preview({ act: undo }), []), true)
   assert.equal(isPossible(preview({ act: undo, paths: [path("leave")] }), []), false)
@@ -35,16 +40,28 @@ test("an act is possible if something would happen", () => {
 })
 
 test("the act carries what was chosen", () => {
-  const chosen = /** @type {const} */ ({ ticked: ["a"], message: "m", how: "merge" })
+  const chosen = /** @type {const} */ ({ ticked: ["a"], title: "t", message: "m", how: "merge", branch: "remove" })
   assert.deepEqual(chosenAct({ kind: "undo-turn" }, { ...chosen, ticked: ["a"] }), { kind: "undo-turn", paths: ["a"] })
   assert.deepEqual(chosenAct({ kind: "land", how: "squash" }, { ...chosen, ticked: [] }), {
     kind: "land",
     how: "merge",
     message: "m",
   })
+  const own = { ...chosen, ticked: ["a"] }
+  const restore = /** @type {const} */ ({ kind: "restore-files", itemId: "t:user", at: "before" })
+  assert.deepEqual(chosenAct(restore, own), { ...restore, paths: ["a"] })
+  const request = /** @type {const} */ ({ kind: "pull-request", title: "", body: "" })
+  assert.deepEqual(chosenAct(request, own), { kind: "pull-request", title: "t", body: "m" })
+  const discard = /** @type {const} */ ({ kind: "discard-workspace", branch: "keep" })
+  assert.deepEqual(chosenAct(discard, own), { kind: "discard-workspace", branch: "remove" })
   assert.equal(needsMessage(preview({})), true)
   assert.equal(needsMessage(preview({ act: { kind: "land", how: "merge" } })), false)
   assert.equal(needsMessage(preview({ act: { kind: "land", how: "merge" }, paths: [path("commit")] })), true)
+})
+
+test("a proposed message is a title and the rest", () => {
+  assert.deepEqual(titleAndBody("Fix it"), { title: "Fix it", body: "" })
+  assert.deepEqual(titleAndBody("Fix it\n\n- one\n- two"), { title: "Fix it", body: "- one\n- two" })
 })
 
 test("a message loses the fence around it", () => {

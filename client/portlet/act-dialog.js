@@ -2,6 +2,7 @@
 
 import { openDialog } from "../shared/dialog.js"
 import { el, setText } from "../shared/dom.js"
+import { commandLine } from "../shared/failure.js"
 import {
   actWords,
   chosenAct,
@@ -11,6 +12,7 @@ import {
   isPossible,
   messageFrom,
   needsMessage,
+  titleAndBody,
 } from "./acts-state.js"
 
 /** @import { ActPath, ChangeAct, ErrorBody } from "../contract.js" */
@@ -19,8 +21,8 @@ import {
 /** @typedef {object} ActDialogDeps
  * @property {(act: ChangeAct, expect: string) => void} act
  * @property {(act: ChangeAct) => void} look  asks for the preview again
- * @property {(paths: string[]) => Promise<string>} askForMessage
- * @property {(paths: string[]) => void} handToAgent  the conflicts of a landing
+ * @property {(paths: string[]) => Promise<string>} [askForMessage]
+ * @property {(paths: string[]) => void} [handToAgent]  the conflicts of a landing
  * @property {() => void} closed */
 
 /** @param {ActPreview} first @param {ActDialogDeps} deps */
@@ -33,6 +35,15 @@ export function openActDialog(first, deps) {
     { class: "act-how", role: "radiogroup", "aria-label": "How" },
     ...[radio("squash", "As one commit", true), radio("merge", "With its commits", false)],
   )
+  const isRequest = first.act.kind === "pull-request"
+  const title = el("input", { class: "act-title", type: "text", "aria-label": "Title", hidden: !isRequest })
+  const withBranch = el("input", { type: "checkbox" })
+  const branch = el(
+    "label",
+    { class: "act-how", hidden: first.act.kind !== "discard-workspace" },
+    withBranch,
+    el("span", { text: "Delete the branch too" }),
+  )
   const about = el("div", { class: "act-about" })
   const files = el("div", { class: "act-files", role: "group", "aria-label": words.files })
   const failure = el("pre", { class: "act-failure", role: "alert", hidden: true })
@@ -40,14 +51,15 @@ export function openActDialog(first, deps) {
   const again = el("button", { class: "button", type: "button", text: "Look again", hidden: true })
   const cancel = el("button", { class: "button", type: "button", text: "Cancel" })
   const go = el("button", { class: "button", type: "button", "data-kind": "main", text: words.button })
-  const field = el("div", { class: "act-field" }, message, ask)
+  const field = el("div", { class: "act-field" }, title, message, ask)
+  ask.hidden = isRequest || deps.askForMessage === undefined
   let preview = first
   let isWorking = false
   let wasClosed = false
 
   const dialog = openDialog(
     words.title,
-    [how, field, about, files, failure, el("div", { class: "dialog-actions" }, hand, again, cancel, go)],
+    [how, field, about, branch, files, failure, el("div", { class: "dialog-actions" }, hand, again, cancel, go)],
     {
       className: "act-dialog",
       onClose() {
@@ -63,10 +75,19 @@ export function openActDialog(first, deps) {
       : preview.paths.map(({ path }) => path)
   const chosenHow = () => /** @type {"squash" | "merge"} */ (how.querySelector("input:checked")?.getAttribute("value"))
 
+  /** @returns {import("./acts-state.js").Chosen} */
+  const chosen = () => ({
+    ticked: ticked(),
+    title: title.value,
+    message: message.value,
+    how: chosenHow(),
+    branch: withBranch.checked ? "remove" : "keep",
+  })
+
   function showButtons() {
-    const needs = needsMessage(preview) && message.value.trim() === ""
+    const needs = needsMessage(preview) && (isRequest ? title : message).value.trim() === ""
     go.disabled = isWorking || needs || !isPossible(preview, ticked())
-    hand.hidden = conflictsOf(preview).length === 0
+    hand.hidden = conflictsOf(preview).length === 0 || deps.handToAgent === undefined
     ask.disabled = isWorking
     setText(go, isWorking ? "Working…" : words.button)
   }
@@ -74,10 +95,15 @@ export function openActDialog(first, deps) {
   function show() {
     how.hidden = preview.act.kind !== "land"
     field.hidden = !needsMessage(preview)
-    if (message.value === "" && preview.message !== undefined) message.value = preview.message
+    if (message.value === "" && title.value === "" && preview.message !== undefined) {
+      const { title: line, body } = titleAndBody(preview.message)
+      title.value = line
+      message.value = isRequest ? body : preview.message
+    }
     about.replaceChildren(
       ...preview.notes.map((text) => el("p", { text })),
       ...preview.cannot.map((text) => el("p", { class: "act-cannot", text })),
+      ...(preview.command === undefined ? [] : [commandLine(preview.command)]),
       ...(preview.canUndo ? [] : [el("p", { text: "This can't be undone with one click." })]),
     )
     files.replaceChildren(...preview.paths.map((path) => rowOf(path, hasTicks(preview.act))))
@@ -90,31 +116,32 @@ export function openActDialog(first, deps) {
     failure.hidden = true
     again.hidden = true
     showButtons()
-    const chosen = { ticked: ticked(), message: message.value, how: chosenHow() }
-    deps.act(chosenAct(preview.act, chosen), preview.expect)
+    deps.act(chosenAct(preview.act, chosen()), preview.expect)
   })
   again.addEventListener("click", () => deps.look(preview.act))
-  hand.addEventListener("click", () => deps.handToAgent(conflictsOf(preview)))
+  hand.addEventListener("click", () => deps.handToAgent?.(conflictsOf(preview)))
   cancel.addEventListener("click", () => dialog.close())
   ask.addEventListener("click", async () => {
     isWorking = true
     setText(ask, "Asking…")
     showButtons()
-    const answer = await deps.askForMessage(ticked())
+    const answer = (await deps.askForMessage?.(ticked())) ?? ""
     if (wasClosed) return
     message.value = messageFrom(answer) || message.value
     isWorking = false
     setText(ask, "Ask the agent")
     // The agent may have changed something.
-    deps.look(chosenAct(preview.act, { ticked: ticked(), message: message.value, how: chosenHow() }))
+    deps.look(chosenAct(preview.act, chosen()))
   })
   message.addEventListener("input", showButtons)
+  title.addEventListener("input", showButtons)
+  withBranch.addEventListener("change", () => deps.look(chosenAct(preview.act, chosen())))
   files.addEventListener("change", showButtons)
   how.addEventListener("change", () => {
     if (preview.act.kind === "land") deps.look({ ...preview.act, how: chosenHow() })
   })
   show()
-  ;(field.hidden ? go : message).focus()
+  ;(field.hidden ? go : isRequest ? title : message).focus()
 
   return {
     /** The preview was asked for again. @param {ActPreview} next */

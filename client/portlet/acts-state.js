@@ -1,6 +1,6 @@
 /** Acts on changes: what their dialog says, and which lines a block has. Pure. */
 
-/** @import { ActPath, ChangeAct, Frame, PathFate } from "../contract.js" */
+/** @import { ActPath, BranchFate, ChangeAct, Frame, PathFate } from "../contract.js" */
 
 /** @typedef {Extract<Frame, { type: "changes:preview" }>} ActPreview */
 /** @typedef {Extract<Frame, { type: "changes:done" }>} ActDone */
@@ -17,6 +17,10 @@ export const actWords = {
   land: { title: "Land", button: "Land", files: "Files" },
   "start-merge": { title: "Merge the base here?", button: "Merge", files: "Files" },
   "abort-merge": { title: "Abort the merge?", button: "Abort merge", files: "Files" },
+  "restore-files": { title: "Put files back too?", button: "Put back when sent", files: "Files to put back" },
+  "pull-request": { title: "Open a pull request", button: "Open pull request", files: "Files" },
+  "discard-workspace": { title: "Discard this worktree?", button: "Discard", files: "Files in no commit" },
+  "bring-back": { title: "Bring the worktree back?", button: "Bring back", files: "Files" },
 }
 
 /** @type {Record<PathFate, string>} */
@@ -26,16 +30,19 @@ export const fateWords = {
   remove: "removed",
   merge: "put back, later changes stay",
   commit: "committed",
+  save: "kept with it",
   leave: "left as it is",
   conflict: "conflict",
 }
 
 /** Whether the user can choose files. @param {ChangeAct} act */
-export const hasTicks = (act) => act.kind === "undo-turn" || act.kind === "commit"
+export const hasTicks = (act) => act.kind === "undo-turn" || act.kind === "commit" || act.kind === "restore-files"
 
 /** Whether the act needs a message. @param {ActPreview} preview */
 export const needsMessage = ({ act, paths }) =>
-  act.kind === "commit" || (act.kind === "land" && (act.how === "squash" || paths.some(isToCommit)))
+  act.kind === "commit" ||
+  act.kind === "pull-request" ||
+  (act.kind === "land" && (act.how === "squash" || paths.some(isToCommit)))
 
 /** @param {ActPath} path */
 const isToCommit = ({ what }) => what === "commit"
@@ -47,24 +54,37 @@ export const conflictsOf = ({ paths }) => paths.filter(({ what }) => what === "c
 export const isPossible = ({ act, paths, cannot }, ticked) =>
   hasTicks(act)
     ? ticked.length > 0
-    : act.kind === "land"
+    : act.kind === "land" || act.kind === "pull-request"
       ? cannot.length === 0 && !paths.some(({ what }) => what === "conflict")
       : paths.length === 0 || paths.some(({ what }) => what !== "leave")
 
-/** The act with what the user chose in the dialog.
- * @param {ChangeAct} act @param {{ ticked: string[], message: string, how: "squash" | "merge" }} chosen
+/** What the user chose in the dialog.
+ * @typedef {{ ticked: string[], title: string, message: string, how: "squash" | "merge", branch: BranchFate }} Chosen */
+
+/** The act with what the user chose in the dialog. @param {ChangeAct} act @param {Chosen} chosen
  * @returns {ChangeAct} */
-export function chosenAct(act, { ticked, message, how }) {
+export function chosenAct(act, { ticked, title, message, how, branch }) {
   switch (act.kind) {
     case "undo-turn":
+    case "restore-files":
       return { ...act, paths: ticked }
     case "commit":
       return { ...act, paths: ticked, message }
     case "land":
       return { ...act, how, message }
+    case "pull-request":
+      return { ...act, title, body: message }
+    case "discard-workspace":
+      return { ...act, branch }
     default:
       return act
   }
+}
+
+/** A message as its first line and the rest. @param {string} message @returns {{ title: string, body: string }} */
+export function titleAndBody(message) {
+  const [title = "", ...rest] = message.split("\n")
+  return { title, body: rest.join("\n").trim() }
 }
 
 /** What the agent is asked for a commit message. @param {readonly string[]} paths */

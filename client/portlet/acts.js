@@ -21,10 +21,12 @@ export function mountActs(deps) {
   const commit = button("Commit…", () => look({ kind: "commit", message: "" }))
   const land = button("Land…", () => look({ kind: "land", how: "squash" }))
   const abort = button("Abort merge…", () => look({ kind: "abort-merge" }))
-  const bar = el("div", { class: "panel-acts" }, undoTurn, abort, commit, land)
+  const request = button("Pull request…", () => look({ kind: "pull-request", title: "", body: "" }))
+  const bar = el("div", { class: "panel-acts" }, undoTurn, abort, commit, land, request)
   const said = el("span", { class: "act-said" })
+  const link = el("a", { class: "act-link", target: "_blank", rel: "noreferrer", text: "Open it", hidden: true })
   const undo = button("Undo", () => undoAct(undoes))
-  const status = el("div", { class: "act-status", role: "status", hidden: true }, said, undo)
+  const status = el("div", { class: "act-status", role: "status", hidden: true }, said, link, undo)
   const revert = button("Revert file", () => shown && look(revertFile(shown)))
   revert.classList.add("panel-tool")
 
@@ -33,6 +35,9 @@ export function mountActs(deps) {
   /** Undoing needs no dialog if everything can be put back. */
   let isDirect = false
   let undoes = ""
+  /** What the user wants put back with a message, once they have seen it.
+   * @type {((paths: string[], expect: string) => void) | null} */
+  let choosing = null
   /** The file whose difference is shown. @type {{ scope: ChangeScope, file: ChangedFile } | null} */
   let shown = null
 
@@ -60,10 +65,12 @@ export function mountActs(deps) {
     return dialog !== null || status.checkVisibility()
   }
 
-  /** @param {string} text @param {string} [id] */
-  function say(text, id) {
+  /** @param {string} text @param {string} [id] @param {string} [address] */
+  function say(text, id, address) {
     undoes = id ?? ""
     setText(said, text)
+    link.hidden = !isWeb(address)
+    if (isWeb(address)) link.href = address
     undo.hidden = id === undefined
     status.hidden = false
   }
@@ -77,8 +84,14 @@ export function mountActs(deps) {
     isDirect = false
     if (preview.act.kind === "start-merge") return perform(preview.act, preview.expect)
     if (dialog) return dialog.update(preview)
+    const choose = preview.act.kind === "restore-files" ? choosing : null
     dialog = openActDialog(preview, {
-      act: perform,
+      act: choose
+        ? (act, expect) => {
+            if (act.kind === "restore-files") choose(act.paths ?? [], expect)
+            dialog?.close()
+          }
+        : perform,
       look,
       askForMessage: (paths) => deps.askAgent(messageRequest(paths)),
       handToAgent(paths) {
@@ -96,7 +109,7 @@ export function mountActs(deps) {
   /** @param {ActDone} done */
   function wasDone(done) {
     dialog?.close()
-    say(done.summary, done.undo)
+    say(done.summary, done.undo, done.link)
     if (done.act.kind === "start-merge" && handed.length > 0) {
       deps.tellAgent(resolveRequest(deps.worktree()?.base ?? "the base", handed))
       handed = []
@@ -109,6 +122,18 @@ export function mountActs(deps) {
     around: (about) => el("div", { class: "panel-top" }, el("div", { class: "panel-row" }, about, bar), status),
     revert,
     undoAct,
+    /** @param {string} saved */
+    bringBack(saved) {
+      isDirect = true
+      look({ kind: "bring-back", saved })
+    },
+    /** Lets the user choose files that go back with an edit or a branch.
+     * @param {string} itemId @param {"before" | "after"} at
+     * @param {(paths: string[], expect: string) => void} onChosen */
+    chooseFiles(itemId, at, onChosen) {
+      choosing = onChosen
+      look({ kind: "restore-files", itemId, at })
+    },
     previewed,
     done: wasDone,
     /** @param {ChangeScope} scope @param {ChangedFile | null} file @param {boolean} hasFiles */
@@ -119,6 +144,7 @@ export function mountActs(deps) {
       const base = deps.worktree()?.base
       land.hidden = base === undefined
       setText(land, `Land into ${base ?? ""}…`)
+      request.hidden = base === undefined
       revert.hidden = file === null
     },
     /** Puts a button at each block of changed lines that the server named. @param {HTMLElement} root */
@@ -141,6 +167,9 @@ export function mountActs(deps) {
 
 /** @param {{ scope: ChangeScope, file: ChangedFile }} shown @returns {ChangeAct} */
 const revertFile = ({ scope, file }) => ({ kind: "revert-file", scope, path: file.path })
+
+/** @param {string | undefined} address @returns {address is string} */
+const isWeb = (address) => address?.startsWith("https://") === true
 
 /** @param {string} text @param {() => void} onClick */
 function button(text, onClick) {

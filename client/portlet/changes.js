@@ -401,6 +401,8 @@ export function mountChanges(root, header, deps) {
       else toggle(true)
     },
     undoAct: acts.undoAct,
+    bringBack: acts.bringBack,
+    chooseFiles: acts.chooseFiles,
     /** Asks again, if that can tell anything new. Without a panel only the counts in the header follow. */
     refresh: () => (isOpen || isWorthAsking(state, facts.workspace)) && askForList(),
     isOpen: () => isOpen,

@@ -18,6 +18,8 @@ import { attachmentOf } from "./attachments.js"
  * @property {() => Draft} draft  What is in the composer.
  * @property {(draft: Draft) => void} put  Replaces it.
  * @property {() => void} focus  Of the composer.
+ * @property {(itemId: string, at: "before" | "after", onChosen: (paths: string[], expect: string) => void) => void}
+ *   chooseFiles  Shows which files can go back, and lets the user choose.
  * @property {(branching: Branching, onDone: () => void, onFailure: (error: ErrorBody) => void) => void} branch
  * @property {(sessionId: string) => void} open */
 
@@ -26,7 +28,10 @@ import { attachmentOf } from "./attachments.js"
  * @property {string} agent
  * @property {string | null} last  The session's last item.
  * @property {Message | undefined} own  The user's last message.
- * @property {boolean} works  A turn runs. */
+ * @property {boolean} works  A turn runs.
+ * @property {boolean} hasGit  The state of the files is recorded. */
+
+/** Files that go back with a message. @typedef {{ paths: string[], expect: string }} Files */
 
 /** @param {HTMLElement} footer @param {GoingBackDeps} deps */
 export function mountGoingBack(footer, deps) {
@@ -38,7 +43,9 @@ export function mountGoingBack(footer, deps) {
   /** An edited message that the server has not answered. @type {{ itemId: string, words: Draft } | null} */
   let sending = null
   /** @type {GoingBackState} */
-  let state = { session: null, agent: "the agent", last: null, own: undefined, works: false }
+  let state = { session: null, agent: "the agent", last: null, own: undefined, works: false, hasGit: false }
+  /** The files that go back with the edited message. @type {Files | null} */
+  let files = null
   /** The buttons that are shown: they stay while they are the same, so that a click under way is not lost. */
   let shown = ""
 
@@ -56,7 +63,8 @@ export function mountGoingBack(footer, deps) {
     footer.toggleAttribute("data-read-only", what === "earlier")
     bar.hidden = what === "none"
     setText(text, words[what]())
-    const key = JSON.stringify([what, newer, branchOf?.sessionId, branchOf?.as, state.last === null])
+    const { last, works, hasGit } = state
+    const key = JSON.stringify([what, newer, branchOf?.sessionId, branchOf?.as, last === null, works, hasGit, files])
     if (key === shown) return
     shown = key
     bar.replaceChildren(text, ...buttons[what]())
@@ -67,7 +75,7 @@ export function mountGoingBack(footer, deps) {
     earlier: () => "This is an earlier version: a message in it was edited. It can only be read.",
     editing: () =>
       `Editing an earlier message.${state.works ? " Sending it stops the running turn." : ""} What came after it ` +
-      "stays readable as an earlier version. Files stay as they are now.",
+      `stays readable as an earlier version. ${filesWords(files)}`,
     sending: () => "Sending the edited message…",
     branch() {
       const { as = "branch", title = "", memory = "native" } = state.session?.branchOf ?? {}
@@ -84,7 +92,11 @@ export function mountGoingBack(footer, deps) {
       button("Open the newer version", () => open(state.session?.newer), "main"),
       ...(state.last === null ? [] : [button("Continue from here", branchFromEnd)]),
     ],
-    editing: () => [button("Cancel", stop)],
+    editing: () => [
+      ...(files ? [button("Leave files", leaveFiles)] : []),
+      ...(state.hasGit && !state.works && !files ? [button("Put files back…", chooseFiles)] : []),
+      button("Cancel", stop),
+    ],
     sending: () => [],
     branch: () => [
       button(state.session?.branchOf?.as === "edit" ? "Open the earlier version" : "Open it", () =>
@@ -104,7 +116,25 @@ export function mountGoingBack(footer, deps) {
     if (state.session?.newer !== undefined) return void branch(item.itemId)
     if (sending) return
     editing = { itemId: item.itemId, before: editing?.before ?? deps.draft() }
+    files = null
     deps.put({ text: item.content, attachments: (item.attachments ?? []).filter(({ mentioned }) => !mentioned) })
+    show()
+    deps.focus()
+  }
+
+  function chooseFiles() {
+    if (!editing) return
+    const { itemId } = editing
+    deps.chooseFiles(itemId, "before", (paths, expect) => {
+      if (editing?.itemId !== itemId) return
+      files = { paths, expect }
+      show()
+      deps.focus()
+    })
+  }
+
+  function leaveFiles() {
+    files = null
     show()
     deps.focus()
   }
@@ -113,7 +143,7 @@ export function mountGoingBack(footer, deps) {
   function stop() {
     if (!editing) return
     const { before } = editing
-    editing = null
+    editing = files = null
     deps.put(before)
     show()
     deps.focus()
@@ -121,19 +151,39 @@ export function mountGoingBack(footer, deps) {
 
   /** @param {string} itemId */
   async function branch(itemId) {
+    const hasWorktree = state.session?.worktree !== undefined
+    const box = el("input", { type: "checkbox", checked: hasWorktree })
     const yes = await confirmed({
       title: "Branch from here?",
       text:
-        "This makes another session with the conversation up to this point, in the same directory. This session " +
-        "stays as it is. Files stay as they are now.",
+        "This makes another session with the conversation up to this point. This session stays as it is. " +
+        `${state.hasGit ? "If you choose nothing else, both" : "Both"} work in the same directory. Files stay as they ` +
+        "are now.",
       action: "Branch",
+      ...(state.hasGit && {
+        choice: el(
+          "label",
+          { class: "dialog-choice" },
+          box,
+          el("span", {
+            text: hasWorktree
+              ? "Give it a worktree of its own, with the files as they were here"
+              : "Put the files in the directory back to how they were here",
+          }),
+        ),
+      }),
     })
-    if (yes)
+    if (!yes) return
+    /** @param {Partial<Branching>} files */
+    const go = (files) =>
       deps.branch(
-        { itemId, at: "after", as: "branch" },
+        { itemId, at: "after", as: "branch", ...files },
         () => {},
         () => {},
       )
+    if (!box.checked || !state.hasGit) go({})
+    else if (hasWorktree) go({ restoreFiles: true })
+    else deps.chooseFiles(itemId, "after", (paths, expect) => go({ restoreFiles: true, paths, expect }))
   }
 
   function editLast() {
@@ -172,17 +222,20 @@ export function mountGoingBack(footer, deps) {
     submit(content, attachments) {
       if (!editing) return
       const { itemId, before } = editing
+      const restored = files && { restoreFiles: true, ...files }
       sending = { itemId, words: { text: content, attachments: attachments.map(attachmentOf) } }
+      files = null
       editing = null
       deps.put(before)
       deps.branch(
-        { itemId, at: "before", as: "edit", content, attachments },
+        { itemId, at: "before", as: "edit", content, attachments, ...restored },
         () => {
           // The shell has moved the draft to the new version.
           sending = null
           show()
         },
         () => {
+          // Whatever was wrong, the files may have changed: the user chooses them again.
           editing = { itemId, before: deps.draft() }
           const { words } = sending ?? { words: before }
           sending = null
@@ -199,3 +252,9 @@ export function mountGoingBack(footer, deps) {
     },
   }
 }
+
+/** @param {Files | null} files */
+const filesWords = (files) =>
+  files === null
+    ? "Files stay as they are now."
+    : `${files.paths.length === 1 ? "1 file goes" : `${files.paths.length} files go`} back to before it.`

@@ -158,6 +158,7 @@ const composer = mountComposer(need(document, "#composer", HTMLElement), {
 const goingBack = mountGoingBack(need(document, "#composer", HTMLElement), {
   ...composer,
   open: (target) => bridge.post({ type: "portlet:open", target }),
+  chooseFiles: changes.chooseFiles,
   branch: (message, onDone, onFailure) => ask({ type: "session:branch", ...message }, onFailure, onDone),
 })
 const controls = mountControls(composer.controls, { request: ask })
@@ -250,6 +251,7 @@ const sessionCommands = mountSessionCommands(
 const standing = mountStanding(conversation.below, {
   reconnect,
   renew: () => ask({ type: "workspace:renew" }),
+  bringBack: changes.bringBack,
   setup: (act) => ask({ type: "workspace:setup", act }),
   continueNow(content) {
     if (!isBusy()) send(content)
@@ -442,7 +444,10 @@ function show() {
   ownJumps.update()
   const last = transcript.runs.at(-1)?.items.at(-1)?.itemId ?? null
   const session = shell?.session ?? null
-  goingBack.update({ session, agent: agent(), last, own: lastOwnMessage(transcript), works: running !== null })
+  const place = transcript.facts.workspace?.state
+  const hasGit = place === "ok" || place === "busy"
+  const own = lastOwnMessage(transcript)
+  goingBack.update({ session, agent: agent(), last, own, works: running !== null, hasGit })
   sessionCommands.update([
     ...goingBack.commands(),
     ...(running ? [{ label: "Stop", run: stop }] : []),

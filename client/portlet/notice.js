@@ -35,7 +35,9 @@ export function mountNotice(first, deps) {
     // Only a retry still makes sense once the notice is over.
     const actions = isOpen || item.actions.includes("retry") ? item.actions : []
     text.replaceChildren(...failureParts({ message: item.text, ...(item.details ? { details: item.details } : {}) }))
-    const { undo } = item.details ?? {}
+    const { undo, link } = item.details ?? {}
+    if (link?.startsWith("https://"))
+      text.append(el("p", {}, el("a", { href: link, target: "_blank", rel: "noreferrer", text: link })))
     if (undo !== undefined) {
       const button = el("button", { class: "button", type: "button", text: "Undo" })
       button.addEventListener("click", () => deps.undo(undo))

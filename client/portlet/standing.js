@@ -28,6 +28,7 @@ import { growSetup, missingCard, setupCard } from "./workspace-cards.js"
  * @property {(content: string) => void} continueNow
  * @property {() => void} dontContinue
  * @property {() => void} renew  Makes a vanished worktree again.
+ * @property {(saved: string) => void} bringBack  One that was discarded.
  * @property {(act: SetupAct) => void} setup */
 
 /** @typedef {{ key: string, make(): HTMLElement, refresh?(element: HTMLElement): void }} Card */
@@ -102,7 +103,7 @@ export function mountStanding(root, deps) {
         make: () => setupCard(setup, deps.setup),
         refresh: (element) => growSetup(element, setup),
       },
-      workspace?.state === "missing" && card("missing", [workspace], (it) => missingCard(it, deps.renew)),
+      workspace?.state === "missing" && card("missing", [workspace], (it) => missingCard(it, deps)),
       trouble !== null && card("trouble", [trouble], troubleCard),
       failure !== null && card("failure", [failure], failureCard),
       planned !== null && card("planned", [planned, late], plannedCard),

@@ -1,6 +1,7 @@
 /** What is said about the place where a session works: its setup command, and a worktree that vanished. */
 
 import { el, need, setText } from "../shared/dom.js"
+import { fullTime } from "../shared/time.js"
 
 /** @import { Setup, SetupAct, Workspace } from "../contract.js" */
 
@@ -59,20 +60,34 @@ export function growSetup(card, { output }) {
   if (isAtEnd) requestAnimationFrame(() => (box.scrollTop = box.scrollHeight))
 }
 
-/** @param {Workspace} workspace @param {() => void} renew */
-export function missingCard(workspace, renew) {
+/** @param {Workspace} workspace @param {{ renew(): void, bringBack(saved: string): void }} deps */
+export function missingCard(workspace, { renew, bringBack }) {
+  const { discarded } = workspace
   const isWorktree = workspace.kind === "worktree"
-  const button = el("button", { class: "button", "data-kind": "main", type: "button", text: "Make it again" })
-  button.addEventListener("click", renew)
+  const button = el("button", {
+    class: "button",
+    "data-kind": "main",
+    type: "button",
+    text: discarded ? "Bring back" : "Make it again",
+  })
+  button.addEventListener("click", () => (discarded ? bringBack(discarded.saved) : renew()))
   return el(
     "section",
-    { class: "trouble", role: "alert" },
-    el("h3", { text: isWorktree ? "The worktree no longer exists" : "The directory no longer exists" }),
+    { class: "trouble", role: discarded ? "status" : "alert" },
+    el("h3", {
+      text: discarded
+        ? "The worktree was discarded"
+        : isWorktree
+          ? "The worktree no longer exists"
+          : "The directory no longer exists",
+    }),
     el("p", {
-      text: isWorktree
-        ? `${workspace.path} is gone. The conversation is kept, and so are the commits of its branch. ` +
-          "Make the worktree again to go on."
-        : `${workspace.path} is gone. The conversation is kept. Restore the directory to go on.`,
+      text: discarded
+        ? `Everything that was in ${workspace.path} is kept until ${fullTime(discarded.until)}. Bring it back to go on.`
+        : isWorktree
+          ? `${workspace.path} is gone. The conversation is kept, and so are the commits of its branch. ` +
+            "Make the worktree again to go on."
+          : `${workspace.path} is gone. The conversation is kept. Restore the directory to go on.`,
     }),
     isWorktree && el("div", { class: "actions" }, button),
   )

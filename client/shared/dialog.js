@@ -18,9 +18,10 @@ export function openDialog(title, content, { className = "", onClose } = {}) {
   return dialog
 }
 
-/** Asks before something that can't be undone. @param {{ title: string, text: string, action: string }} question
+/** Asks before something that can't be undone.
+ * @param {{ title: string, text: string, action: string, choice?: HTMLElement }} question  `choice`: how to do it
  * @returns {Promise<boolean>} */
-export function confirmed({ title, text, action }) {
+export function confirmed({ title, text, action, choice }) {
   return new Promise((resolve) => {
     let answer = false
     const yes = el("button", { class: "button", type: "button", "data-kind": "danger", text: action })
@@ -35,6 +36,7 @@ export function confirmed({ title, text, action }) {
       },
       el("h2", { id: "confirm-title", text: title }),
       el("p", { id: "confirm-text", text }),
+      choice,
       el("div", { class: "dialog-actions" }, no, yes),
     )
     yes.addEventListener("click", () => {

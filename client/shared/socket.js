@@ -251,6 +251,7 @@ export const isPrivateReply = (frame) =>
   frame.type === "outside:list" ||
   frame.type === "session:offer" ||
   frame.type === "workspace:offer" ||
+  frame.type === "workspace:discarded" ||
   frame.type === "changes:list" ||
   frame.type === "changes:file" ||
   frame.type === "changes:storage" ||

@@ -13,6 +13,7 @@ import { commandsOf } from "./commands.js"
 import { createCompareActions } from "./compare-actions.js"
 import { isCompareTab, sessionInFront } from "./compare-state.js"
 import { saveDefaults } from "./defaults.js"
+import { createDiscarding } from "./discarding.js"
 import { openHelp } from "./help.js"
 import { keysFor } from "../shared/keys.js"
 import { linkFrom } from "../shared/link.js"
@@ -95,7 +96,9 @@ export function createActions(deps) {
   const failed = (what) => (reason) =>
     toasts.show({ kind: "error", text: `${what}: ${/** @type {ErrorBody} */ (reason).message}` })
   const compares = createCompareActions({ ...deps, failed })
-  const sessions = createSessionActions({ ...deps, failed, compareItems: compares.items })
+  const discarding = createDiscarding({ ...deps, failed })
+  const { discard } = discarding
+  const sessions = createSessionActions({ ...deps, failed, compareItems: compares.items, discard })
   const agentsMenu = createAgentsMenu({ ...deps, failed })
   const { projectMenu, archivedOf, archiveSeveral, outsideOf, continueOutside, addProjects, recent, places } =
     createProjectActions({
@@ -158,6 +161,7 @@ export function createActions(deps) {
           const frame = await socket.request({ type: "changes:storage", ...(most === undefined ? {} : { most }) })
           return frame.type === "changes:storage" ? frame : Promise.reject(new Error("No answer."))
         },
+        discarded: discarding,
         about: async () => (await door.api("/api/about")).json(),
         browsers: async () => (await (await door.api("/api/browsers")).json()).browsers,
         async logOut({ id, isCurrent }) {

@@ -1,13 +1,13 @@
 /** What users do with a comparison: open it, keep one of its sessions, discard the others. */
 
 import { agentName } from "../shared/agents.js"
-import { confirmed, show } from "../shared/dialog.js"
+import { show } from "../shared/dialog.js"
 import { el } from "../shared/dom.js"
 import { compareTab, comparing, titleOfCompare } from "./compare-state.js"
 import { sessionOf } from "./model.js"
 import { closeTab, openTab } from "./tabs-state.js"
 
-/** @import { Compare, ErrorBody } from "../contract.js" */
+/** @import { Compare } from "../contract.js" */
 /** @import { MenuItem } from "../shared/menu.js" */
 /** @import { ActionsDeps, Failed } from "./actions.js" */
 
@@ -16,15 +16,15 @@ export function createCompareActions({ shell, set, socket, toasts, failed }) {
   /** @param {string} id */
   const open = (id) => set({ tabs: openTab(shell().tabs, compareTab(id)) })
 
-  /** @param {Compare} compare @param {string} sessionId @param {{ discardOthers: boolean, confirmed?: boolean }} how */
-  async function keep(compare, sessionId, how) {
-    await socket.request({ type: "compare:keep", compareId: compare.id, sessionId, ...how })
+  /** @param {Compare} compare @param {string} sessionId @param {boolean} discardOthers */
+  async function keep(compare, sessionId, discardOthers) {
+    await socket.request({ type: "compare:keep", compareId: compare.id, sessionId, discardOthers })
     const { branch } = sessionOf(shell().model, sessionId)?.worktree ?? { branch: "" }
-    toasts.show({ text: how.discardOthers ? `Kept ${branch}; the others are archived.` : `Kept ${branch}.` })
+    toasts.show({ text: discardOthers ? `Kept ${branch}; the others are archived.` : `Kept ${branch}.` })
     set({ tabs: openTab(closeTab(shell().tabs, compareTab(compare.id)), sessionId) })
   }
 
-  /** Asks what happens to the others, and says what would be lost. @param {string} sessionId */
+  /** Asks what happens to the others. @param {string} sessionId */
   async function keepSession(sessionId) {
     const compare = comparing(shell().model, sessionId)
     const session = sessionOf(shell().model, sessionId)
@@ -38,19 +38,7 @@ export function createCompareActions({ shell, set, socket, toasts, failed }) {
       others,
     )
     if (answer === null) return
-    const discardOthers = answer === "discard"
-    try {
-      await keep(compare, sessionId, { discardOthers })
-    } catch (reason) {
-      const { code, message } = /** @type {ErrorBody} */ (reason)
-      if (code !== "WORK_WOULD_BE_LOST") throw reason
-      const isSure = await confirmed({
-        title: "Discard work that is not committed?",
-        text: `${message}. What is not committed is committed to its branch first. Ignored files are deleted.`,
-        action: "Commit and discard",
-      })
-      if (isSure) await keep(compare, sessionId, { discardOthers, confirmed: true })
-    }
+    await keep(compare, sessionId, answer === "discard")
   }
 
   return {
@@ -100,7 +88,8 @@ function askKeep(agent, branch, others) {
         text:
           `Its work stays on the branch ${branch}, and you can go on in its session. ` +
           (others > 0
-            ? "Discarding the others archives their sessions and removes their worktrees; their branches stay."
+            ? "Discarding the others archives their sessions and removes their worktrees. Their branches stay, and " +
+              "everything else is kept for 30 days: Settings can bring it back."
             : ""),
       }),
       el("div", { class: "dialog-actions" }, cancel, keep, discard),

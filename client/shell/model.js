@@ -97,6 +97,7 @@ export function applyFrame(now, frame) {
     case "session:accepted":
     case "session:offer":
     case "workspace:offer":
+    case "workspace:discarded":
     case "changes:list":
     case "changes:file":
     case "changes:storage":

@@ -1,6 +1,7 @@
 /** What users do with one session: archive, restore, delete, export, rename, and its menu. */
 
 import { confirmed } from "../shared/dialog.js"
+import { el } from "../shared/dom.js"
 import { copied } from "../shared/failure.js"
 import { keysFor } from "../shared/keys.js"
 import { linkTo } from "../shared/link.js"
@@ -11,7 +12,7 @@ import { sessionInFront } from "./compare-state.js"
 import { isAtWork, sessionOf, withVisit } from "./model.js"
 import { moveTab, openTab } from "./tabs-state.js"
 
-/** @import { SessionListItem, Worktree } from "../contract.js" */
+/** @import { SessionListItem } from "../contract.js" */
 /** @import { ActionsDeps, Failed } from "./actions.js" */
 /** @import { MenuItem } from "../shared/menu.js" */
 /** @import { Visit } from "./panes.js" */
@@ -20,8 +21,8 @@ import { moveTab, openTab } from "./tabs-state.js"
 /** @typedef {ReturnType<typeof createSessionActions>} SessionActions */
 
 /** @param {Pick<ActionsDeps, "shell" | "set" | "door" | "socket" | "toasts" | "view"> & { failed: Failed,
- *   compareItems(sessionId: string): MenuItem[] }} deps */
-export function createSessionActions({ shell, set, door, socket, toasts, view, failed, compareItems }) {
+ *   compareItems(sessionId: string): MenuItem[], discard(sessionId: string): void }} deps */
+export function createSessionActions({ shell, set, door, socket, toasts, view, failed, compareItems, discard }) {
   /** @param {string} id */
   const titleOf = (id) => sessionOf(shell().model, id)?.title ?? "this session"
 
@@ -94,6 +95,21 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
   /** @param {string} id @param {string} title @param {boolean} isWorking */
   async function remove(id, title, isWorking) {
     const worktree = sessionOf(shell().model, id)?.worktree
+    const others = [...shell().model.sessions.values()].filter(
+      (other) => worktree !== undefined && other.id !== id && other.worktree?.path === worktree.path,
+    )
+    const goes = el("input", { type: "radio", name: "worktree", value: "discard" })
+    const choice = worktree && [
+      el("legend", { text: `Its worktree ${worktree.path}` }),
+      radio(el("input", { type: "radio", name: "worktree", value: "keep", checked: true }), "Keep it"),
+      radio(goes, "Discard it: everything in it is kept for 30 days, and Settings can bring it back"),
+      el("p", {
+        text: [
+          `The branch ${worktree.branch} stays.`,
+          ...(others.length > 0 ? [`${others.map(({ title }) => `“${title}”`).join(", ")} also works there.`] : []),
+        ].join(" "),
+      }),
+    ]
     const yes = await confirmed({
       title: `Delete “${title}”?`,
       action: "Delete",
@@ -101,23 +117,16 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
         ...(isWorking ? ["Its agent is working and will be stopped."] : []),
         "This permanently deletes the transcript from Liminal Builder.",
         "Files that the agent keeps for itself are not deleted.",
-        ...(worktree ? [`Its worktree ${worktree.path} and the branch ${worktree.branch} stay.`] : []),
       ].join(" "),
+      ...(choice && { choice: el("fieldset", { class: "dialog-choice" }, ...choice) }),
     })
-    if (yes) await socket.request({ type: "session:delete", sessionId: id })
+    if (yes)
+      await socket.request({
+        type: "session:delete",
+        sessionId: id,
+        ...(goes.checked && { worktree: /** @type {const} */ ("discard") }),
+      })
     return yes
-  }
-
-  /** @param {string} id @param {Worktree} worktree */
-  async function removeWorktree(id, { path, branch }) {
-    const yes = await confirmed({
-      title: "Remove the worktree?",
-      action: "Remove",
-      text: `This removes ${path}. Its commits stay on the branch ${branch}, and the session stays readable.`,
-    })
-    if (!yes) return
-    await socket.request({ type: "workspace:remove", sessionId: id })
-    toasts.show({ text: `Removed the worktree. The branch ${branch} is still there.` })
   }
 
   /** @param {string} id @param {"md" | "json"} format */
@@ -183,9 +192,9 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
       ...(worktree
         ? [
             /** @type {MenuItem} */ ({
-              label: "Remove worktree…",
+              label: "Discard worktree…",
               icon: "branch",
-              run: () => removeWorktree(id, worktree).catch(failed("Could not remove the worktree")),
+              run: () => discard(id),
             }),
           ]
         : []),
@@ -228,3 +237,6 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
     renamed,
   }
 }
+
+/** @param {HTMLElement} input @param {string} text */
+const radio = (input, text) => el("label", {}, input, el("span", { text }))

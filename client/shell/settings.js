@@ -8,6 +8,7 @@ import { commandLine } from "../shared/failure.js"
 import { fullTime } from "../shared/time.js"
 import { editors } from "../shared/reading.js"
 import { mountCheckpointsField } from "./checkpoints-field.js"
+import { mountDiscardedList } from "./discarded-list.js"
 
 /** @import { Policy } from "../contract.js" */
 /** @import { Reading } from "../shared/reading.js" */
@@ -32,6 +33,7 @@ import { mountCheckpointsField } from "./checkpoints-field.js"
  * @property {(change: Partial<Defaults>) => void} setDefaults
  * @property {() => Promise<boolean>} allowNotifications
  * @property {(most?: number) => Promise<{ bytes: number, most: number }>} storage
+ * @property {import("./discarded-list.js").DiscardedDeps} discarded
  * @property {() => Promise<About>} about
  * @property {() => Promise<LoggedInBrowser[]>} browsers
  * @property {(browser: LoggedInBrowser) => Promise<unknown>} logOut */
@@ -66,6 +68,7 @@ export function openSettings(deps, onClose) {
   wrap.addEventListener("change", () => deps.setReading({ wrap: wrap.checked }))
 
   const checkpoints = mountCheckpointsField(deps.storage)
+  const discarded = mountDiscardedList(deps.discarded)
 
   openDialog(
     "Settings",
@@ -163,6 +166,7 @@ export function openSettings(deps, onClose) {
       ),
       el("section", { class: "settings-group" }, el("h3", { text: "Agents" }), agentList, moreAgents),
       el("section", { class: "settings-group" }, el("h3", { text: "Logged-in browsers" }), browserList, browserNote),
+      el("section", { class: "settings-group" }, el("h3", { text: "Discarded workspaces" }), ...discarded.elements),
       el("section", { class: "settings-group" }, el("h3", { text: "Data" }), checkpoints.element, about),
     ],
     { className: "settings", onClose },

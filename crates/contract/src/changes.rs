@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::TurnId;
+use crate::{BranchAt, ItemId, ProjectId, SessionId, Timestamp, TurnId};
 
 /// Which changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,6 +123,9 @@ pub struct Workspace {
     /// With `busy`: what git is in the middle of, for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doing: Option<String>,
+    /// With `missing`: it was discarded, and can be brought back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discarded: Option<DiscardedWorkspace>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -265,6 +268,15 @@ pub enum ChangeAct {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         paths: Option<Vec<String>>,
     },
+    /// Puts files back to the state at a point of the conversation.
+    RestoreFiles {
+        item_id: ItemId,
+        /// Before or after the item, where a turn begins or ends.
+        at: BranchAt,
+        /// Absent: those that tool calls have named since.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        paths: Option<Vec<String>>,
+    },
     /// Undoes one of these acts, by the `undo` of `changes:done`.
     UndoAct { undo: String },
     Commit {
@@ -284,6 +296,57 @@ pub enum ChangeAct {
     StartMerge {},
     /// Ends a merge that is not complete, as if it had not begun.
     AbortMerge {},
+    /// Pushes a worktree's branch and opens a pull request with `gh`.
+    PullRequest { title: String, body: String },
+    /// Removes the session's worktree. It is kept for 30 days, ignored files included.
+    DiscardWorkspace { branch: BranchFate },
+    /// Puts a discarded worktree where it was. The session may have been deleted.
+    BringBack {
+        /// As in `workspace:discarded`.
+        saved: String,
+    },
+}
+
+/// What becomes of the branch of a discarded worktree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum BranchFate {
+    Keep,
+    /// Bringing the worktree back brings it back too.
+    Remove,
+}
+
+/// What becomes of the worktree of a deleted session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum WorktreeFate {
+    #[default]
+    Keep,
+    /// As with `discard-workspace`; the branch stays.
+    Discard,
+}
+
+/// A worktree that was discarded and can be brought back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct DiscardedWorkspace {
+    /// For `bring-back`.
+    pub saved: String,
+    /// It may have been deleted.
+    pub session_id: SessionId,
+    pub project_id: ProjectId,
+    /// The project's name then.
+    pub project: String,
+    /// The session's title then.
+    pub title: String,
+    /// Where it was.
+    pub path: String,
+    pub branch: String,
+    pub at: Timestamp,
+    pub until: Timestamp,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -323,6 +386,8 @@ pub enum PathFate {
     /// It changed since, elsewhere in the file: those changes stay.
     Merge,
     Commit,
+    /// It is in no commit, and kept with the discarded worktree.
+    Save,
     /// Nothing happens to it, and `why` says why.
     Leave,
     /// Both branches changed it in the same place.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AnswerValue, AttachmentRef, BranchAt, BranchKind, ChangeAct, ChangeScope, CliType,
     CompareAgent, Cursor, ItemId, McpAct, NewComment, OptionValue, Policy, ProjectId, SessionId,
-    SetupAct, TaskAct, Timestamp, WorkspaceChoice,
+    SetupAct, TaskAct, Timestamp, WorkspaceChoice, WorktreeFate,
 };
 
 /// A message and the id its reply will carry.
@@ -68,9 +68,12 @@ pub enum ClientMessage {
     /// What a worktree of the project can be made from.
     #[serde(rename = "workspace:offer")]
     WorkspaceOffer { project_id: ProjectId },
-    /// Removes the session's worktree, unless it has files that are in no commit. Its branch stays.
-    #[serde(rename = "workspace:remove")]
-    WorkspaceRemove { session_id: SessionId },
+    /// Lists the worktrees that were discarded and can be brought back, the last first.
+    #[serde(rename = "workspace:discarded")]
+    WorkspaceDiscarded {},
+    /// Deletes one of them for good, before its time. The reply is the list without it.
+    #[serde(rename = "workspace:forget")]
+    WorkspaceForget { saved: String },
     /// Makes the session's worktree again after it vanished: with its branch, or a new one of that name.
     #[serde(rename = "workspace:renew")]
     WorkspaceRenew { session_id: SessionId },
@@ -117,6 +120,8 @@ pub enum ClientMessage {
     #[serde(rename = "session:queue-resume")]
     SessionQueueResume { session_id: SessionId },
     /// Makes another session with the transcript up to an item, in the same workspace. The reply is `session:created`.
+    /// With `restoreFiles`, the files go back to that point too: those of the workspace, as the preview of
+    /// `restore-files` said; or, if it is a branch of a session in a worktree, in a new worktree.
     #[serde(rename = "session:branch")]
     SessionBranch {
         session_id: SessionId,
@@ -131,6 +136,14 @@ pub enum ClientMessage {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(test, ts(optional, as = "Option<Vec<AttachmentRef>>"))]
         attachments: Vec<AttachmentRef>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        restore_files: Option<bool>,
+        /// The files to put back, as in `restore-files`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        paths: Option<Vec<String>>,
+        /// The preview's. Needed to put back files of the workspace.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expect: Option<String>,
     },
     /// Stops the running turn.
     #[serde(rename = "session:cancel")]
@@ -200,7 +213,12 @@ pub enum ClientMessage {
     SessionUnarchive { session_id: SessionId },
     /// Permanently deletes a session and its transcript.
     #[serde(rename = "session:delete")]
-    SessionDelete { session_id: SessionId },
+    SessionDelete {
+        session_id: SessionId,
+        /// Absent: it stays.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        worktree: Option<WorktreeFate>,
+    },
     /// Changes what happens to permissions from now on.
     #[serde(rename = "session:policy")]
     SessionPolicy {
@@ -324,18 +342,10 @@ pub enum ClientMessage {
     },
     #[serde(rename = "compare:list")]
     CompareList {},
-    /// Chooses one. With `discardOthers` the other sessions are archived and their worktrees removed; their branches
+    /// Chooses one. With `discardOthers` the other sessions are archived and their worktrees discarded; their branches
     /// stay.
     #[serde(rename = "compare:keep")]
-    CompareKeep {
-        compare_id: String,
-        session_id: SessionId,
-        discard_others: bool,
-        /// `WORK_WOULD_BE_LOST` said what is only in the others' worktrees. Then what is not committed is committed to
-        /// their branches, and ignored files are deleted.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        confirmed: Option<bool>,
-    },
+    CompareKeep { compare_id: String, session_id: SessionId, discard_others: bool },
     /// Lists sessions that agents' own programs keep and that are not here: those that worked in a project's directory,
     /// or, without a project, how many worked in which directory.
     #[serde(rename = "outside:list")]

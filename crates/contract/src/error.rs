@@ -54,8 +54,6 @@ pub enum ErrorCode {
     NotARepository,
     /// git failed; the message has its own words.
     GitFailed,
-    /// Removing a worktree would lose what is only there; the message names it.
-    WorkWouldBeLost,
     CompareNotFound,
     /// A turn runs in this directory.
     WorkspaceBusy,
@@ -81,7 +79,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the contract.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 35] = [
         Self::InvalidMessage,
         Self::Unauthorized,
         Self::BrowserNotFound,
@@ -109,7 +107,6 @@ impl ErrorCode {
         Self::ChangedMeanwhile,
         Self::CompareNotFound,
         Self::LandConflict,
-        Self::WorkWouldBeLost,
         Self::WorkspaceBusy,
         Self::QueueGone,
         Self::AttachmentTooLarge,
@@ -147,7 +144,6 @@ impl ErrorCode {
             Self::OptionUnconfirmed => "OPTION_UNCONFIRMED",
             Self::NotARepository => "NOT_A_REPOSITORY",
             Self::GitFailed => "GIT_FAILED",
-            Self::WorkWouldBeLost => "WORK_WOULD_BE_LOST",
             Self::CompareNotFound => "COMPARE_NOT_FOUND",
             Self::WorkspaceBusy => "WORKSPACE_BUSY",
             Self::ChangedMeanwhile => "CHANGED_MEANWHILE",
@@ -181,7 +177,6 @@ impl ErrorCode {
             | Self::OptionRefused
             | Self::OptionUnconfirmed
             | Self::NotARepository
-            | Self::WorkWouldBeLost
             | Self::WorkspaceBusy
             | Self::ChangedMeanwhile
             | Self::LandConflict
@@ -230,7 +225,6 @@ impl ErrorCode {
             | Self::OptionRefused
             | Self::OptionUnconfirmed
             | Self::NotARepository
-            | Self::WorkWouldBeLost
             | Self::CompareNotFound
             | Self::ChangedMeanwhile
             | Self::LandConflict
@@ -272,6 +266,9 @@ pub struct Details {
     /// The files in conflict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflicts: Option<Vec<String>>,
+    /// To what an act made elsewhere, such as a pull request. `https`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
     /// The act on changes that a notice tells of, for `undo-act`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,

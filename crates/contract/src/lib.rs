@@ -29,9 +29,9 @@ pub use agent_facts::{
 };
 pub use attachment::{Attachment, AttachmentKind, AttachmentRef, Prompt};
 pub use changes::{
-    ActPath, ChangeAct, ChangeCounts, ChangeScope, ChangeStatus, ChangedFile, Comment, DiffPart,
-    DiffSide, LandHow, MovedComment, NewComment, PathFate, Pictures, Setup, SetupAct, SetupState,
-    Workspace, WorkspaceKind, WorkspaceState,
+    ActPath, BranchFate, ChangeAct, ChangeCounts, ChangeScope, ChangeStatus, ChangedFile, Comment,
+    DiffPart, DiffSide, DiscardedWorkspace, LandHow, MovedComment, NewComment, PathFate, Pictures,
+    Setup, SetupAct, SetupState, Workspace, WorkspaceKind, WorkspaceState, WorktreeFate,
 };
 pub use client_message::{ClientMessage, QueueAct, Request, WhenBusy};
 pub use compare::{Compare, CompareAgent, CompareMember, MemberState};

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ActPath, Agent, AgentOffer, AgentStatus, ChangeAct, ChangeCounts, ChangeScope, ChangedFile,
-    CliType, Compare, Details, DiffPart, ErrorCode, FactsChange, ItemId, MovedComment, NowRow,
-    OutsideDirectory, OutsideSession, Pictures, Policy, Project, ProjectId, SessionFacts,
+    CliType, Compare, Details, DiffPart, DiscardedWorkspace, ErrorCode, FactsChange, ItemId, MovedComment,
+    NowRow, OutsideDirectory, OutsideSession, Pictures, Policy, Project, ProjectId, SessionFacts,
     SessionId, SessionListItem, SessionState, Timestamp, Turn, TurnEvent, TurnId, UpsertObject,
 };
 
@@ -297,9 +297,12 @@ pub enum ServerMessage {
         notes: Vec<String>,
         /// What it can't do.
         cannot: Vec<String>,
-        /// A proposed commit message.
+        /// A proposed message, with a line for its title.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
+        /// What to type where the act can't be carried out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<String>,
         /// Whether one click undoes it.
         can_undo: bool,
         /// To be sent back with the act.
@@ -314,7 +317,12 @@ pub enum ServerMessage {
         /// For `undo-act`. Absent if it can't be undone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         undo: Option<String>,
+        /// To what was made elsewhere. `https`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        link: Option<String>,
     },
+    #[serde(rename = "workspace:discarded")]
+    WorkspaceDiscarded { workspaces: Vec<DiscardedWorkspace> },
     #[serde(rename = "session:newer")]
     SessionNewer {
         session_id: SessionId,

@@ -37,6 +37,11 @@ pub enum GitError {
         /// What git printed to stderr.
         words: String,
     },
+    #[error("gh could not open the pull request: {0}")]
+    Gh(
+        /// What gh printed.
+        String,
+    ),
     #[error("git {call} printed something unexpected: {what}")]
     Unexpected { call: &'static str, what: String },
     #[error(
@@ -171,7 +176,7 @@ impl Git {
         Err(GitError::Failed { call, words: answer.words })
     }
 
-    /// What the call answers, however it ends. After the time limit it is ended, with all that it started.
+    /// What the call answers, however it ends, within the time limit.
     pub async fn attempt(
         &self,
         arguments: Vec<OsString>,
@@ -179,26 +184,7 @@ impl Git {
         limit: Duration,
     ) -> Result<Answer, GitError> {
         let call = arguments.first().map_or_else(String::new, |name| name.to_string_lossy().into());
-        let mut child = self.start(&arguments).await?;
-        let group = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
-        let stdin = child.stdin.take();
-        let told = async {
-            if let Some(mut stdin) = stdin {
-                // A call that fails early doesn't read all of it, and says why itself.
-                let _git_ended = stdin.write_all(&input).await;
-            }
-        };
-        let answer = async { tokio::join!(answer(&mut child, &call), told).0 };
-        match tokio::time::timeout(limit, answer).await {
-            Ok(answer) => answer,
-            Err(_elapsed) => {
-                if let Some(group) = group {
-                    let kill = rustix::process::Signal::KILL;
-                    let _ended_already = rustix::process::kill_process_group(group, kill);
-                }
-                Err(GitError::TooSlow { call, limit })
-            }
-        }
+        finish(self.start(&arguments).await?, &call, input, limit).await
     }
 
     /// The one line that the call prints.
@@ -239,6 +225,34 @@ impl Git {
             .process_group(0)
             .kill_on_drop(true);
         start(command).await.map_err(|error| GitError::NotStarted(error.to_string()))
+    }
+}
+
+/// What a program answers, however it ends. After the time limit it is ended, with all that it started.
+pub(crate) async fn finish(
+    mut child: Child,
+    call: &str,
+    input: Vec<u8>,
+    limit: Duration,
+) -> Result<Answer, GitError> {
+    let group = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
+    let stdin = child.stdin.take();
+    let told = async {
+        if let Some(mut stdin) = stdin {
+            // A call that fails early doesn't read all of it, and says why itself.
+            let _it_ended = stdin.write_all(&input).await;
+        }
+    };
+    let answer = async { tokio::join!(answer(&mut child, call), told).0 };
+    match tokio::time::timeout(limit, answer).await {
+        Ok(answer) => answer,
+        Err(_elapsed) => {
+            if let Some(group) = group {
+                let kill = rustix::process::Signal::KILL;
+                let _ended_already = rustix::process::kill_process_group(group, kill);
+            }
+            Err(GitError::TooSlow { call: call.to_owned(), limit })
+        }
     }
 }
 

@@ -18,6 +18,15 @@ const HOOKS: [&str; 5] =
 impl Repository {
     /// The hooks that a commit would run.
     pub async fn commit_hooks(&self) -> Result<Vec<&'static str>, GitError> {
+        self.hooks(&HOOKS).await
+    }
+
+    /// The hooks that pushing would run.
+    pub async fn push_hooks(&self) -> Result<Vec<&'static str>, GitError> {
+        self.hooks(&["pre-push"]).await
+    }
+
+    async fn hooks(&self, names: &'static [&'static str]) -> Result<Vec<&'static str>, GitError> {
         let git = Git::quiet(&self.root).with_hooks();
         let directory =
             PathBuf::from(os_string(git.line(["rev-parse", "--git-path", "hooks"]).await?));
@@ -26,7 +35,7 @@ impl Repository {
             let found = fs::metadata(directory.join(name));
             found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
         };
-        aside(move || Ok(HOOKS.into_iter().filter(is_run).collect())).await
+        aside(move || Ok(names.iter().copied().filter(is_run).collect())).await
     }
 
     /// Takes the last commit back, if it is this one; the files stay as they are.

@@ -40,7 +40,12 @@ pub struct BranchMove {
 impl Repository {
     /// Every working tree.
     pub async fn checkouts(&self) -> Result<Vec<Checkout>, GitError> {
-        let printed = self.git.run(["worktree", "list", "--porcelain"]).await?;
+        Self::checkouts_of(&self.root).await
+    }
+
+    /// Every working tree of the repository that this directory belongs to.
+    pub async fn checkouts_of(directory: &Path) -> Result<Vec<Checkout>, GitError> {
+        let printed = Git::quiet(directory).run(["worktree", "list", "--porcelain"]).await?;
         let mut found: Vec<Checkout> = Vec::new();
         for line in printed.split(|&byte| byte == b'\n') {
             if let Some(path) = line.strip_prefix(b"worktree ") {
@@ -218,8 +223,9 @@ pub async fn remove_stale_locks(root: &Path, since: SystemTime, until: SystemTim
         }
         let mut locks = Vec::new();
         for directory in directories {
-            locks.extend(["index.lock", "HEAD.lock"].map(|name| directory.join(name)));
-            find_locks(&directory.join("refs/heads"), &mut locks);
+            let names = ["index.lock", "HEAD.lock", "packed-refs.lock"];
+            locks.extend(names.map(|name| directory.join(name)));
+            find_locks(&directory.join("refs"), &mut locks);
         }
         let is_ours = |path: &PathBuf| {
             let time = path.symlink_metadata().and_then(|found| found.modified());

@@ -2,8 +2,8 @@
 //!
 //! Reading runs nothing that a repository or a user configured: no hook, pager, external diff, text conversion, filter
 //! or file system monitor, and it fetches nothing. It takes no lock and writes no file. `command` has how.
-//! Checkpoints write too, but only into a directory of the caller's. `worktree`, `commit`, `landing` and `restore` have
-//! what writes into a repository or its files.
+//! Checkpoints write too, but only into a directory of the caller's. `worktree`, `commit`, `landing`, `restore`,
+//! `put_away` and `pull_request` have what writes into a repository or its files.
 
 mod branch;
 mod changes;
@@ -13,6 +13,8 @@ mod commit;
 mod file;
 mod landing;
 mod path;
+mod pull_request;
+mod put_away;
 mod restore;
 mod start;
 mod tree;
@@ -26,6 +28,8 @@ pub use command::GitError;
 pub use file::{Content, LARGEST_FILE, Versions};
 pub use landing::{BranchMove, Checkout, Merged, remove_stale_locks};
 pub use path::RepoPath;
+pub use pull_request::{PullRequest, has_gh};
+pub use put_away::PutAway;
 pub use restore::{End, Fate, Left, Planned, fate};
 pub use tree::{Difference, Entry};
 pub use worktree::Bases;

@@ -85,51 +85,6 @@ impl Repository {
         Ok(())
     }
 
-    /// The files and directories that would be lost with this worktree: in no commit, and not the same in `other`.
-    pub async fn only_here(&self, other: &Path) -> Result<Vec<RepoPath>, GitError> {
-        let ignored =
-            ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
-        let (changes, ignored) = tokio::try_join!(self.uncommitted(), self.git.run(ignored))?;
-        let (here, there) = (self.root.clone(), other.to_owned());
-        let is_same = move |path: &RepoPath| {
-            let read = |root: &Path| std::fs::read(root.join(path.as_path())).ok();
-            read(&here).is_some_and(|bytes| read(&there) == Some(bytes))
-        };
-        let lost = move || {
-            let ignored = paths(&ignored).into_iter().filter(|path| !is_same(path));
-            changes.files.into_iter().map(|change| change.path).chain(ignored).collect()
-        };
-        tokio::task::spawn_blocking(lost).await.map_err(|panicked| GitError::Unexpected {
-            call: "ls-files",
-            what: panicked.to_string(),
-        })
-    }
-
-    /// Commits everything that is not ignored to the current branch. Runs the user's filters, as it must to store the
-    /// right contents, but no hook, and signs nothing.
-    pub async fn commit_all(&self, message: &str) -> Result<(), GitError> {
-        let changes = self.uncommitted().await?;
-        if changes.files.is_empty() && changes.more == 0 {
-            return Ok(());
-        }
-        let mut writing = Git::quiet(&self.root).with_setting("commit.gpgSign=false");
-        if self.quiet_line(&["config", "user.email"]).await?.is_none() {
-            writing = writing
-                .with_setting("user.name=Liminal Builder")
-                .with_setting("user.email=liminal-builder@localhost");
-        }
-        writing.run(["add", "--all"]).await?;
-        writing.run(["commit", "--quiet", "--no-verify", "--message", message]).await?;
-        Ok(())
-    }
-
-    /// Removes a worktree, unless it has files that are in no commit. Its branch stays.
-    pub async fn remove_worktree(&self, path: &Path) -> Result<(), GitError> {
-        let remove = ["worktree", "remove", "--"].map(OsStr::new);
-        self.git.run(remove.into_iter().chain([path.as_os_str()])).await?;
-        Ok(())
-    }
-
     /// Removes a worktree and its branch, with all that is in them.
     pub async fn discard_worktree(&self, path: &Path, branch: &str) -> Result<(), GitError> {
         let remove = ["worktree", "remove", "--force", "--"].map(OsStr::new);

@@ -20,9 +20,10 @@ use liminal_contract::{
 use liminal_git::{Checkpoint, GitError, Repository, Tree};
 
 use crate::failure::Failure;
-use crate::journal::Journal;
+use crate::journal::{Journal, Turns};
 use crate::one_at_a_time::OneAtATime;
-pub use acts::{ActDone, ActPlace, Plan, Settled, root_of};
+use crate::workspaces::Discarded;
+pub use acts::{ActDone, ActPlace, Owner, Plan, Settled, root_of};
 pub use comments::message as comments_message;
 use difference::Compared;
 pub use difference::PartAsked;
@@ -39,6 +40,7 @@ pub struct Changes {
     writing: OneAtATime,
     compared: Compared,
     kept: Kept,
+    discarded: Discarded,
     journal: Journal,
 }
 
@@ -63,7 +65,8 @@ impl Changes {
     pub fn new(data_dir: &Path, journal: Journal) -> Self {
         let (reading, pace) = (OneAtATime::default(), survey::Pace::default());
         let (writing, compared) = (OneAtATime::default(), Compared::default());
-        Self { reading, writing, compared, pace, kept: Kept::below(data_dir), journal }
+        let (kept, discarded) = (Kept::below(data_dir), Discarded::beside(data_dir));
+        Self { reading, writing, compared, pace, kept, discarded, journal }
     }
 
     /// Keeps the state of the files in a session's directory.
@@ -91,6 +94,13 @@ impl Changes {
     ) -> Result<bool, Failure> {
         let repository = Repository::at(directory).await?;
         Ok(repository.checkpoints(&self.kept.of(session)).await?.has(state).await?)
+    }
+
+    /// Gives a branch of a session the checkpoints of the turns that it has in common with it.
+    pub async fn share(&self, from: &SessionId, to: &SessionId) {
+        let (from, to) = (self.kept.of(from), self.kept.of(to));
+        let _one_at_a_time = self.reading.turn(&from).await;
+        self.kept.share(from, to).await;
     }
 
     /// Removes a session's checkpoints.
@@ -176,7 +186,7 @@ impl Changes {
         }
         for (id, title) in others {
             let id = id.clone();
-            let texts = self.journal.read(move |reader| reader.calls(&id, None)).await?;
+            let texts = self.journal.read(move |reader| reader.calls(&id, Turns::All)).await?;
             for file in files.iter_mut().filter(|file| file.meanwhile && file.by.is_none()) {
                 file.by = found.are_named_in(&texts, &file.path).then(|| title.clone());
             }

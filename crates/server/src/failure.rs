@@ -80,5 +80,6 @@ pub fn shown(details: Details) -> Details {
         resets_at: details.resets_at,
         conflicts: details.conflicts.map(|them| them.iter().map(|path| visible(path)).collect()),
         undo: details.undo,
+        link: details.link,
     }
 }

@@ -33,7 +33,8 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 pub use acts::{ActRow, ActState};
-pub use branch::{Branch, Cut};
+pub use branch::{Branch, Cut, FilesAt};
+pub use checkpoints::Turns;
 pub use examine::{Examined, copy, examine};
 pub use glance::Glance;
 pub use health::Health;
@@ -98,6 +99,12 @@ impl Journal {
     /// Makes a session from the beginning of another one.
     pub fn branch(&self, branch: Branch, committed: Committed) {
         let _writer_ended = self.writer.send(write::Order::Branch { branch, committed });
+    }
+
+    /// Queues what a user did, or wants to do, with a session's changes.
+    pub fn act(&self, session: &SessionId, row: ActRow, committed: Committed) {
+        let (session, row) = (session.clone(), Box::new(row));
+        let _writer_ended = self.writer.send(write::Order::Act { session, row, committed });
     }
 
     /// Permanently deletes a session and all its rows.

@@ -1,8 +1,10 @@
 //! Worktrees: checkouts that sessions have to themselves.
 //!
 //! They are beside the data directory, not in it, so that deleting the data directory loses no work. A worktree is
-//! made once and belongs to one session. `setup` runs the command that prepares a new one.
+//! made once and belongs to one session. `setup` runs the command that prepares a new one; `discarded` has those that
+//! users threw away.
 
+mod discarded;
 mod setup;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +21,7 @@ const PREFIX: &str = "liminal/";
 /// In characters.
 const LONGEST_NAME: usize = 60;
 
+pub use discarded::{About, Discarded};
 pub use setup::Ended;
 
 pub struct Workspaces {
@@ -85,7 +88,35 @@ impl Workspaces {
             Err(error) => Err(error.into()),
         };
         if let Err(failure) = filled {
-            self.discard(project, &worktree).await;
+            self.unmake(project, &worktree).await;
+            return Err(failure);
+        }
+        Ok(worktree)
+    }
+
+    /// Makes a worktree beside another one, with this commit checked out. If that fails, nothing of it is left.
+    pub async fn make_like(
+        &self,
+        project: &Project,
+        other: &Worktree,
+        commit: &str,
+    ) -> Result<Worktree, Failure> {
+        let _one_at_a_time = self.making.lock().await;
+        let repository = Repository::at(Path::new(&project.path)).await?;
+        let name = other.branch.strip_prefix(PREFIX);
+        let (path, branch) = self.free(&repository, project, name).await?;
+        if let Err(error) = repository.add_worktree(&path, &branch, Some(commit)).await {
+            let _not_empty = std::fs::remove_dir(&path);
+            return Err(error.into());
+        }
+        let path_name = path.to_string_lossy().into_owned();
+        let worktree = Worktree { path: path_name, branch, ..other.clone() };
+        let filled = match repository.include_ignored(&path).await {
+            Ok(()) => make_place(&worktree),
+            Err(error) => Err(error.into()),
+        };
+        if let Err(failure) = filled {
+            self.unmake(project, &worktree).await;
             return Err(failure);
         }
         Ok(worktree)
@@ -105,64 +136,14 @@ impl Workspaces {
     }
 
     /// Removes a worktree that was just made, and its branch: no session got to work there.
-    pub async fn discard(&self, project: &Project, worktree: &Worktree) {
-        let discarded = async {
+    pub async fn unmake(&self, project: &Project, worktree: &Worktree) {
+        let unmade = async {
             let repository = Repository::at(Path::new(&project.path)).await?;
             repository.discard_worktree(Path::new(&worktree.path), &worktree.branch).await
         };
-        if let Err(error) = discarded.await {
+        if let Err(error) = unmade.await {
             tracing::warn!(path = worktree.path, %error, "a worktree could not be removed");
         }
-    }
-
-    /// Refuses if removing this worktree would lose something.
-    pub async fn check(&self, project: &Project, worktree: &Worktree) -> Result<(), Failure> {
-        let refused = |words: String| Err(Failure::new(ErrorCode::GitFailed, words));
-        if !Path::new(&worktree.path).is_dir() {
-            return refused(format!("The worktree {} no longer exists.", worktree.path));
-        }
-        let repository = Repository::at(Path::new(&worktree.path)).await?;
-        if repository.branch().await?.as_deref() != Some(worktree.branch.as_str()) {
-            return refused(not_on(&worktree.branch));
-        }
-        match self.only_there(project, worktree).await? {
-            Some(named) => refused(format!(
-                "Commit, move or delete these first, they are only there: {named}."
-            )),
-            None => Ok(()),
-        }
-    }
-
-    /// Names the first files that would be lost with this worktree; `None` if none would, or if it no longer exists.
-    pub async fn only_there(
-        &self,
-        project: &Project,
-        worktree: &Worktree,
-    ) -> Result<Option<String>, Failure> {
-        if !Path::new(&worktree.path).is_dir() {
-            return Ok(None);
-        }
-        let repository = Repository::at(Path::new(&worktree.path)).await?;
-        let other = Repository::at(Path::new(&project.path)).await?;
-        let lost = repository.only_here(other.root()).await?;
-        if lost.is_empty() {
-            return Ok(None);
-        }
-        let named: Vec<_> = lost.iter().take(5).map(ToString::to_string).collect();
-        let more = if lost.len() > named.len() { " and more" } else { "" };
-        Ok(Some(format!("{}{more}", liminal_render::visible(&named.join(", ")))))
-    }
-
-    /// Commits what is not committed to the worktree's branch.
-    pub async fn commit(&self, worktree: &Worktree, message: &str) -> Result<(), Failure> {
-        if !Path::new(&worktree.path).is_dir() {
-            return Ok(());
-        }
-        let repository = Repository::at(Path::new(&worktree.path)).await?;
-        if repository.branch().await?.as_deref() != Some(worktree.branch.as_str()) {
-            return Err(Failure::new(ErrorCode::GitFailed, not_on(&worktree.branch)));
-        }
-        Ok(repository.commit_all(message).await?)
     }
 
     /// The branch that worktrees are made from, if there is one: `asked`, or the current one.
@@ -178,15 +159,6 @@ impl Workspaces {
             return Err(Failure::new(ErrorCode::GitFailed, what));
         }
         Ok(Some(asked))
-    }
-
-    /// Removes a worktree without uncommitted files. Its branch stays.
-    pub async fn remove(&self, project: &Project, worktree: &Worktree) -> Result<(), Failure> {
-        if !Path::new(&worktree.path).is_dir() {
-            return Ok(());
-        }
-        let repository = Repository::at(Path::new(&project.path)).await?;
-        Ok(repository.remove_worktree(Path::new(&worktree.path)).await?)
     }
 
     /// A directory, which is made so that nobody else takes it, and a branch that doesn't exist yet.
@@ -223,12 +195,6 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(ErrorCode::GitFailed, what)
 }
 
-fn not_on(branch: &str) -> String {
-    format!(
-        "The worktree is not on its branch {branch}. Check out that branch there, so that no commit is lost."
-    )
-}
-
 /// The project's directory may have no file that git knows.
 fn make_place(worktree: &Worktree) -> Result<(), Failure> {
     let place = worktree.directory();
@@ -245,7 +211,8 @@ fn below(repository: &Repository, project: &Project) -> Option<String> {
 pub fn existing(data_dir: &Path) -> Vec<PathBuf> {
     let inside = |path: &Path| -> Vec<PathBuf> {
         let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
+        let shown = entries.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
+        shown.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
     };
     let mut found: Vec<_> =
         inside(&directory(data_dir)).iter().flat_map(|project| inside(project)).collect();

@@ -4,6 +4,7 @@
 
 mod checkpoints;
 mod odd;
+mod putting_away;
 mod reading;
 mod restoring;
 mod scratch;

@@ -143,11 +143,29 @@ fn files(scratch: &Scratch) -> BTreeMap<&'static str, String> {
     names.into_iter().filter_map(|name| Some((name, read(scratch, name)?))).collect()
 }
 
+/// Discards the worktree, lets git clean up behind it, and brings it back.
+async fn discards(base: &Scratch, tree: &Scratch, store: &Path) {
+    let repository = Repository::at(&tree.path()).await.unwrap();
+    let held = repository.hold().await.unwrap();
+    let away = repository.put_away(&store.join("away")).await.unwrap().unwrap();
+    away.set_ref("refs/liminal/discarded/x", &held).await.unwrap();
+    away.carry_out().await.unwrap();
+    assert!(!away.path.exists());
+    base.git(&["reflog", "expire", "--expire=now", "--all"]);
+    base.git(&["gc", "--quiet", "--prune=now"]);
+    away.bring_back().await.unwrap();
+    away.forget().await.unwrap();
+    away.remove_ref("refs/liminal/discarded/x", None).await.unwrap();
+}
+
 /// Whatever stood in a file when an act began is in a file or among the objects after it.
 #[tokio::test]
-async fn after_any_edits_turns_undos_and_reverts_every_byte_can_still_be_reached() {
-    for seed in [1, 2] {
-        let (scratch, store) = (Scratch::with_commit(), tempfile::tempdir().unwrap());
+async fn after_any_edits_turns_undos_reverts_discards_and_restores_every_byte_can_be_reached() {
+    for seed in [1, 2, 3] {
+        let (base, store) = (Scratch::with_commit(), tempfile::tempdir().unwrap());
+        let scratch = Scratch(tempfile::tempdir().unwrap());
+        let at = scratch.path();
+        base.git(&["worktree", "add", "--quiet", "-b", "side", at.to_str().unwrap()]);
         let checkpoints = checkpoints(&scratch, store.path()).await;
         let (mut chance, mut turns, mut acts, mut ever) =
             (Chance(seed), Vec::new(), Vec::new(), Vec::new());
@@ -163,13 +181,29 @@ async fn after_any_edits_turns_undos_and_reverts_every_byte_can_still_be_reached
                 continue;
             }
             ever.extend(files(&scratch).into_values());
+            if chance.below(3) == 0 {
+                scratch.git(&["add", "--all"]);
+                let staged = scratch.git(&["ls-files", "--stage"]);
+                chance.edit(&scratch);
+                let before = files(&scratch);
+                ever.extend(before.values().cloned());
+                discards(&base, &scratch, store.path()).await;
+                assert_eq!(files(&scratch), before, "seed {seed}");
+                assert_eq!(scratch.git(&["ls-files", "--stage"]), staged, "seed {seed}");
+                continue;
+            }
             let here = now(&checkpoints).await;
-            let (from, to) = match chance.below(3) {
+            let (from, to) = match chance.below(4) {
                 0 if !acts.is_empty() => {
                     let (before, after): &(Tree, Tree) = &acts[chance.below(acts.len())];
                     (after.clone(), before.clone())
                 }
                 1 => (here.clone(), checkpoints.repository().head_tree().await.unwrap()),
+                2 => {
+                    // Back to before a turn, with all that came after it.
+                    let (before, _) = &turns[chance.below(turns.len())];
+                    (turns.last().unwrap().1.clone(), before.clone())
+                }
                 _ => {
                     let (before, after) = &turns[chance.below(turns.len())];
                     (after.clone(), before.clone())
@@ -190,7 +224,23 @@ fn is_kept(scratch: &Scratch, store: &Path, text: &str) -> bool {
     let file = store.join("looked for");
     std::fs::write(&file, text).unwrap();
     let name = scratch.git(&["hash-object", "--no-filters", file.to_str().unwrap()]);
-    store.join("objects").join(&name[..2]).join(&name[2..]).exists() || is_packed(store, &name)
+    let has = ["cat-file", "--batch-check"];
+    let found = std::process::Command::new("git")
+        .args(has)
+        .current_dir(scratch.path())
+        .stdin(std::fs::File::open(named(store, &name)).unwrap())
+        .output()
+        .unwrap();
+    let is_in_repository = !String::from_utf8_lossy(&found.stdout).contains("missing");
+    let loose = store.join("objects").join(&name[..2]).join(&name[2..]);
+    is_in_repository || loose.exists() || is_packed(store, &name)
+}
+
+/// A file with the name of an object.
+fn named(store: &Path, name: &str) -> std::path::PathBuf {
+    let file = store.join("asked for");
+    std::fs::write(&file, format!("{name}\n")).unwrap();
+    file
 }
 
 fn is_packed(store: &Path, name: &str) -> bool {

@@ -5,8 +5,10 @@
 
 mod committing;
 mod deed;
+mod discarding;
 mod landing;
 mod recovery;
+mod requesting;
 mod restoring;
 
 use std::path::{Path, PathBuf};
@@ -19,16 +21,20 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::{Changes, has_repository};
 use crate::failure::Failure;
-use crate::journal::{ActRow, ActState, Change, Reader};
+use crate::journal::{ActRow, ActState, Reader};
+use crate::workspaces::Discarded;
 pub use deed::Deed;
 use deed::Extra;
+pub use discarding::Owner;
 pub use recovery::Settled;
 
 /// Where an act takes place.
 pub struct ActPlace {
-    /// Where the session's agent works.
-    pub directory: PathBuf,
+    /// Where the session's agent works; `Err` if that is gone.
+    pub directory: Result<PathBuf, Failure>,
     pub worktree: Option<Worktree>,
+    /// `None` if the session was deleted.
+    pub owner: Option<Owner>,
 }
 
 /// What an act would do, for people.
@@ -39,6 +45,8 @@ pub struct Preview {
     pub notes: Vec<String>,
     pub cannot: Vec<String>,
     pub message: Option<String>,
+    /// To be typed instead.
+    pub command: Option<String>,
     pub can_undo: bool,
 }
 
@@ -61,6 +69,8 @@ pub struct ActDone {
     pub summary: String,
     /// For `undo-act`.
     pub undo: Option<String>,
+    /// To what was made elsewhere.
+    pub link: Option<String>,
 }
 
 /// What plans are made from: the repository, with the files as they are.
@@ -94,6 +104,11 @@ impl Changes {
         drop(self.acting(directory).await);
     }
 
+    /// The worktrees that were discarded.
+    pub fn discarded(&self) -> &Discarded {
+        &self.discarded
+    }
+
     /// Plans an act. Changes nothing.
     pub async fn plan(
         &self,
@@ -103,7 +118,14 @@ impl Changes {
     ) -> Result<Plan, Failure> {
         let store = self.kept.of(session);
         let _one_at_a_time = self.reading.turn(&store).await;
-        let scene = self.scene(&place.directory, session).await?;
+        if let Some(saved) = self.brings_back(session, act).await? {
+            let mut plan = self.plan_bring_back(&saved).await?;
+            if let ChangeAct::UndoAct { undo } = act {
+                plan.undoes = Some(undo.clone());
+            }
+            return Ok(plan);
+        }
+        let scene = self.scene(place.directory()?, session).await?;
         match act {
             ChangeAct::RevertFile { scope, path } => {
                 self.plan_revert(&scene, place, session, scope, path).await
@@ -124,7 +146,35 @@ impl Changes {
             }
             ChangeAct::StartMerge {} => landing::plan_merge(&scene, place).await,
             ChangeAct::AbortMerge {} => landing::plan_abort(&scene).await,
+            ChangeAct::RestoreFiles { item_id, at, paths } => {
+                let (point, chosen) = ((item_id, *at), paths.as_deref());
+                self.plan_restore(&scene, place, session, point, chosen).await
+            }
+            ChangeAct::PullRequest { title, body } => {
+                requesting::plan(&scene, place, title, body).await
+            }
+            ChangeAct::DiscardWorkspace { branch } => {
+                self.plan_discard(&scene, place, *branch).await
+            }
+            ChangeAct::BringBack { .. } => Err(Failure::unexpected()),
         }
+    }
+
+    /// The discarded worktree that an act brings back, if it does.
+    async fn brings_back(
+        &self,
+        session: &SessionId,
+        act: &ChangeAct,
+    ) -> Result<Option<String>, Failure> {
+        let undo = match act {
+            ChangeAct::BringBack { saved } => return Ok(Some(saved.clone())),
+            ChangeAct::UndoAct { undo } => undo,
+            _ => return Ok(None),
+        };
+        Ok(match self.undoable(session, undo).await? {
+            Deed::Discard { about, .. } => Some(about.shown.saved),
+            _ => None,
+        })
     }
 
     /// Carries out a plan, whose deed is in the journal first.
@@ -148,7 +198,8 @@ impl Changes {
                     self.mark_undone(session, &undone).await?;
                 }
                 let summary = with_left(preview.summary, &left);
-                Ok(ActDone { summary, undo: preview.can_undo.then_some(id) })
+                let link = deed.link().map(str::to_owned);
+                Ok(ActDone { summary, undo: preview.can_undo.then_some(id), link })
             }
             Err(failure) => {
                 deed.roll_back(&store).await;
@@ -169,6 +220,15 @@ impl Changes {
         Ok(Scene { checkpoints, now })
     }
 
+    /// An act on one session's files belongs to another one from now on, which [`share`](Self::share)s its checkpoints.
+    /// Returns what undoes it there.
+    pub async fn hand_over(&self, from: &SessionId, to: &SessionId, id: String) -> Option<String> {
+        let (asked, name) = (from.clone(), id.clone());
+        let row = self.journal.read(move |reader: &Reader<'_>| reader.act(&asked, &name)).await;
+        self.write_act(to, row.ok().flatten()?).await;
+        Some(id)
+    }
+
     async fn mark_undone(&self, session: &SessionId, id: &str) -> Result<(), Failure> {
         let (asked, name) = (session.clone(), id.to_owned());
         let row = self.journal.read(move |reader: &Reader<'_>| reader.act(&asked, &name)).await?;
@@ -184,8 +244,14 @@ impl Changes {
         let committed = Box::new(move || {
             let _asker_left = done.send(());
         });
-        self.journal.commit(session, 0, vec![Change::Act(Box::new(row))], committed);
+        self.journal.act(session, row, committed);
         let _journal_ended = written.await;
+    }
+}
+
+impl ActPlace {
+    fn directory(&self) -> Result<&Path, Failure> {
+        self.directory.as_deref().map_err(Clone::clone)
     }
 }
 
@@ -194,6 +260,14 @@ impl Plan {
     pub fn base(&self) -> Option<String> {
         match &self.deed {
             Ok(Deed::Move { moves, .. }) => moves.first().map(|moved| moved.from.clone()),
+            Ok(_) | Err(_) => None,
+        }
+    }
+
+    /// The branch on which a discarded worktree comes back.
+    pub fn branch_back(&self) -> Option<String> {
+        match &self.deed {
+            Ok(Deed::BringBack { branch, .. }) => Some(branch.clone()),
             Ok(_) | Err(_) => None,
         }
     }

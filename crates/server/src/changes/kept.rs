@@ -48,6 +48,17 @@ impl Kept {
         self.directory.join(session.as_str())
     }
 
+    /// Objects never change, so the copy takes no space.
+    pub async fn share(&self, from: PathBuf, to: PathBuf) {
+        let shared = move || match link_all(&from.join("objects"), &to.join("objects")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::warn!(%error, "a branch has no checkpoints of earlier turns");
+            }
+            Ok(()) | Err(_) => {}
+        };
+        let _it_never_panics = tokio::task::spawn_blocking(shared).await;
+    }
+
     pub async fn remove(&self, store: &Path) {
         let store = store.to_owned();
         let removed = tokio::task::spawn_blocking(move || match fs::remove_dir_all(&store) {
@@ -70,6 +81,23 @@ impl Kept {
             });
         }
     }
+}
+
+fn link_all(from: &Path, to: &Path) -> io::Result<()> {
+    let entries = fs::read_dir(from)?;
+    fs::create_dir_all(to)?;
+    for entry in entries {
+        let entry = entry?;
+        let to = to.join(entry.file_name());
+        if entry.metadata()?.is_dir() {
+            link_all(&entry.path(), &to)?;
+        } else if let Err(error) = fs::hard_link(entry.path(), &to)
+            && error.kind() != io::ErrorKind::AlreadyExists
+        {
+            return Err(error);
+        }
+    }
+    Ok(())
 }
 
 /// The last one stays, whatever its size: its session is at work.

@@ -7,7 +7,7 @@ use liminal_git::{Checkpoints, GitError, Repository, Tree};
 
 use super::Changes;
 use crate::failure::Failure;
-use crate::journal::{CheckpointRow, Moment};
+use crate::journal::{CheckpointRow, Moment, Turns};
 
 pub(super) const BEFORE_LATE: &str =
     "The agent may have changed files before the first state was recorded.";
@@ -103,7 +103,7 @@ impl Changes {
                 None => reader.last_turn(&id)?,
             };
             let Some(turn) = turn else { return Ok(None) };
-            Ok(Some((reader.checkpoints(&id)?, reader.calls(&id, Some(&turn))?, turn)))
+            Ok(Some((reader.checkpoints(&id)?, reader.calls(&id, Turns::One(&turn))?, turn)))
         };
         let Some((rows, texts, turn)) = self.journal.read(read).await? else {
             return Ok(Found::none(repository, "This session has no turn yet."));
@@ -156,7 +156,7 @@ impl Changes {
         }
         let id = session.clone();
         let read = move |reader: &crate::journal::Reader<'_>| {
-            Ok((reader.checkpoints(&id)?, reader.calls(&id, None)?))
+            Ok((reader.checkpoints(&id)?, reader.calls(&id, Turns::All)?))
         };
         let (rows, texts) = self.journal.read(read).await?;
         let first = rows.iter().find(|row| row.moment == Moment::Before).and_then(tree);

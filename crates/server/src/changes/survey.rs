@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use liminal_contract::{ChangeCounts, SessionId, Workspace, WorkspaceKind, WorkspaceState};
+use liminal_contract::{
+    ChangeCounts, DiscardedWorkspace, SessionId, Workspace, WorkspaceKind, WorkspaceState,
+};
 use liminal_git::{GitError, Repository};
 use tokio::time::Instant;
 
@@ -118,6 +120,7 @@ impl Changes {
             behind: None,
             state: WorkspaceState::NoGit,
             doing: None,
+            discarded: None,
         };
         // Of a removed project.
         if place.directory.as_os_str().is_empty() {
@@ -125,6 +128,9 @@ impl Changes {
         }
         if !place.directory.is_dir() {
             workspace.state = WorkspaceState::Missing;
+            let discarded = self.discarded.all().await.into_iter().map(|about| about.shown);
+            let is_it = |shown: &DiscardedWorkspace| place.directory.starts_with(&shown.path);
+            workspace.discarded = discarded.into_iter().find(is_it);
             return Ok(Some(workspace));
         }
         let without_git =

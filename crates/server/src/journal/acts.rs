@@ -28,22 +28,30 @@ pub enum ActState {
     Failed,
 }
 
-pub fn write(transaction: &Transaction<'_>, session: i64, row: &ActRow) -> rusqlite::Result<()> {
+/// The session may have been deleted: what was discarded with it can still be brought back.
+pub fn write(
+    transaction: &Transaction<'_>,
+    session: &SessionId,
+    row: &ActRow,
+) -> rusqlite::Result<()> {
     transaction
         .prepare_cached(
             "INSERT OR REPLACE INTO act (id, session, state, at, deed) VALUES (?1, ?2, ?3, ?4, ?5)",
         )?
-        .execute(params![row.id, session, word(&row.state)?, row.at.as_millis(), row.deed])?;
+        .execute(params![
+            row.id,
+            session.as_str(),
+            word(&row.state)?,
+            row.at.as_millis(),
+            row.deed
+        ])?;
     Ok(())
 }
 
 impl Reader<'_> {
     pub fn act(&self, session: &SessionId, id: &str) -> rusqlite::Result<Option<ActRow>> {
         self.view
-            .prepare_cached(
-                "SELECT id, state, at, deed FROM act
-                 WHERE id = ?2 AND session = (SELECT id FROM session WHERE session_id = ?1)",
-            )?
+            .prepare_cached("SELECT id, state, at, deed FROM act WHERE id = ?2 AND session = ?1")?
             .query_row(params![session.as_str(), id], act)
             .optional()
     }
@@ -51,8 +59,7 @@ impl Reader<'_> {
     /// Acts that an earlier run did not complete, the first first. What can't be read is skipped.
     pub fn unfinished_acts(&self) -> rusqlite::Result<Vec<(SessionId, ActRow)>> {
         let mut statement = self.view.prepare_cached(
-            "SELECT a.id, a.state, a.at, a.deed, s.session_id FROM act a
-             JOIN session s ON s.id = a.session WHERE a.state = 'intended' ORDER BY a.at",
+            "SELECT id, state, at, deed, session FROM act WHERE state = 'intended' ORDER BY at",
         )?;
         let rows = statement.query_map([], |row| {
             let session = SessionId::parse(&row.get::<_, String>(4)?).ok();

@@ -34,7 +34,44 @@ pub struct Cut {
     pub next: Option<(ItemId, TurnId)>,
 }
 
+/// Which recorded state of the files belongs to a point of the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FilesAt {
+    /// The one before this turn, the first that is left out.
+    Before(TurnId),
+    /// None: no turn came after it, so it is the state now.
+    Now,
+    /// None: tool calls of the same turn came after it.
+    WithinTurn,
+}
+
 impl Reader<'_> {
+    /// The state of the files above an index. `None` if the journal has no such session.
+    pub fn files_at(&self, session: &SessionId, before: u64) -> rusqlite::Result<Option<FilesAt>> {
+        let Some((id, _)) = self.find(session)? else { return Ok(None) };
+        let last: Option<String> = self
+            .view
+            .prepare_cached(
+                "SELECT turn_id FROM item WHERE session = ?1 AND idx < ?2 ORDER BY idx DESC LIMIT 1",
+            )?
+            .query_row(params![id, before.cast_signed()], |row| row.get(0))
+            .optional()?;
+        let mut rest = self.view.prepare_cached(
+            "SELECT turn_id, kind FROM item WHERE session = ?1 AND idx >= ?2 ORDER BY idx",
+        )?;
+        let mut rest = rest.query(params![id, before.cast_signed()])?;
+        while let Some(row) = rest.next()? {
+            let (turn, kind): (String, String) = (row.get(0)?, row.get(1)?);
+            if last.as_ref() != Some(&turn) {
+                return Ok(Some(FilesAt::Before(TurnId::new(turn))));
+            }
+            if kind == "tool_call" {
+                return Ok(Some(FilesAt::WithinTurn));
+            }
+        }
+        Ok(Some(FilesAt::Now))
+    }
+
     /// What is on both sides of an index. `None` if the journal has no such session.
     pub fn cut(&self, session: &SessionId, before: u64) -> rusqlite::Result<Option<Cut>> {
         let Some((id, _)) = self.find(session)? else { return Ok(None) };
@@ -118,6 +155,10 @@ pub(super) fn write(transaction: &Transaction<'_>, branch: &Branch) -> rusqlite:
                 stop_reason, model_id, usage, error_code, error_message, details
          FROM turn WHERE session = ?1 AND turn_id IN
             (SELECT turn_id FROM item WHERE session = ?2)",
+        "INSERT INTO checkpoint
+         SELECT ?2, turn_id, moment, tree, late, left_out, branch, head
+         FROM checkpoint WHERE session = ?1 AND (moment = 'looked' OR turn_id IN
+            (SELECT turn_id FROM item WHERE session = ?2))",
         "INSERT INTO image SELECT ?2, name, mime_type, data FROM image WHERE session = ?1",
     ] {
         transaction.execute(sql, [from, to])?;

@@ -32,6 +32,15 @@ pub fn write(
     Ok(())
 }
 
+/// Which turns. Their ids are in the order of time.
+#[derive(Debug, Clone, Copy)]
+pub enum Turns<'a> {
+    All,
+    One(&'a TurnId),
+    /// This one and all later ones.
+    Since(&'a TurnId),
+}
+
 impl Reader<'_> {
     /// A session's checkpoints. The ids of turns are in the order of time.
     pub fn checkpoints(&self, session: &SessionId) -> rusqlite::Result<Vec<CheckpointRow>> {
@@ -68,18 +77,20 @@ impl Reader<'_> {
             .map(|id| id.map(TurnId::new))
     }
 
-    /// Every text in which tool calls name files: locations, arguments, diffs. Of one turn, or of all.
-    pub fn calls(
-        &self,
-        session: &SessionId,
-        turn: Option<&TurnId>,
-    ) -> rusqlite::Result<Vec<String>> {
+    /// Every text in which tool calls name files: locations, arguments, diffs.
+    pub fn calls(&self, session: &SessionId, turns: Turns<'_>) -> rusqlite::Result<Vec<String>> {
+        let (first, last) = match turns {
+            Turns::All => (None, None),
+            Turns::One(turn) => (Some(turn.as_str()), Some(turn.as_str())),
+            Turns::Since(turn) => (Some(turn.as_str()), None),
+        };
         let mut statement = self.view.prepare_cached(
             "SELECT b.source FROM item i JOIN body b ON b.id = i.body
              WHERE i.session = (SELECT id FROM session WHERE session_id = ?1)
-               AND i.kind = 'tool_call' AND (?2 IS NULL OR i.turn_id = ?2)",
+               AND i.kind = 'tool_call' AND (?2 IS NULL OR i.turn_id >= ?2)
+               AND (?3 IS NULL OR i.turn_id <= ?3)",
         )?;
-        let mut rows = statement.query(params![session.as_str(), turn.map(TurnId::as_str)])?;
+        let mut rows = statement.query(params![session.as_str(), first, last])?;
         let mut calls = Vec::new();
         while let Some(row) = rows.next()? {
             let Source::ToolCall(call) = read::json(row, 0)? else { continue };

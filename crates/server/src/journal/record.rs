@@ -8,8 +8,6 @@ use liminal_contract::{
 use liminal_stream::{Growth, HistoryMark, Upsert};
 use serde::{Deserialize, Serialize};
 
-use super::ActRow;
-
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     /// Its whole state, not rendered.
@@ -119,7 +117,6 @@ pub enum Change {
     /// The facts that changed.
     Facts(Box<FactsChange>),
     Checkpoint(Box<CheckpointRow>),
-    Act(Box<ActRow>),
     /// A new transcript starts: browsers drop the one they have. The old one stays readable.
     Stream(String),
     /// An image in an item.
@@ -143,7 +140,6 @@ impl Change {
             | Self::Active(_)
             | Self::Facts(_)
             | Self::Checkpoint(_)
-            | Self::Act(_)
             | Self::Stream(_)
             | Self::Image { .. } => None,
         }

@@ -85,7 +85,7 @@ pub(super) const MIGRATIONS: [&str; 3] = [
     // A growing item adds one row to `tail` and changes nothing else: that row has the item's newest `seq` and times.
     // `listed` holds the changes that `sessions.json` lacks; `fact` one JSON value per key of `SessionFacts`;
     // `attachment` the files that a session's messages refer to; `checkpoint` the trees of a session's files; `act`
-    // what users did with changes; `looked` the `seq` of the last turn that the user has seen.
+    // what users did with changes, by the session's own id; `looked` the `seq` of the last turn that the user has seen.
     "ALTER TABLE tail RENAME TO former_tail;
     CREATE TABLE tail (
         body INTEGER NOT NULL,
@@ -126,7 +126,7 @@ pub(super) const MIGRATIONS: [&str; 3] = [
     ) WITHOUT ROWID;
     CREATE TABLE act (
         id TEXT PRIMARY KEY,
-        session INTEGER NOT NULL,
+        session TEXT NOT NULL,
         state TEXT NOT NULL,
         at INTEGER NOT NULL,
         deed TEXT NOT NULL

@@ -15,8 +15,8 @@ use super::checkpoint::Checkpoints;
 use super::interrupt::close_interrupted;
 use super::presence::Presence;
 use super::{
-    Branch, Change, Committed, Health, Item, Listed, Rendered, TurnRow, acts, attached, branch,
-    checkpoints, facts, former, listed,
+    ActRow, Branch, Change, Committed, Health, Item, Listed, Rendered, TurnRow, acts, attached,
+    branch, checkpoints, facts, former, listed,
 };
 
 /// A request to the writer.
@@ -44,6 +44,12 @@ pub enum Order {
     /// Copy the beginning of a transcript into a new session.
     Branch {
         branch: Branch,
+        committed: Committed,
+    },
+    /// Keep what is done with changes.
+    Act {
+        session: SessionId,
+        row: Box<ActRow>,
         committed: Committed,
     },
     /// Keep rendered blocks.
@@ -135,7 +141,9 @@ impl Writer {
                         self.notify_listeners(&branch.to);
                         committed();
                     }
-                    Order::List { committed, .. } | Order::Look { committed, .. } => committed(),
+                    Order::List { committed, .. }
+                    | Order::Look { committed, .. }
+                    | Order::Act { committed, .. } => committed(),
                     Order::Keep { .. } | Order::Unlist { .. } => {}
                     Order::Close { closed } => closing.push(closed),
                     Order::Delete { committed, .. } => {
@@ -197,6 +205,7 @@ impl Writer {
                 Order::Look { session, .. } => listed::look(&transaction, session)?,
                 Order::Branch { branch, .. } => branch::write(&transaction, branch)?,
                 Order::List { listed, .. } => listed::write(&transaction, listed)?,
+                Order::Act { session, row, .. } => acts::write(&transaction, session, row)?,
                 Order::Unlist { version } => listed::forget(&transaction, *version)?,
                 Order::Keep { session, rendered } => keep(&transaction, session, rendered)?,
                 Order::Close { .. } => {}
@@ -245,7 +254,6 @@ fn write_batch(transaction: &Transaction<'_>, batch: &Batch) -> rusqlite::Result
             }
             Change::Facts(facts) => facts::write(transaction, session, facts)?,
             Change::Checkpoint(row) => checkpoints::write(transaction, session, row)?,
-            Change::Act(row) => acts::write(transaction, session, row)?,
             Change::Stream(stream) => {
                 transaction
                     .prepare_cached("UPDATE session SET stream = ?2 WHERE id = ?1")?
@@ -399,6 +407,7 @@ fn write_turn(transaction: &Transaction<'_>, session: i64, turn: &TurnRow) -> ru
 }
 
 fn delete_session(transaction: &Transaction<'_>, session: &SessionId) -> rusqlite::Result<()> {
+    transaction.execute("DELETE FROM act WHERE session = ?1", [session.as_str()])?;
     let id: Option<i64> = transaction
         .query_row("SELECT id FROM session WHERE session_id = ?1", [session.as_str()], |row| {
             row.get(0)
@@ -415,7 +424,6 @@ fn delete_session(transaction: &Transaction<'_>, session: &SessionId) -> rusqlit
         "DELETE FROM fact WHERE session = ?1",
         "DELETE FROM attachment WHERE session = ?1",
         "DELETE FROM checkpoint WHERE session = ?1",
-        "DELETE FROM act WHERE session = ?1",
         "DELETE FROM session WHERE id = ?1",
     ] {
         transaction.execute(sql, [id])?;

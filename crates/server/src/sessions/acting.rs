@@ -6,16 +6,32 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use liminal_contract::{
-    ActPath, ChangeAct, ErrorCode, PathFate, ServerMessage, SessionId, SessionState,
+    ActPath, ChangeAct, Details, ErrorCode, PathFate, ServerMessage, SessionId, SessionState,
 };
+use tokio::sync::OwnedMutexGuard;
 
 use super::service::SessionService;
 use super::task::SessionRequest;
-use crate::changes::{ActPlace, Plan, Settled, root_of};
+use crate::changes::{ActDone, ActPlace, Owner, Plan, Settled, root_of};
 use crate::failure::Failure;
 
 /// A base that moves while it is landed in is tried again, but not for ever.
 const MOST_TRIES: usize = 3;
+
+/// What the user has seen of an act before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expected<'a> {
+    /// A preview with this fingerprint.
+    As(&'a str),
+    /// Nothing: it is part of something else that they decided.
+    Anything,
+}
+
+/// An act that was carried out.
+pub(super) struct Acted {
+    pub done: ActDone,
+    _alone: Vec<OwnedMutexGuard<()>>,
+}
 
 impl SessionService {
     /// What an act would do.
@@ -25,9 +41,12 @@ impl SessionService {
         act: ChangeAct,
     ) -> Result<ServerMessage, Failure> {
         let about = |failure: Failure| failure.about(session.clone());
-        let place = self.act_place(session).await?;
-        self.check_idle(&[root_of(&place.directory)]).await.map_err(about)?;
+        let place = self.act_place(session, &act).await?;
+        if let Ok(directory) = &place.directory {
+            self.check_idle(&[root_of(directory)]).await.map_err(about)?;
+        }
         let plan = self.around.changes.plan(&place, session, &act).await.map_err(about)?;
+        self.check_idle(&plan.roots).await.map_err(about)?;
         let Plan { mut preview, expect, deed, .. } = plan;
         let offers = |path: &ActPath| !matches!(path.what, PathFate::Leave | PathFate::Conflict);
         if let Err(failure) = deed
@@ -44,6 +63,7 @@ impl SessionService {
             notes: preview.notes,
             cannot: preview.cannot,
             message: preview.message,
+            command: preview.command,
             can_undo: preview.can_undo,
             expect,
         })
@@ -60,23 +80,54 @@ impl SessionService {
         let Some(expect) = expect else {
             return Err(about(Failure::invalid("`expect` is missing; ask for a preview first")));
         };
-        let place = self.act_place(session).await?;
+        let done = self.acted(session, &act, Expected::As(&expect)).await.map_err(about)?;
+        let ActDone { summary, undo, link } = done.done;
+        let details = Details { undo: undo.clone(), link: link.clone(), ..Details::default() };
+        self.note_act(session, summary.clone(), details).await;
+        Ok(ServerMessage::ChangesDone { session_id: session.clone(), act, summary, undo, link })
+    }
+
+    /// Carries out an act. Until the result is dropped, nobody else acts in that place.
+    pub(super) async fn acted(
+        self: &Arc<Self>,
+        session: &SessionId,
+        act: &ChangeAct,
+        expected: Expected<'_>,
+    ) -> Result<Acted, Failure> {
+        let place = self.act_place(session, act).await?;
         let changes = &self.around.changes;
-        let _nobody_else = changes.acting(&place.directory).await;
-        let plan = changes.plan(&place, session, &act).await.map_err(about)?;
-        if plan.expect != expect {
+        let mut alone = Vec::new();
+        if let Ok(directory) = &place.directory {
+            alone.push(changes.acting(directory).await);
+        }
+        let mut plan = changes.plan(&place, session, act).await?;
+        let own = place.directory.as_deref().map(root_of).ok();
+        for root in plan.roots.iter().filter(|root| Some(root_of(root)) != own) {
+            alone.push(changes.acting(root).await);
+        }
+        if own.is_none() {
+            // Somebody else may have been faster.
+            plan = changes.plan(&place, session, act).await?;
+        }
+        if expected != Expected::Anything && expected != Expected::As(&plan.expect) {
             let words = "Something changed since you looked. Look again, then decide.";
-            return Err(about(Failure::new(ErrorCode::ChangedMeanwhile, words)));
+            return Err(Failure::new(ErrorCode::ChangedMeanwhile, words));
         }
-        let mut others = Vec::new();
-        for root in plan.roots.iter().filter(|root| root_of(root) != root_of(&place.directory)) {
-            others.push(changes.acting(root).await);
+        self.check_idle(&plan.roots).await?;
+        let discards = matches!(act, ChangeAct::DiscardWorkspace { .. });
+        if discards {
+            self.end_agents_in(&plan.roots).await?;
         }
-        self.check_idle(&plan.roots).await.map_err(about)?;
-        let done = self.carry_out(&place, session, &act, plan).await.map_err(about)?;
-        self.note_act(session, done.summary.clone(), done.undo.clone()).await;
-        let (summary, undo) = (done.summary, done.undo);
-        Ok(ServerMessage::ChangesDone { session_id: session.clone(), act, summary, undo })
+        let roots = plan.roots.clone();
+        let branch = plan.branch_back();
+        let done = self.carry_out(&place, session, act, plan).await?;
+        if let Some(branch) = &branch {
+            self.moved_to(&roots, branch).await?;
+        }
+        if discards || branch.is_some() {
+            self.look_around_in(&roots).await;
+        }
+        Ok(Acted { done, _alone: alone })
     }
 
     async fn carry_out(
@@ -85,7 +136,7 @@ impl SessionService {
         session: &SessionId,
         act: &ChangeAct,
         mut plan: Plan,
-    ) -> Result<crate::changes::ActDone, Failure> {
+    ) -> Result<ActDone, Failure> {
         let changes = &self.around.changes;
         let ChangeAct::Land { message, .. } = act else {
             return changes.carry_out(session, plan).await;
@@ -112,10 +163,27 @@ impl SessionService {
         changes.carry_out(session, plan).await
     }
 
-    async fn act_place(&self, session: &SessionId) -> Result<ActPlace, Failure> {
-        let directory = self.directory(session).await?;
-        let record = self.record(session)?;
-        Ok(ActPlace { directory, worktree: record.worktree })
+    async fn act_place(&self, session: &SessionId, act: &ChangeAct) -> Result<ActPlace, Failure> {
+        let record = match (self.record(session), act) {
+            (Ok(record), _) => record,
+            (Err(failure), ChangeAct::BringBack { .. }) => {
+                return Ok(ActPlace { directory: Err(failure), worktree: None, owner: None });
+            }
+            (Err(failure), _) => return Err(failure),
+        };
+        let directory = self.directory(session).await;
+        let roots = record.worktree.as_ref().map(|worktree| PathBuf::from(&worktree.path));
+        let others = self.working_in(roots.as_slice())?.into_iter();
+        let others = others.filter(|other| other.id != *session && other.title_by.is_some());
+        let project = self.around.projects.get(&record.project_id);
+        let owner = project.ok().map(|project| Owner {
+            session: session.clone(),
+            title: record.title,
+            is_named: record.title_by.is_some(),
+            project,
+            others: others.map(|other| other.title).collect(),
+        });
+        Ok(ActPlace { directory, worktree: record.worktree, owner })
     }
 
     /// Refuses while a turn runs in any of these working trees, whoever's it is.
@@ -142,17 +210,26 @@ impl SessionService {
     pub(super) fn tell_of_settled(self: &Arc<Self>, settled: Vec<Settled>) {
         for Settled { session, words, undo } in settled {
             let service = Arc::clone(self);
-            tokio::spawn(async move { service.note_act(&session, words, undo).await });
+            let details = Details { undo, ..Details::default() };
+            tokio::spawn(async move { service.note_act(&session, words, details).await });
         }
     }
 
     /// In the conversation, below the last turn. A session without one has nothing to read there.
-    async fn note_act(self: &Arc<Self>, session: &SessionId, text: String, undo: Option<String>) {
+    pub(super) async fn note_act(
+        self: &Arc<Self>,
+        session: &SessionId,
+        text: String,
+        details: Details,
+    ) {
+        if self.record(session).is_err() {
+            return;
+        }
         let id = session.clone();
         let turn = self.around.journal.read(move |reader| reader.last_turn(&id)).await;
         let Ok(Some(turn)) = turn else { return };
-        let noted = self.ask(session, |reply| SessionRequest::Note { turn, text, undo, reply });
-        if let Err(failure) = noted.await {
+        let note = |reply| SessionRequest::Note { turn, text, details, reply };
+        if let Err(failure) = self.ask(session, note).await {
             tracing::warn!(%session, failure.message, "an act was not noted in its session");
         }
     }

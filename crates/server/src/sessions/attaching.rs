@@ -330,12 +330,14 @@ impl SessionService {
 /// How often files that nobody refers to are looked for.
 const BETWEEN_SWEEPS: Duration = Duration::from_secs(60 * 60);
 
-/// Deletes attachments that nobody refers to, now and then, until the server stops.
+/// Deletes attachments that nobody refers to, and worktrees that were discarded long ago, now and then, until the
+/// server stops.
 pub async fn sweep(service: Weak<SessionService>) {
     while let Some(service) = service.upgrade() {
         service.around.sweep_attachments(|store, used| {
             store.sweep(|name| used.contains(name), SystemTime::now())
         });
+        service.sweep_discarded().await;
         drop(service);
         tokio::time::sleep(BETWEEN_SWEEPS).await;
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use liminal_contract::{
-    AttachmentRef, Compare, CompareAgent, CompareMember, ErrorCode, MemberState, ProjectId,
-    ServerMessage, SessionId, Timestamp, WhenBusy,
+    AttachmentRef, Compare, CompareAgent, CompareMember, MemberState, ProjectId, ServerMessage,
+    SessionId, Timestamp, WhenBusy,
 };
 use uuid::Uuid;
 
@@ -43,10 +43,8 @@ pub struct NewCompare {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Others {
     Stay,
-    /// They are discarded, unless that loses something.
+    /// They are archived, and their worktrees discarded.
     Discard,
-    /// They are discarded. What is not committed is committed first; ignored files are deleted.
-    DiscardAfterCommit,
 }
 
 impl SessionService {
@@ -139,9 +137,9 @@ impl SessionService {
         Ok(all)
     }
 
-    /// Keeps one of the sessions. Either all others are discarded or, if that would lose something, none.
+    /// Keeps one of the sessions. The others' worktrees can be brought back for a while.
     pub async fn keep(
-        &self,
+        self: &Arc<Self>,
         id: &str,
         kept: &SessionId,
         others: Others,
@@ -153,7 +151,7 @@ impl SessionService {
         }
         let rest: Vec<SessionId> = match others {
             Others::Stay => Vec::new(),
-            Others::Discard | Others::DiscardAfterCommit => compare
+            Others::Discard => compare
                 .members
                 .iter()
                 .filter_map(started)
@@ -161,12 +159,9 @@ impl SessionService {
                 .cloned()
                 .collect(),
         };
-        if others == Others::Discard {
-            self.check_loss(&rest).await?;
-        }
         let (mut discarded, mut failed) = (Vec::new(), None);
         for session in rest {
-            match self.discard(&session, others).await {
+            match self.discard(&session).await {
                 Ok(()) => discarded.push(session),
                 Err(failure) => {
                     failed = Some(failure);
@@ -187,42 +182,16 @@ impl SessionService {
         failed.map_or(Ok(changed), Err)
     }
 
-    /// Refuses if removing the worktrees of these sessions would lose something, and says for each what.
-    async fn check_loss(&self, sessions: &[SessionId]) -> Result<(), Failure> {
-        let mut lost = Vec::new();
-        for session in sessions {
-            let Ok(record) = self.record(session) else { continue };
-            let Some(worktree) = &record.worktree else { continue };
-            let project = self.around.projects.workable(&record.project_id).await?;
-            let named = self.around.workspaces.only_there(&project, worktree).await?;
-            if let Some(named) = named {
-                lost.push(format!("{}: {named}", worktree.branch));
-            }
-        }
-        if lost.is_empty() {
+    /// Ends a session's agent, discards its worktree, and archives it.
+    async fn discard(self: &Arc<Self>, session: &SessionId) -> Result<(), Failure> {
+        if self.record(session).is_err() {
             return Ok(());
         }
-        let message = format!("These are only in the worktrees. {}", lost.join("; "));
-        Err(Failure::new(ErrorCode::WorkWouldBeLost, message))
-    }
-
-    /// Ends a session's agent, removes its worktree, and archives it.
-    async fn discard(&self, session: &SessionId, how: Others) -> Result<(), Failure> {
-        let Ok(record) = self.record(session) else { return Ok(()) };
-        if let Some(running) = self.registry.lock().await.running(session).cloned() {
+        let running = self.registry.lock().await.running(session).cloned();
+        if let Some(running) = running {
             ask(&running, SessionRequest::Kill).await?;
         }
-        if let Some(worktree) = &record.worktree {
-            let workspaces = &self.around.workspaces;
-            let project = self.around.projects.workable(&record.project_id).await?;
-            if how == Others::DiscardAfterCommit {
-                workspaces.commit(worktree, &record.title).await?;
-            } else {
-                // The agent may have written until now.
-                self.check_loss(std::slice::from_ref(session)).await?;
-            }
-            workspaces.remove(&project, worktree).await?;
-        }
+        self.discard_worktree(session).await?;
         let _until_all_know = self.changing().await;
         self.archive(session).await?;
         let session_id = session.clone();

@@ -11,13 +11,13 @@ use std::time::Duration;
 use liminal_agents::{ProviderRegistry, TaskOutput};
 use liminal_contract::{
     AttachedSession, AttachedState, AttachmentRef, CliType, ErrorCode, McpAct, Policy, ProjectId,
-    ServerMessage, SessionId, SessionListItem, SessionStatus, TaskAct, WhenBusy,
+    ServerMessage, SessionId, SessionListItem, SessionStatus, TaskAct, WhenBusy, WorktreeFate,
 };
 use tokio::sync::{Mutex, MutexGuard, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
 use uuid::Uuid;
 
-pub use self::branching::Branching;
+pub use self::branching::{Branching, Restoring};
 use super::attaching;
 use super::failures::{not_found, other_content};
 use super::open;
@@ -307,9 +307,23 @@ impl SessionService {
         Ok(())
     }
 
-    /// Deletes a session and its transcript permanently. A running turn is stopped first; the agent's own file stays.
-    pub async fn delete(self: &Arc<Self>, session: &SessionId) -> Result<(), Failure> {
+    /// Deletes a session and its transcript permanently. A running turn is stopped first; the agent's own file stays. If
+    /// its worktree can't be discarded, nothing is deleted.
+    pub async fn delete(
+        self: &Arc<Self>,
+        session: &SessionId,
+        worktree: WorktreeFate,
+    ) -> Result<(), Failure> {
         let record = self.record(session)?;
+        if worktree == WorktreeFate::Discard {
+            let running = self.registry.lock().await.running(session).cloned();
+            if let Some(running) = running {
+                ask(&running, SessionRequest::Kill).await?;
+            }
+            self.discard_worktree(session)
+                .await
+                .map_err(|failure| failure.about(session.clone()))?;
+        }
         if let Some(running) = self.registry.lock().await.remove(session) {
             ask(&running, SessionRequest::Kill).await?;
         } else if let Ok(provider) = self.around.registry.resolve(&record.cli_type)
@@ -444,7 +458,7 @@ impl SessionService {
         self.around.sessions.get(session)?.ok_or_else(|| not_found(session))
     }
 
-    async fn update(
+    pub(super) async fn update(
         &self,
         session: &SessionId,
         change: impl FnOnce(&mut SessionRecord) + std::marker::Send + 'static,

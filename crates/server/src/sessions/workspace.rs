@@ -93,27 +93,6 @@ impl SessionService {
         Ok((self.around.projects.workable(&record.project_id).await?, worktree))
     }
 
-    /// Removes the session's worktree. The session stays readable.
-    pub async fn remove_worktree(self: &Arc<Self>, session: &SessionId) -> Result<(), Failure> {
-        let (project, worktree) = self.with_worktree(session).await?;
-        let check = || self.around.workspaces.check(&project, &worktree);
-        check().await.map_err(|failure| failure.about(session.clone()))?;
-        // Its branches work there too.
-        let mut running = Vec::new();
-        for record in self.around.sessions.of(&project.id)? {
-            if record.worktree.as_ref().is_some_and(|other| other.path == worktree.path) {
-                running.extend(self.registry.lock().await.running(&record.id).cloned());
-            }
-        }
-        for running in &running {
-            ask(running, SessionRequest::Kill).await?;
-            // The agent may have written until now.
-            check().await.map_err(|failure| failure.about(session.clone()))?;
-        }
-        self.around.workspaces.remove(&project, &worktree).await?;
-        self.ask(session, SessionRequest::LookAround).await
-    }
-
     /// Where the session's agent works, and what its branch is compared with.
     pub async fn place(&self, session: &SessionId) -> Result<Place, Failure> {
         let record = self.record(session)?;

@@ -16,7 +16,8 @@ use crate::changes::PartAsked;
 use crate::failure::Failure;
 use crate::feed::{Client, Place};
 use crate::sessions::{
-    Branching, Handed, NewCompare, NowRequest, Others, Send, SessionRequest, Start, TaskReply,
+    Branching, Handed, NewCompare, NowRequest, Others, Restoring, Send, SessionRequest, Start,
+    TaskReply,
 };
 
 pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
@@ -67,10 +68,11 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
                 SessionRequest::ActOnSetup(act, reply)
             });
         }
-        Asked::WorkspaceRemove { session_id } => {
-            change(client.queue(&session_id), reply, async move {
-                app.service.remove_worktree(&session_id).await.map(sessions::ok)
-            });
+        Asked::WorkspaceDiscarded {} => {
+            answer(reply, async move { Ok(app.service.discarded().await) });
+        }
+        Asked::WorkspaceForget { saved } => {
+            answer(reply, async move { app.service.forget_discarded(&saved).await });
         }
         Asked::SessionSend { session_id, content, attachments, when_busy } => {
             let request_id = reply.request_id().map(str::to_owned);
@@ -90,10 +92,22 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         Asked::SessionQueueResume { session_id } => {
             ask(app, &client, session_id, reply, SessionRequest::ResumeQueue);
         }
-        Asked::SessionBranch { session_id, item_id, at, kind, content, attachments } => {
+        Asked::SessionBranch {
+            session_id,
+            item_id,
+            at,
+            kind,
+            content,
+            attachments,
+            restore_files,
+            paths,
+            expect,
+        } => {
             let place = client.queue(&session_id);
             let message = content.map(|content| (content, attachments));
-            let wanted = Branching { session: session_id, item: item_id, at, kind, message };
+            let restore = (restore_files == Some(true)).then_some(Restoring { paths, expect });
+            let wanted =
+                Branching { session: session_id, item: item_id, at, kind, message, restore };
             change(place, reply, async move { sessions::branch(&app, &client, wanted).await });
         }
         Asked::SessionCancel { session_id } => {
@@ -124,9 +138,13 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
                 sessions::rename(&app, &client, session_id, &title).await
             });
         }
-        Asked::SessionDelete { session_id } => {
-            let place = client.queue(&session_id);
-            change(place, reply, async move { sessions::delete(&app, &client, session_id).await });
+        Asked::SessionDelete { session_id, worktree } => {
+            let (place, fate) = (client.queue(&session_id), worktree.unwrap_or_default());
+            change(
+                place,
+                reply,
+                async move { sessions::delete(&app, &client, session_id, fate).await },
+            );
         }
         Asked::SessionPolicy { session_id, policy, confirmed } => {
             change(client.queue(&session_id), reply, async move {
@@ -251,12 +269,8 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         Asked::CompareList {} => answer(reply, async move {
             Ok(ServerMessage::CompareList { compares: app.service.comparisons()? })
         }),
-        Asked::CompareKeep { compare_id, session_id, discard_others, confirmed } => {
-            let others = match (discard_others, confirmed) {
-                (false, _) => Others::Stay,
-                (true, Some(true)) => Others::DiscardAfterCommit,
-                (true, _) => Others::Discard,
-            };
+        Asked::CompareKeep { compare_id, session_id, discard_others } => {
+            let others = if discard_others { Others::Discard } else { Others::Stay };
             answer(reply, async move {
                 let compare = app.service.keep(&compare_id, &session_id, others).await?;
                 Ok(ServerMessage::CompareChanged { compare })

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use liminal_contract::{
     CliType, Cursor, ItemId, Policy, ProjectId, ServerMessage, SessionId, WorkspaceChoice,
+    WorktreeFate,
 };
 
 use super::reply::Reply;
@@ -186,8 +187,9 @@ pub async fn delete(
     app: &App,
     client: &Client,
     session_id: SessionId,
+    worktree: WorktreeFate,
 ) -> Result<ServerMessage, Failure> {
-    app.service.delete(&session_id).await?;
+    app.service.delete(&session_id, worktree).await?;
     Ok(to_all(app, client, ServerMessage::SessionDeleted { session_id }))
 }
 

@@ -301,3 +301,31 @@ async fn a_commit_that_was_killed_is_either_there_or_not_and_its_lock_is_gone() 
         assert_eq!(read(&at, "notes.txt"), "changed\n");
     }
 }
+
+#[tokio::test]
+async fn an_undo_of_a_commit_that_was_killed_is_completed_or_taken_back() {
+    for (call, words, status, log) in [
+        ("update-ref --create-reflog -m liminal: undo commit", "taken back", "", "kept\nfirst"),
+        ("reset --quiet", "complete now", " M notes.txt\n?? new.txt", "first"),
+    ] {
+        let (launch, stopped) =
+            Launch::new().agent(three_turns(Path::new("never"))).git_that_stops(call);
+        let app = launch.start().await;
+        let at = repository(&app);
+        let (mut browser, session) = session_in(&app, &at).await;
+        takes_turn(&mut browser, &session, "two").await;
+        std::fs::remove_file(at.join("two.txt")).unwrap();
+        write(&at, "notes.txt", "changed\n");
+        write(&at, "new.txt", "new\n");
+        let id = browser.acts(&session, &commit("kept")).await;
+        let lock = at.join(".git/index.lock");
+        let left = || std::fs::write(&lock, "").unwrap();
+        let app = killed_at(app, browser, &session, &undo(&id), &stopped, left).await;
+        let _browser = sees_settled(&app, &session, words).await;
+        assert!(!lock.exists());
+        assert_eq!(git(&at, &["status", "--porcelain"]), status);
+        assert_eq!(git(&at, &["log", "--format=%s"]), log);
+        let there = (read(&at, "notes.txt"), read(&at, "new.txt"));
+        assert_eq!(there, ("changed\n".into(), "new\n".into()));
+    }
+}

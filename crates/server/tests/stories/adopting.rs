@@ -90,7 +90,7 @@ async fn what_was_deleted_here_is_not_offered_again() {
     let (_app, mut browser, project, _copy) = started().await;
     adopt(&mut browser, &project, OUTSIDE).await;
     browser.sees_told("outside:progress").await;
-    let asked = ClientMessage::SessionDelete { session_id: adopted() };
+    let asked = ClientMessage::SessionDelete { session_id: adopted(), worktree: None };
     browser.ask(asked).await;
     assert!(outside(&mut browser, &project).await.is_empty());
     adopt(&mut browser, &project, OUTSIDE).await;

@@ -226,9 +226,9 @@ async fn attachments_are_in_the_export_and_the_backup_and_go_with_the_last_sessi
     assert_eq!(std::fs::read(copy.join("attachments").join(&id)).unwrap(), b"kept words");
 
     let stored = app.file("attachments").join(&id);
-    browser.ask(ClientMessage::SessionDelete { session_id: session }).await;
+    browser.ask(ClientMessage::SessionDelete { session_id: session, worktree: None }).await;
     assert!(stored.exists(), "the other session has it too");
-    browser.ask(ClientMessage::SessionDelete { session_id: other }).await;
+    browser.ask(ClientMessage::SessionDelete { session_id: other, worktree: None }).await;
     assert!(!stored.exists());
 }
 

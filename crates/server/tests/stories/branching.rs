@@ -43,6 +43,9 @@ async fn branches(
             kind,
             content: content.map(str::to_owned),
             attachments: Vec::new(),
+            restore_files: None,
+            paths: None,
+            expect: None,
         })
         .await
 }
@@ -140,7 +143,9 @@ async fn an_edited_message_continues_in_a_new_version_that_the_agent_remembers()
     );
 
     // Without the newer one it is a session like any other.
-    browser.ask(ClientMessage::SessionDelete { session_id: newer.id.clone() }).await;
+    browser
+        .ask(ClientMessage::SessionDelete { session_id: newer.id.clone(), worktree: None })
+        .await;
     browser.opens(&session).await;
     let turn = browser.says_to(&session, "three").await;
     browser.sees_end(&turn).await;

@@ -298,7 +298,7 @@ async fn what_a_turn_changed_is_known_afterwards_and_the_repository_is_as_it_was
     assert_eq!(contents(&repository), before);
 
     assert!(app.file("checkpoints").join(session.as_str()).exists());
-    browser.ask(ClientMessage::SessionDelete { session_id: session.clone() }).await;
+    browser.ask(ClientMessage::SessionDelete { session_id: session.clone(), worktree: None }).await;
     assert!(!app.file("checkpoints").join(session.as_str()).exists());
 }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use liminal_contract::{
-    CliType, ClientMessage, Compare, CompareAgent, ErrorCode, MemberState, Project, ServerMessage,
-    SessionId,
+    ChangeAct, CliType, ClientMessage, Compare, CompareAgent, ErrorCode, MemberState, Project,
+    ServerMessage, SessionId,
 };
 use liminal_scripted_agent::{Steps, script};
 
@@ -49,9 +49,9 @@ fn start(project: &Project, agents: &[&str]) -> ClientMessage {
     }
 }
 
-fn keep(compare: &Compare, session_id: &SessionId, confirmed: Option<bool>) -> ClientMessage {
+fn keep(compare: &Compare, session_id: &SessionId) -> ClientMessage {
     let (compare_id, session_id) = (compare.id.clone(), session_id.clone());
-    ClientMessage::CompareKeep { compare_id, session_id, discard_others: true, confirmed }
+    ClientMessage::CompareKeep { compare_id, session_id, discard_others: true }
 }
 
 impl Browser {
@@ -147,21 +147,7 @@ async fn keeping_one_discards_the_others_without_losing_their_work() {
     let (kept, discarded) = (worktree(&started[0]), worktree(&started[1]));
     std::fs::write(Path::new(&discarded.path).join("built"), "ignored").unwrap();
 
-    match browser.ask(keep(&compare, &started[0], None)).await {
-        ServerMessage::Error { code, message, .. } => {
-            assert_eq!(code, ErrorCode::WorkWouldBeLost);
-            assert!(message.contains("made.txt") && message.contains("built"), "{message}");
-            assert!(
-                message.contains(&discarded.branch)
-                    && !message.contains(&format!("{}:", kept.branch))
-            );
-        }
-        other => panic!("discarded: {other:?}"),
-    }
-    assert!(Path::new(&discarded.path).join("made.txt").exists(), "nothing happened");
-    assert_eq!(browser.sessions(&project).await.len(), 2);
-
-    match browser.ask(keep(&compare, &started[0], Some(true))).await {
+    match browser.ask(keep(&compare, &started[0])).await {
         ServerMessage::CompareChanged { compare } => {
             assert_eq!(compare.kept.as_ref(), Some(&started[0]));
             let gone = MemberState::Discarded { session_id: started[1].clone() };
@@ -170,11 +156,22 @@ async fn keeping_one_discards_the_others_without_losing_their_work() {
         other => panic!("not kept: {other:?}"),
     }
     assert!(!Path::new(&discarded.path).exists() && Path::new(&kept.path).exists());
-    assert_eq!(git(&directory, &["show", &format!("{}:made.txt", discarded.branch)]), "made");
+    assert_eq!(git(&directory, &["branch", "--list", &discarded.branch]), discarded.branch);
     let left: Vec<_> = browser.sessions(&project).await.into_iter().map(|row| row.id).collect();
     assert_eq!(left, [started[0].clone()]);
     // It stays readable.
     assert!(browser.opens(&started[1]).await.texts().contains(&"Done.".to_owned()));
+    // And its worktree can be brought back, with what is in no commit.
+    let ServerMessage::WorkspaceDiscarded { workspaces } =
+        browser.ask(ClientMessage::WorkspaceDiscarded {}).await
+    else {
+        panic!("no list");
+    };
+    assert_eq!(workspaces.len(), 1);
+    let act = ChangeAct::BringBack { saved: workspaces[0].saved.clone() };
+    browser.acts(&started[1], &act).await;
+    let read = |name: &str| std::fs::read_to_string(Path::new(&discarded.path).join(name)).unwrap();
+    assert_eq!((read("made.txt"), read("built")), ("made\n".into(), "ignored".into()));
 }
 
 #[tokio::test]

@@ -82,7 +82,9 @@ async fn what_was_deleted_is_in_no_file_of_ours() {
     assert!(holding().iter().any(|name| name.starts_with("journal.db")), "{:?}", holding());
     assert!(holding().iter().any(|name| name.starts_with("search.db")), "{:?}", holding());
 
-    let deleted = browser.ask(ClientMessage::SessionDelete { session_id: session.clone() }).await;
+    let deleted = browser
+        .ask(ClientMessage::SessionDelete { session_id: session.clone(), worktree: None })
+        .await;
     assert!(matches!(deleted, ServerMessage::SessionDeleted { .. }), "{deleted:?}");
     assert_eq!(holding(), Vec::<String>::new());
     assert_eq!(found(&mut browser, "xylophone ").await, 0);

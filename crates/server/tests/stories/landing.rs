@@ -1,46 +1,17 @@
 //! Landing worktrees in their base.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use liminal_contract::{
-    ChangeAct, CliType, ClientMessage, ErrorCode, LandHow, PathFate, Project, ServerMessage,
-    SessionId, WorkspaceChoice,
-};
+use liminal_contract::{ChangeAct, ErrorCode, LandHow, PathFate, Project, ServerMessage};
 use liminal_scripted_agent::{ScriptBuilder, Steps, script};
 
 use crate::support::acts::{
-    commit, git, killed_at, lines, read, repository, sees_settled, undo, write,
+    commit, git, killed_at, lines, read, repository, sees_settled, undo, worktree, write,
 };
 use crate::support::{App, Browser, Launch};
 
 fn land(how: LandHow, message: &str) -> ChangeAct {
     ChangeAct::Land { how, message: Some(message.to_owned()) }
-}
-
-async fn worktree(browser: &mut Browser, project: &Project, name: &str) -> (SessionId, PathBuf) {
-    let workspace = WorkspaceChoice::Worktree {
-        base: Some("main".to_owned()),
-        name: Some(name.to_owned()),
-        bring: None,
-        setup: None,
-    };
-    let create = ClientMessage::SessionCreate {
-        project_id: project.id.clone(),
-        cli_type: CliType::parse("scripted").unwrap(),
-        policy: None,
-        workspace: Some(workspace),
-        options: BTreeMap::new(),
-        confirmed: None,
-    };
-    match browser.ask(create).await {
-        ServerMessage::SessionCreated { session, .. } => {
-            let path = PathBuf::from(session.worktree.unwrap().path);
-            browser.opens(&session.id).await;
-            (session.id, path)
-        }
-        other => panic!("not created: {other:?}"),
-    }
 }
 
 async fn stage(script: ScriptBuilder) -> (App, Browser, Project, PathBuf) {
@@ -218,5 +189,47 @@ async fn a_landing_that_was_killed_is_completed_or_taken_back() {
         for place in [&directory, &at] {
             assert_eq!(git(place, &["status", "--porcelain"]), "");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_merge_that_was_killed_at_its_start_or_its_end_is_there_or_not() {
+    for (call, act, words) in [
+        ("merge --quiet --no-commit", ChangeAct::StartMerge {}, "taken back"),
+        ("merge --abort", ChangeAct::AbortMerge {}, "complete now"),
+    ] {
+        let agent = script().on_any_prompt().say("Hi.");
+        let (launch, stopped) = Launch::new().agent(agent).git_that_stops(call);
+        let app = launch.start().await;
+        let directory = repository(&app);
+        let mut browser = app.browser().await;
+        let project = browser.adds_project(directory.to_str().unwrap()).await;
+        let (session, at) = worktree(&mut browser, &project, "one").await;
+        let turn = browser.says_to(&session, "hello").await;
+        browser.sees_end(&turn).await;
+        write(&at, "notes.txt", &lines(&[(1, "ours")]));
+        write(&directory, "notes.txt", &lines(&[(1, "theirs")]));
+        git(&directory, &["commit", "--quiet", "--all", "--message", "theirs"]);
+        browser.acts(&session, &commit("ours")).await;
+        if act == (ChangeAct::AbortMerge {}) {
+            browser.acts(&session, &ChangeAct::StartMerge {}).await;
+            assert!(read(&at, "notes.txt").contains("<<<<<<<"));
+            write(&at, "mine.txt", "mine\n");
+        }
+        let lock = PathBuf::from(git(&at, &["rev-parse", "--absolute-git-dir"])).join("index.lock");
+        let left = || std::fs::write(&lock, "").unwrap();
+        let app = killed_at(app, browser, &session, &act, &stopped, left).await;
+        let mut browser = sees_settled(&app, &session, words).await;
+        assert!(!lock.exists());
+        assert_eq!(read(&at, "notes.txt"), lines(&[(1, "ours")]));
+        assert_eq!(log(&at, "HEAD"), ["ours", "first"]);
+        // Nothing stands in the way of the next one.
+        if act == (ChangeAct::AbortMerge {}) {
+            assert_eq!(read(&at, "mine.txt"), "mine\n");
+            std::fs::remove_file(at.join("mine.txt")).unwrap();
+        }
+        assert_eq!(git(&at, &["status", "--porcelain"]), "");
+        browser.acts(&session, &ChangeAct::StartMerge {}).await;
+        assert!(read(&at, "notes.txt").contains("<<<<<<<"));
     }
 }

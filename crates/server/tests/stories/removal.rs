@@ -127,7 +127,7 @@ async fn a_deleted_session_is_stopped_first_and_everyone_is_told() {
     let (app, mut browser, project, session, _gate) = at_work().await;
     let mut other = app.browser().await;
     other.opens(&session).await;
-    let delete = ClientMessage::SessionDelete { session_id: session.clone() };
+    let delete = ClientMessage::SessionDelete { session_id: session.clone(), worktree: None };
     let deleted = browser.ask(delete).await;
     assert!(matches!(deleted, ServerMessage::SessionDeleted { .. }), "{deleted:?}");
     let stopped = other

@@ -199,7 +199,7 @@ async fn sessions_are_listed_named_hidden_shown_and_deleted() {
     assert_eq!(listed.iter().map(|s| s.title.as_str()).collect::<Vec<_>>(), ["Mine"]);
     browser.ask(ClientMessage::SessionUnarchive { session_id: older.clone() }).await;
     assert_eq!(browser.opens(&older).await.texts().len(), 2);
-    browser.ask(ClientMessage::SessionDelete { session_id: older.clone() }).await;
+    browser.ask(ClientMessage::SessionDelete { session_id: older.clone(), worktree: None }).await;
     assert_eq!(browser.sessions(&project).await.len(), 1);
     let gone = browser.ask(ClientMessage::SessionOpen {
         session_id: older,

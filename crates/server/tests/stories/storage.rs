@@ -95,7 +95,7 @@ async fn what_was_acknowledged_is_there_after_a_crash_though_the_list_could_not_
     let kept = browser.creates_session(&project, "scripted").await;
     let deleted = browser.creates_session(&project, "scripted").await;
     renames(&mut browser, &kept, "Mine").await;
-    let delete = ClientMessage::SessionDelete { session_id: deleted };
+    let delete = ClientMessage::SessionDelete { session_id: deleted, worktree: None };
     assert!(matches!(browser.ask(delete).await, ServerMessage::SessionDeleted { .. }));
     assert!(!app.file("sessions.json").exists());
 

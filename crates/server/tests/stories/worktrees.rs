@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use liminal_contract::{
-    CliType, ClientMessage, Project, ServerMessage, SessionListItem, WorkspaceChoice,
+    BranchFate, ChangeAct, CliType, ClientMessage, Project, ServerMessage, SessionListItem,
+    WorkspaceChoice,
 };
 use liminal_scripted_agent::{Steps, script};
 
@@ -119,41 +120,6 @@ async fn a_session_works_in_a_worktree_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_worktree_is_removed_only_without_uncommitted_files_and_its_branch_stays() {
-    let app = Launch::new().agent(script().on_any_prompt().say("Done.")).start().await;
-    let mut browser = app.browser().await;
-    let (directory, project) = project(&app, &mut browser).await;
-    let session = create(&mut browser, &project, true).await;
-    let at = PathBuf::from(session.worktree.unwrap().path);
-    let remove = || ClientMessage::WorkspaceRemove { session_id: session.id.clone() };
-    assert!(matches!(browser.ask(remove()).await, ServerMessage::Error { .. }));
-    assert!(at.join("one.txt").exists());
-
-    git(&at, &["commit", "--quiet", "--all", "--message", "work"]);
-    std::fs::write(at.join("huge"), "ignored, and only here").unwrap();
-    let ServerMessage::Error { message, .. } = browser.ask(remove()).await else { panic!() };
-    assert!(message.contains("huge") && !message.contains("secret.env"), "{message}");
-    std::fs::remove_file(at.join("huge")).unwrap();
-    git(&at, &["checkout", "--quiet", "--detach"]);
-    let ServerMessage::Error { message, .. } = browser.ask(remove()).await else { panic!() };
-    assert!(message.contains("not on its branch"), "{message}");
-    git(&at, &["checkout", "--quiet", "liminal/fix-the-login"]);
-    assert_eq!(browser.ask(remove()).await, ServerMessage::Ok {});
-    assert!(!at.exists());
-    assert_eq!(git(&directory, &["log", "-1", "--format=%s", "liminal/fix-the-login"]), "work");
-    browser.opens(&session.id).await;
-    match browser.tries_to_say_to(&session.id, "hello?").await {
-        ServerMessage::Error { message, .. } => {
-            assert!(
-                message.contains("no longer exists") && message.contains("liminal/"),
-                "{message}"
-            );
-        }
-        other => panic!("sent: {other:?}"),
-    }
-}
-
-#[tokio::test]
 async fn an_agent_that_does_not_start_leaves_no_worktree() {
     let launch = Launch::new().agent(script().refuse_new(-32000, "not today"));
     let app = launch.start().await;
@@ -205,19 +171,8 @@ async fn a_project_below_its_repository_works_in_the_same_directory_of_a_worktre
         let turn = browser.says_to(&session.id, "work").await;
         browser.sees_end(&turn).await;
         assert!(at.join("made.txt").exists(), "bring: {bring}");
-
-        // Nothing but what the agent made is only there.
-        std::fs::remove_file(at.join("made.txt")).unwrap();
-        let remove = ClientMessage::WorkspaceRemove { session_id: session.id.clone() };
-        match (bring, browser.ask(remove).await) {
-            (false, ServerMessage::Ok {}) => {}
-            (true, ServerMessage::Error { message, .. }) => {
-                assert!(
-                    message.contains("two.txt") && !message.contains("secret.env"),
-                    "{message}"
-                );
-            }
-            (_, other) => panic!("{other:?}"),
-        }
+        let act = ChangeAct::DiscardWorkspace { branch: BranchFate::Keep };
+        browser.acts(&session.id, &act).await;
+        assert!(!Path::new(&worktree.path).exists());
     }
 }

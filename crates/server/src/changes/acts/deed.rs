@@ -3,14 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use liminal_git::{BranchMove, RepoPath, Repository, Tree};
+use liminal_git::{BranchMove, PullRequest, RepoPath, Repository, Tree};
 use serde::{Deserialize, Serialize};
 
-use super::refused;
+use super::{discarding, refused};
 use crate::failure::Failure;
+use crate::workspaces::About;
 
 /// Hooks may run tests. After this they are ended.
 const LONGEST_COMMIT: Duration = Duration::from_secs(120);
+
+/// A network may be slow, and hooks may run tests.
+const LONGEST_PUSH: Duration = Duration::from_secs(120);
 
 /// In the journal, so its names are permanent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +55,29 @@ pub enum Deed {
     },
     AbortMerge {
         root: PathBuf,
+    },
+    PullRequest {
+        root: PathBuf,
+        remote: String,
+        branch: String,
+        base: String,
+        title: String,
+        body: String,
+        /// Once it is open.
+        link: Option<String>,
+    },
+    /// A worktree goes into a store.
+    Discard {
+        about: About,
+        store: PathBuf,
+        /// A branch that goes too, with its last commit.
+        branch: Option<(String, String)>,
+    },
+    /// And comes out of it, on this branch.
+    BringBack {
+        about: About,
+        store: PathBuf,
+        branch: String,
     },
 }
 
@@ -129,6 +156,41 @@ impl Deed {
                 Repository::at(root).await?.abort_merge().await?;
                 Ok((self.clone(), Vec::new()))
             }
+            Self::PullRequest { root, remote, branch, base, title, body, .. } => {
+                if title.is_empty() {
+                    return Err(refused("Write a title for the pull request."));
+                }
+                let request = PullRequest {
+                    remote: remote.clone(),
+                    branch: branch.clone(),
+                    base: base.clone(),
+                    title: title.clone(),
+                    body: body.clone(),
+                };
+                let repository = Repository::at(root).await?;
+                let made = repository.open_pull_request(&request, LONGEST_PUSH).await?;
+                let mut done = self.clone();
+                if let Self::PullRequest { link, .. } = &mut done {
+                    *link = Some(made);
+                }
+                Ok((done, Vec::new()))
+            }
+            Self::Discard { about, store, branch } => {
+                discarding::discard(about, store, branch.as_ref()).await?;
+                Ok((self.clone(), Vec::new()))
+            }
+            Self::BringBack { about, store, branch } => {
+                discarding::bring_back(about, store, branch).await?;
+                Ok((self.clone(), Vec::new()))
+            }
+        }
+    }
+
+    /// To what was made elsewhere.
+    pub fn link(&self) -> Option<&str> {
+        match self {
+            Self::PullRequest { link, .. } => link.as_deref(),
+            _ => None,
         }
     }
 
@@ -148,10 +210,17 @@ impl Deed {
                         }
                     }
                 }
+                Self::Discard { about, store, branch } => {
+                    discarding::keep(about, store, branch.as_ref()).await?;
+                }
+                Self::BringBack { about, store, .. } => {
+                    discarding::stay_away(about, store).await?;
+                }
                 Self::Commit { .. }
                 | Self::Uncommit { .. }
                 | Self::StartMerge { .. }
-                | Self::AbortMerge { .. } => {}
+                | Self::AbortMerge { .. }
+                | Self::PullRequest { .. } => {}
             }
             Ok::<_, Failure>(())
         };

@@ -16,16 +16,16 @@ use crate::failure::Failure;
 const KEPT: &str = "refs/liminal/landed";
 
 /// A worktree and its base.
-struct Sides {
-    branch: String,
-    tip: String,
-    base: String,
-    base_tip: String,
+pub struct Sides {
+    pub branch: String,
+    pub tip: String,
+    pub base: String,
+    pub base_tip: String,
     /// The working tree that has the base checked out.
-    base_at: Option<PathBuf>,
+    pub base_at: Option<PathBuf>,
 }
 
-async fn sides(scene: &Scene, place: &ActPlace) -> Result<Sides, Failure> {
+pub async fn sides(scene: &Scene, place: &ActPlace) -> Result<Sides, Failure> {
     let repository = scene.repository();
     let Some(worktree) = &place.worktree else {
         return Err(refused(
@@ -72,7 +72,7 @@ pub async fn plan(
     let subjects = repository.subjects(base_tip, tip).await?;
     let mut preview = Preview {
         summary: format!("Landed {branch} in {base}."),
-        message: Some(proposed(branch, &subjects)),
+        message: Some(proposed(&words_of(branch), &subjects)),
         can_undo: true,
         ..Preview::default()
     };
@@ -286,15 +286,19 @@ fn conflict(words: String, paths: Vec<String>) -> Failure {
     Failure::new(ErrorCode::LandConflict, words).with_details(details)
 }
 
-/// The subject of its only commit, or all of them.
-fn proposed(branch: &str, subjects: &[String]) -> String {
+/// The subject of the only commit, or a title with all of them.
+pub fn proposed(title: &str, subjects: &[String]) -> String {
     match subjects {
-        [] => branch.strip_prefix("liminal/").unwrap_or(branch).replace('-', " "),
+        [] => title.to_owned(),
         [one] => one.clone(),
         many => {
-            let title = branch.strip_prefix("liminal/").unwrap_or(branch).replace('-', " ");
             let lines: Vec<_> = many.iter().rev().map(|subject| format!("- {subject}")).collect();
             format!("{title}\n\n{}", lines.join("\n"))
         }
     }
+}
+
+/// What a branch is named for.
+pub fn words_of(branch: &str) -> String {
+    branch.strip_prefix("liminal/").unwrap_or(branch).replace('-', " ")
 }

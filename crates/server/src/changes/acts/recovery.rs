@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use liminal_contract::SessionId;
 use liminal_git::{Repository, remove_stale_locks};
 
-use super::Deed;
 use super::deed::{Moved, tree};
+use super::{Deed, discarding};
 use crate::changes::Changes;
 use crate::failure::Failure;
 use crate::journal::{ActRow, ActState};
@@ -43,13 +43,8 @@ impl Changes {
                     continue;
                 }
             };
-            let words = match state {
-                ActState::Done => {
-                    "Liminal ended while it changed files here. That is complete now."
-                }
-                _ => "Liminal ended while it changed files here. That was taken back.",
-            };
-            let undo = (state == ActState::Done).then(|| row.id.clone());
+            let words = deed.words(state);
+            let undo = (state == ActState::Done && deed.can_undo()).then(|| row.id.clone());
             let deed = serde_json::to_string(&deed).unwrap_or_default();
             self.write_act(&session, ActRow { state, deed, ..row }).await;
             settled.push(Settled { session, words: words.to_owned(), undo });
@@ -66,11 +61,43 @@ impl Deed {
             | Self::Commit { root, .. }
             | Self::Uncommit { root, .. }
             | Self::StartMerge { root, .. }
-            | Self::AbortMerge { root } => vec![root.clone()],
+            | Self::AbortMerge { root }
+            | Self::PullRequest { root, .. } => vec![root.clone()],
+            Self::Discard { about, .. } | Self::BringBack { about, .. } => {
+                vec![PathBuf::from(&about.shown.path), about.common.clone()]
+            }
             Self::Move { root, moves, .. } => {
                 let others = moves.iter().filter_map(|moved| moved.checkout.clone());
                 [root.clone()].into_iter().chain(others).collect()
             }
+        }
+    }
+
+    /// What became of it, for the user.
+    fn words(&self, state: ActState) -> &'static str {
+        match (self, state) {
+            (Self::PullRequest { .. }, _) => {
+                "Liminal ended while it opened a pull request. Look there whether it is open."
+            }
+            (_, ActState::Done) => {
+                "Liminal ended while it changed files here. That is complete now."
+            }
+            (_, _) => "Liminal ended while it changed files here. That was taken back.",
+        }
+    }
+
+    /// Whether another act undoes it.
+    fn can_undo(&self) -> bool {
+        match self {
+            Self::Restore { .. }
+            | Self::Commit { .. }
+            | Self::Move { .. }
+            | Self::Discard { .. } => true,
+            Self::Uncommit { .. }
+            | Self::StartMerge { .. }
+            | Self::AbortMerge { .. }
+            | Self::PullRequest { .. }
+            | Self::BringBack { .. } => false,
         }
     }
 
@@ -141,6 +168,30 @@ impl Deed {
                     repository.abort_merge().await?;
                 }
                 Ok((Self::AbortMerge { root }, ActState::Done))
+            }
+            // Nobody here knows how far it got.
+            Self::PullRequest { .. } => Ok((self, ActState::Failed)),
+            Self::Discard { about, store, branch } => {
+                let is_away = about.put_away(&store).is_away();
+                let state = if is_away {
+                    discarding::discard(&about, &store, branch.as_ref()).await?;
+                    ActState::Done
+                } else {
+                    discarding::keep(&about, &store, None).await?;
+                    ActState::Failed
+                };
+                Ok((Self::Discard { about, store, branch }, state))
+            }
+            Self::BringBack { about, store, branch } => {
+                let state = match discarding::bring_back(&about, &store, &branch).await {
+                    Ok(()) => ActState::Done,
+                    Err(failure) => {
+                        tracing::warn!(failure.message, "a worktree was not brought back");
+                        discarding::stay_away(&about, &store).await?;
+                        ActState::Failed
+                    }
+                };
+                Ok((Self::BringBack { about, store, branch }, state))
             }
         }
     }

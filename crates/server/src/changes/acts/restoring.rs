@@ -1,9 +1,10 @@
 //! Putting files back: a file, a block of lines, a turn, or what another act did.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use liminal_contract::{ActPath, ChangeScope, PathFate, SessionId, TurnId};
-use liminal_git::{End, Planned, RepoPath, Tree};
+use liminal_contract::{ActPath, BranchAt, ChangeScope, ItemId, PathFate, SessionId, TurnId};
+use liminal_git::{End, Planned, RepoPath, Repository, Tree};
 use liminal_render::Block;
 
 use super::deed::{Deed, Moved, tree};
@@ -11,7 +12,7 @@ use super::{ActPlace, Plan, Preview, Scene, counted, landing, named, refused};
 use crate::changes::Changes;
 use crate::changes::scope::{AFTER_LATE, BEFORE_LATE, Named};
 use crate::failure::Failure;
-use crate::journal::{ActState, CheckpointRow, Moment, Reader};
+use crate::journal::{ActState, CheckpointRow, FilesAt, Moment, Reader, Turns};
 
 /// The two states of a scope.
 struct Ends {
@@ -92,63 +93,105 @@ impl Changes {
                 None => reader.last_turn(&id)?,
             };
             let Some(turn) = turn else { return Ok(None) };
-            Ok(Some((reader.checkpoints(&id)?, reader.calls(&id, Some(&turn))?, turn)))
+            Ok(Some((reader.checkpoints(&id)?, reader.calls(&id, Turns::One(&turn))?, turn)))
         };
         let Some((rows, texts, turn)) = self.journal.read(read).await? else {
             return Err(refused("This session has no turn yet."));
         };
         let (before, after) = around(rows, &turn, scene)?;
-        let (old, new) = (tree(&before.tree)?, tree(&after.tree)?);
-        let branch = |row: &CheckpointRow| row.branch.clone().unwrap_or_else(|| "no branch".into());
-        if before.branch != scene.head().branch {
-            let now = scene.head().branch.clone().unwrap_or_else(|| "no branch".into());
-            return Err(refused(format!(
-                "The turn began on {} and {now} is checked out now. Check out {} first.",
-                branch(&before),
-                branch(&before)
-            )));
-        }
-        let planned = scene.checkpoints.plan(&new, &old, &scene.now.tree).await?;
-        let root = scene.root();
-        let below = place.directory.canonicalize().unwrap_or_else(|_gone| place.directory.clone());
-        let below = below.strip_prefix(&root).map(std::path::Path::to_owned).unwrap_or_default();
-        let agents = Named { texts, below };
-        let tick = |path: &str| match chosen {
-            Some(chosen) if chosen.iter().any(|each| each == path) => Tick::On,
-            None if agents.has(path) => Tick::On,
-            Some(_) | None => Tick::Off,
-        };
-        let mut preview = Preview { summary: "Undid a turn".into(), ..Preview::default() };
-        let left_out: BTreeSet<_> = before.left_out.iter().chain(&after.left_out).collect();
-        if !left_out.is_empty() {
-            let names = named(left_out);
-            preview.cannot.push(format!("Larger than 10 MB or unreadable, not recorded: {names}."));
-        }
-        if before.head != after.head {
-            preview
-                .cannot
-                .push("Commits that the turn made stay. Their files are put back.".into());
-        }
-        if before.is_late {
-            preview.cannot.push(BEFORE_LATE.into());
-        }
-        if after.is_late {
-            preview.cannot.push(AFTER_LATE.into());
-        }
-        preview.cannot.push("Ignored files and submodules are not recorded, so they stay.".into());
-        let mut plan = restoring(scene, planned, tick, preview).await?;
+        let mut plan = going_back(scene, place, (before, after), texts, chosen).await?;
         let count = plan.preview.paths.iter().filter(|path| path.ticked).count();
         plan.preview.summary = format!("Undid a turn in {}.", counted(count));
         Ok(plan)
     }
 
-    /// Undoes one of these acts.
-    pub(super) async fn plan_undo(
+    /// Takes back every turn after a point of the conversation.
+    pub(super) async fn plan_restore(
         &self,
         scene: &Scene,
+        place: &ActPlace,
         session: &SessionId,
-        undo: &str,
+        point: (&ItemId, BranchAt),
+        chosen: Option<&[String]>,
     ) -> Result<Plan, Failure> {
+        let turn = self.turn_after(session, point).await?;
+        let Some(turn) = turn else {
+            return Err(refused("Nothing came after this, so there is nothing to put back."));
+        };
+        let (id, first) = (session.clone(), turn.clone());
+        let read = move |reader: &Reader<'_>| {
+            let texts = reader.calls(&id, Turns::Since(&first))?;
+            Ok((reader.checkpoints(&id)?, texts, reader.last_turn(&id)?))
+        };
+        let (rows, texts, last) = self.journal.read(read).await?;
+        let (before, _) = around(rows.clone(), &turn, scene)?;
+        let (_, after) = around(rows, last.as_ref().unwrap_or(&turn), scene)?;
+        let mut plan = going_back(scene, place, (before, after), texts, chosen).await?;
+        let count = plan.preview.paths.iter().filter(|path| path.ticked).count();
+        let summary = format!("Put {} back to an earlier point.", counted(count));
+        plan.preview.summary = summary;
+        Ok(plan)
+    }
+
+    /// The first turn after a point; `None` at the end.
+    async fn turn_after(
+        &self,
+        session: &SessionId,
+        (item, at): (&ItemId, BranchAt),
+    ) -> Result<Option<TurnId>, Failure> {
+        let (id, name) = (session.clone(), item.clone());
+        let read = move |reader: &Reader<'_>| {
+            let Some(item) = reader.item_named(&id, &name)? else { return Ok(None) };
+            reader.files_at(&id, item.index + u64::from(at == BranchAt::After))
+        };
+        match self.journal.read(read).await? {
+            Some(FilesAt::Before(turn)) => Ok(Some(turn)),
+            Some(FilesAt::Now) => Ok(None),
+            Some(FilesAt::WithinTurn) => {
+                Err(refused("Within a turn the state of the files is not recorded."))
+            }
+            None => Err(Failure::invalid("`itemId` names no item of this session")),
+        }
+    }
+
+    /// The state of the files at a point of the conversation: its tree, and the commit it is based on.
+    pub async fn state_at(
+        &self,
+        session: &SessionId,
+        directory: &Path,
+        point: (&ItemId, BranchAt),
+    ) -> Result<(Tree, String), Failure> {
+        let no_commit = || refused("Nothing is committed there yet.");
+        let Some(turn) = self.turn_after(session, point).await? else {
+            let now = self.checkpoint(session, directory).await?;
+            return Ok((now.tree, now.head.commit.ok_or_else(no_commit)?));
+        };
+        let rows = self.rows(session).await?;
+        let found =
+            rows.into_iter().find(|row| row.turn_id == turn && row.moment == Moment::Before);
+        let row = found.ok_or_else(not_recorded)?;
+        Ok((tree(&row.tree)?, row.head.ok_or_else(no_commit)?))
+    }
+
+    /// Gives the files of a new worktree the state that another session's had.
+    pub async fn fill(
+        &self,
+        session: &SessionId,
+        root: &Path,
+        commit: &str,
+        state: &Tree,
+    ) -> Result<(), Failure> {
+        let store = self.kept.of(session);
+        let _one_at_a_time = self.reading.turn(&store).await;
+        let checkpoints = Repository::at(root).await?.checkpoints(&store).await?;
+        let committed = checkpoints.repository().tree_of(commit).await?;
+        let left = checkpoints.apply(&committed, state).await?;
+        let Some((path, why)) = left.first() else { return Ok(()) };
+        Err(refused(format!("{path} could not be put there. {why}")))
+    }
+
+    /// An act that was carried out and can perhaps be undone.
+    pub(super) async fn undoable(&self, session: &SessionId, undo: &str) -> Result<Deed, Failure> {
         let (asked, id) = (session.clone(), undo.to_owned());
         let row = self.journal.read(move |reader: &Reader<'_>| reader.act(&asked, &id)).await?;
         let row =
@@ -160,9 +203,18 @@ impl Changes {
                 return Err(refused("This was not carried out, so there is nothing to undo."));
             }
         }
-        let deed: Deed = serde_json::from_str(&row.deed)
-            .map_err(|_other_version| refused("This was done by another version of Liminal."))?;
-        let mut plan = match deed {
+        serde_json::from_str(&row.deed)
+            .map_err(|_other_version| refused("This was done by another version of Liminal."))
+    }
+
+    /// Undoes one of these acts.
+    pub(super) async fn plan_undo(
+        &self,
+        scene: &Scene,
+        session: &SessionId,
+        undo: &str,
+    ) -> Result<Plan, Failure> {
+        let mut plan = match self.undoable(session, undo).await? {
             Deed::Restore { before, after, .. } => {
                 let (before, after) = (tree(&before)?, tree(&after)?);
                 let planned = scene.checkpoints.plan(&after, &before, &scene.now.tree).await?;
@@ -185,7 +237,10 @@ impl Changes {
             Deed::Commit { made: None, .. }
             | Deed::Uncommit { .. }
             | Deed::StartMerge { .. }
-            | Deed::AbortMerge { .. } => return Err(refused("This can't be undone.")),
+            | Deed::AbortMerge { .. }
+            | Deed::PullRequest { .. }
+            | Deed::Discard { .. }
+            | Deed::BringBack { .. } => return Err(refused("This can't be undone.")),
         };
         plan.undoes = Some(undo.to_owned());
         Ok(plan)
@@ -240,7 +295,7 @@ fn around(
     let at = |moment| rows.iter().find(|row| row.turn_id == *turn && row.moment == moment);
     let next = || rows.iter().find(|row| row.turn_id > *turn && row.moment == Moment::Before);
     let before = at(Moment::Before).cloned();
-    let before = before.ok_or_else(|| refused("The state before this turn was not recorded."))?;
+    let before = before.ok_or_else(not_recorded)?;
     let after = at(Moment::After).or_else(next).cloned();
     let after = after.unwrap_or_else(|| CheckpointRow {
         turn_id: turn.clone(),
@@ -252,6 +307,56 @@ fn around(
         head: scene.head().commit.clone(),
     });
     Ok((before, after))
+}
+
+fn not_recorded() -> Failure {
+    refused("The state before this turn was not recorded.")
+}
+
+/// The plan to go from one state back to another. Ticked are the chosen paths, or those that these texts name.
+async fn going_back(
+    scene: &Scene,
+    place: &ActPlace,
+    (before, after): (CheckpointRow, CheckpointRow),
+    texts: Vec<String>,
+    chosen: Option<&[String]>,
+) -> Result<Plan, Failure> {
+    let (old, new) = (tree(&before.tree)?, tree(&after.tree)?);
+    if before.branch != scene.head().branch {
+        let named = |branch: &Option<String>| branch.clone().unwrap_or_else(|| "no branch".into());
+        let (then, now) = (named(&before.branch), named(&scene.head().branch));
+        let words = format!(
+            "The turn began on {then} and {now} is checked out now. Check out {then} first."
+        );
+        return Err(refused(words));
+    }
+    let planned = scene.checkpoints.plan(&new, &old, &scene.now.tree).await?;
+    let directory = place.directory()?;
+    let below = directory.canonicalize().unwrap_or_else(|_gone| directory.to_owned());
+    let below = below.strip_prefix(scene.root()).map(Path::to_owned).unwrap_or_default();
+    let agents = Named { texts, below };
+    let tick = |path: &str| match chosen {
+        Some(chosen) if chosen.iter().any(|each| each == path) => Tick::On,
+        None if agents.has(path) => Tick::On,
+        Some(_) | None => Tick::Off,
+    };
+    let mut preview = Preview::default();
+    let left_out: BTreeSet<_> = before.left_out.iter().chain(&after.left_out).collect();
+    if !left_out.is_empty() {
+        let names = named(left_out);
+        preview.cannot.push(format!("Larger than 10 MB or unreadable, not recorded: {names}."));
+    }
+    if before.head != after.head {
+        preview.cannot.push("Commits made since stay. Their files are put back.".into());
+    }
+    if before.is_late {
+        preview.cannot.push(BEFORE_LATE.into());
+    }
+    if after.is_late {
+        preview.cannot.push(AFTER_LATE.into());
+    }
+    preview.cannot.push("Ignored files and submodules are not recorded, so they stay.".into());
+    restoring(scene, planned, tick, preview).await
 }
 
 /// Whether a path is part of the act.

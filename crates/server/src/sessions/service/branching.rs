@@ -1,20 +1,23 @@
 //! Going back in a session: another one gets the transcript up to a point, in the same workspace.
 //!
 //! Where the agent can go back itself it does; otherwise the new session's first message carries the transcript as
-//! text. Files stay as they are. This is the place to restore them, from the checkpoint before the turn that is left
-//! out, once that is offered.
+//! text. The files can go back too: in place, by an act like any other, or in a worktree that the new session gets.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use liminal_agents::{CliProvider, Fork, ForkPlace, NewSession, ProviderSession};
+use liminal_agents::{CliProvider, Fork, ForkPlace, Metered, NewSession, ProviderSession};
 use liminal_contract::{
-    AttachmentRef, BranchAt, BranchKind, BranchOf, ItemId, Memory, MessageOrigin, MessageQueue,
-    Prompt, QueuedMessage, ServerMessage, SessionId, SessionListItem, Timestamp,
+    AttachmentRef, BranchAt, BranchKind, BranchOf, ChangeAct, Details, ItemId, Memory,
+    MessageOrigin, MessageQueue, Prompt, QueuedMessage, ServerMessage, SessionId, SessionListItem,
+    Timestamp, Worktree,
 };
 use liminal_stream::Source;
+use tokio::sync::mpsc::UnboundedReceiver;
 use uuid::Uuid;
 
+use super::super::acting::{Acted, Expected};
 use super::super::facts::Facts;
 use super::super::failures::read_only;
 use super::super::registry::ask;
@@ -33,6 +36,25 @@ pub struct Branching {
     pub kind: BranchKind,
     /// The first message of the new session.
     pub message: Option<(String, Vec<AttachmentRef>)>,
+    /// `None`: the files stay as they are.
+    pub restore: Option<Restoring>,
+}
+
+/// Files that go back too.
+pub struct Restoring {
+    /// `None`: those that tool calls have named since.
+    pub paths: Option<Vec<String>>,
+    /// The fingerprint of the preview.
+    pub expect: Option<String>,
+}
+
+/// What became of the files, before the new session exists.
+enum Files {
+    Stay,
+    /// They were put back.
+    Restored(Acted),
+    /// The new session gets a worktree with them, and a command that prepares it.
+    InWorktree(Worktree, Option<String>),
 }
 
 /// A session that the agent has made, with what it remembers.
@@ -45,7 +67,7 @@ struct Begun {
 impl SessionService {
     /// Makes a session from the beginning of another one. If that fails, neither has changed.
     pub async fn branch(self: &Arc<Self>, wanted: Branching) -> Result<SessionListItem, Failure> {
-        let Branching { session, item, at, kind, message } = wanted;
+        let Branching { session, item, at, kind, message, restore } = wanted;
         let record = self.record(&session)?;
         let (cut, is_own) = self.cut(&session, &item, at).await?;
         if kind == BranchKind::Edit {
@@ -65,31 +87,122 @@ impl SessionService {
         let provider = self.around.registry.resolve(&record.cli_type)?;
         let id = SessionId::new(&record.cli_type, &Uuid::new_v4().to_string());
         let id = id.map_err(|_valid| Failure::unexpected())?;
-        if kind == BranchKind::Edit {
-            let newer = Some(id.clone());
-            self.ask(&session, |reply| SessionRequest::Replace { newer, reply }).await?;
-        }
-        let made = self.begin_branch(&record, &id, kind, &cut, &*provider).await;
-        let made = match made {
-            Ok((begun, new)) => self.list_branch(&record, new, &cut, prompt, begun).await,
-            Err(failure) => Err(failure),
+        let files = match restore {
+            Some(restoring) => self.restored(&record, &id, (item, at), kind, restoring).await,
+            None => Ok(Files::Stay),
         };
+        let files = files.map_err(|failure| failure.about(session.clone()))?;
+        let made = self.make_branch((&record, &id), kind, &cut, prompt, &files, &*provider).await;
         match made {
             Ok((new, output)) => {
+                self.around.changes.share(&session, &id).await;
                 let row = self.around.journal.clone();
                 let asked = id.clone();
                 let row = row.read(move |reader| reader.session(&asked)).await?;
-                let mut registry = self.registry.lock().await;
-                registry.add(self.run(new.clone(), row, provider, Some((output, None))));
-                Ok(registry.row(new))
+                let row = {
+                    let mut registry = self.registry.lock().await;
+                    let begun = self.run(new.clone(), row, provider, Some((output, None)));
+                    if let Files::InWorktree(_, Some(command)) = &files {
+                        let _it_just_began = begun.ask(SessionRequest::SetUp(command.clone()));
+                    }
+                    registry.add(begun);
+                    registry.row(new)
+                };
+                if let Files::Restored(Acted { done, .. }) = files {
+                    let undo = match done.undo {
+                        Some(undo) => self.around.changes.hand_over(&session, &id, undo).await,
+                        None => None,
+                    };
+                    let details = Details { undo, ..Details::default() };
+                    self.note_act(&id, done.summary, details).await;
+                }
+                Ok(row)
             }
             Err(failure) => {
                 if kind == BranchKind::Edit {
                     self.revived(&session, None).await?;
                 }
+                self.take_back(&record, files).await;
                 Err(failure)
             }
         }
+    }
+
+    /// Puts the files back, or makes a worktree in which they are as they were.
+    async fn restored(
+        self: &Arc<Self>,
+        record: &SessionRecord,
+        new: &SessionId,
+        (item, at): (ItemId, BranchAt),
+        kind: BranchKind,
+        Restoring { paths, expect }: Restoring,
+    ) -> Result<Files, Failure> {
+        let session = &record.id;
+        if let (BranchKind::Branch, Some(old)) = (kind, &record.worktree) {
+            let directory = self.directory(session).await?;
+            let changes = &self.around.changes;
+            let (state, commit) = changes.state_at(session, &directory, (&item, at)).await?;
+            let project = self.around.projects.workable(&record.project_id).await?;
+            let made = self.around.workspaces.make_like(&project, old, &commit).await?;
+            changes.share(session, new).await;
+            if let Err(failure) = changes.fill(new, Path::new(&made.path), &commit, &state).await {
+                self.around.workspaces.unmake(&project, &made).await;
+                changes.forget(new).await;
+                return Err(failure);
+            }
+            self.around.trust.extend(Path::new(&project.path), &made.directory());
+            let setup = self.around.projects.setup(&project.id);
+            return Ok(Files::InWorktree(made, setup.filter(|command| !command.is_empty())));
+        }
+        let Some(expect) = expect else {
+            return Err(Failure::invalid("`expect` is missing; ask for a preview first"));
+        };
+        let act = ChangeAct::RestoreFiles { item_id: item, at, paths };
+        Ok(Files::Restored(self.acted(session, &act, Expected::As(&expect)).await?))
+    }
+
+    /// There is no new session after all.
+    async fn take_back(self: &Arc<Self>, record: &SessionRecord, files: Files) {
+        let taken_back = async {
+            match files {
+                Files::Stay => {}
+                Files::Restored(acted) => {
+                    let undo = acted.done.undo.clone();
+                    drop(acted);
+                    if let Some(undo) = undo {
+                        let undo = ChangeAct::UndoAct { undo };
+                        self.acted(&record.id, &undo, Expected::Anything).await?;
+                    }
+                }
+                Files::InWorktree(made, _) => {
+                    let project = self.around.projects.workable(&record.project_id).await?;
+                    self.around.workspaces.unmake(&project, &made).await;
+                }
+            }
+            Ok::<_, Failure>(())
+        };
+        let taken_back = taken_back.await;
+        if let Err(failure) = taken_back {
+            tracing::warn!(session = %record.id, failure.message, "files were not put back");
+        }
+    }
+
+    /// The old session is read-only from now on if it is edited.
+    async fn make_branch(
+        self: &Arc<Self>,
+        (record, id): (&SessionRecord, &SessionId),
+        kind: BranchKind,
+        cut: &Cut,
+        prompt: Option<Prompt>,
+        files: &Files,
+        provider: &dyn CliProvider,
+    ) -> Result<(SessionRecord, UnboundedReceiver<Metered>), Failure> {
+        if kind == BranchKind::Edit {
+            let newer = Some(id.clone());
+            self.ask(&record.id, |reply| SessionRequest::Replace { newer, reply }).await?;
+        }
+        let (begun, new) = self.begin_branch(record, id, kind, cut, files, provider).await?;
+        self.list_branch(record, new, cut, prompt, begun).await
     }
 
     /// What is on both sides of the point, and whether the item is a message of the user's.
@@ -119,9 +232,17 @@ impl SessionService {
         id: &SessionId,
         kind: BranchKind,
         cut: &Cut,
+        files: &Files,
         provider: &dyn CliProvider,
     ) -> Result<(Begun, SessionRecord), Failure> {
-        let directory = self.directory(&record.id).await?;
+        let worktree = match files {
+            Files::InWorktree(made, _) => Some(made.clone()),
+            Files::Stay | Files::Restored(_) => record.worktree.clone(),
+        };
+        let directory = match files {
+            Files::InWorktree(made, _) => made.directory(),
+            Files::Stay | Files::Restored(_) => self.directory(&record.id).await?,
+        };
         let asked = record.id.clone();
         let row = self.around.journal.read(move |reader| reader.session(&asked)).await?;
         let chosen = Facts::new(record.clone(), row, self.around.policy).chosen();
@@ -180,6 +301,7 @@ impl SessionService {
             }),
             newer: None,
             counts: None,
+            worktree,
             ..record.clone()
         };
         Ok((begun, new))
@@ -218,10 +340,7 @@ impl SessionService {
         cut: &Cut,
         prompt: Option<Prompt>,
         begun: Begun,
-    ) -> Result<
-        (SessionRecord, tokio::sync::mpsc::UnboundedReceiver<liminal_agents::Metered>),
-        Failure,
-    > {
+    ) -> Result<(SessionRecord, UnboundedReceiver<Metered>), Failure> {
         let queued = prompt.map(|Prompt { content, attachments }| QueuedMessage {
             message: Uuid::now_v7().to_string(),
             content,
@@ -275,7 +394,7 @@ impl SessionService {
         Ok(())
     }
 
-    async fn tell_changed(&self, record: SessionRecord) {
+    pub(in crate::sessions) async fn tell_changed(&self, record: SessionRecord) {
         let session = self.registry.lock().await.row(record);
         let session_id = session.id.clone();
         self.around.hub.broadcast(ServerMessage::SessionChanged { session_id, session });

@@ -63,7 +63,7 @@ impl SessionService {
             Ok(made) => made,
             Err(error) => {
                 if let Some(worktree) = &worktree {
-                    self.around.workspaces.discard(&project, worktree).await;
+                    self.around.workspaces.unmake(&project, worktree).await;
                 }
                 return Err(error.into());
             }

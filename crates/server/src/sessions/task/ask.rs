@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use liminal_agents::OptionChange;
 use liminal_contract::{
-    Answer, ErrorCode, ItemId, ItemStatus, MessageOrigin, NewComment, Policy, Prompt, QueueAct,
-    ServerMessage, SessionId, SetupAct, Timestamp, TurnId, TurnOrigin, WhenBusy,
+    Answer, Details, ErrorCode, ItemId, ItemStatus, MessageOrigin, NewComment, Policy, Prompt,
+    QueueAct, ServerMessage, SessionId, SetupAct, Timestamp, TurnId, TurnOrigin, WhenBusy,
 };
 use liminal_stream::{Source, Upsert};
 use tokio::sync::oneshot;
@@ -80,7 +80,7 @@ pub enum SessionRequest {
     /// Something changed where the session works.
     LookAround(Reply<()>),
     /// Tell of an act on changes, below this turn.
-    Note { turn: TurnId, text: String, undo: Option<String>, reply: Reply<()> },
+    Note { turn: TurnId, text: String, details: Details, reply: Reply<()> },
     /// Another session replaces this one, or no longer does.
     Replace { newer: Option<SessionId>, reply: Reply<()> },
     /// Stop the turn and detach from the agent.
@@ -128,8 +128,8 @@ impl SessionTask {
                 self.look_around(Look::Place);
                 let _asker_left = reply.send(Ok(()));
             }
-            SessionRequest::Note { turn, text, undo, reply } => {
-                self.note_act(&turn, text, undo);
+            SessionRequest::Note { turn, text, details, reply } => {
+                self.note_act(&turn, text, details);
                 let _asker_left = reply.send(Ok(()));
             }
             SessionRequest::Replace { newer, reply } => self.replace(newer, reply),

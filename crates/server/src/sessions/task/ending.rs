@@ -63,8 +63,8 @@ impl SessionTask {
     }
 
     /// Tells of an act on changes. Its id is its own: a turn may have notices of an earlier run.
-    pub(super) fn note_act(&mut self, turn: &TurnId, text: String, undo: Option<String>) {
-        let details = undo.map(|undo| Details { undo: Some(undo), ..Details::default() });
+    pub(super) fn note_act(&mut self, turn: &TurnId, text: String, details: Details) {
+        let details = (details != Details::default()).then_some(details);
         let (severity, actions) = (Severity::Info, Vec::new());
         let notice = Notice { severity, text, actions, details };
         let note = self.new_note(turn, notice, ItemStatus::Complete);

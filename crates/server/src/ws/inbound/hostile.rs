@@ -24,7 +24,8 @@ fn messages() -> Vec<String> {
         r#"{"type":"session:task","sessionId":"codex:s","taskId":"t","act":"output","requestId":"1"}"#,
         r#"{"type":"session:mcp","sessionId":"codex:s","server":"x","act":"reconnect","requestId":"1"}"#,
         r#"{"type":"workspace:offer","projectId":"p","requestId":"1"}"#,
-        r#"{"type":"workspace:remove","sessionId":"codex:s","requestId":"1"}"#,
+        r#"{"type":"workspace:discarded","requestId":"1"}"#,
+        r#"{"type":"workspace:forget","saved":"s","requestId":"1"}"#,
         r#"{"type":"session:open","sessionId":"codex:s","around":"t:0:0","requestId":"1"}"#,
         concat!(
             r#"{"type":"session:send","sessionId":"codex:s","content":"hello","#,
@@ -41,7 +42,8 @@ fn messages() -> Vec<String> {
         r#"{"type":"session:queue-resume","sessionId":"codex:s","requestId":"1"}"#,
         concat!(
             r#"{"type":"session:branch","sessionId":"codex:s","itemId":"t:user","at":"before","as":"edit","#,
-            r#""content":"c","attachments":[{"path":"a.rs"}],"requestId":"1"}"#
+            r#""content":"c","attachments":[{"path":"a.rs"}],"restoreFiles":true,"#,
+            r#""paths":["a.rs"],"expect":"e","requestId":"1"}"#
         ),
         r#"{"type":"session:cancel","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:looked","sessionId":"codex:s","requestId":"1"}"#,
@@ -55,8 +57,8 @@ fn messages() -> Vec<String> {
         ),
         r#"{"type":"compare:list","requestId":"1"}"#,
         concat!(
-            r#"{"type":"compare:keep","compareId":"c","sessionId":"codex:s","discardOthers":true,"#,
-            r#""confirmed":true,"requestId":"1"}"#
+            r#"{"type":"compare:keep","compareId":"c","sessionId":"codex:s","#,
+            r#""discardOthers":true,"requestId":"1"}"#
         ),
         r#"{"type":"session:archive","sessionId":"codex:s","requestId":"1"}"#,
         r#"{"type":"session:reconnect","cliType":"codex","sessionId":"codex:s","requestId":"1"}"#,
@@ -69,7 +71,7 @@ fn messages() -> Vec<String> {
         ),
         r#"{"type":"session:rename","sessionId":"codex:s","title":"T","requestId":"1"}"#,
         r#"{"type":"session:unarchive","sessionId":"codex:s","requestId":"1"}"#,
-        r#"{"type":"session:delete","sessionId":"codex:s","requestId":"1"}"#,
+        r#"{"type":"session:delete","sessionId":"codex:s","worktree":"discard","requestId":"1"}"#,
         r#"{"type":"session:policy","sessionId":"codex:s","policy":"auto","requestId":"1"}"#,
         r#"{"type":"session:option","sessionId":"codex:s","id":"model","value":"big","requestId":"1"}"#,
         r#"{"type":"session:option","sessionId":"codex:s","id":"fast","value":true,"confirmed":true,"requestId":"1"}"#,

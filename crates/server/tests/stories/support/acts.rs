@@ -1,11 +1,13 @@
 //! Acting on changes: repositories to act in, and the two steps of an act.
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use liminal_contract::{
-    ActPath, Body, ChangeAct, ClientMessage, ErrorCode, PathFate, ServerMessage, SessionId,
+    ActPath, Body, ChangeAct, CliType, ClientMessage, ErrorCode, PathFate, Project, ServerMessage,
+    SessionId, WorkspaceChoice,
 };
 use rustix::process::Signal;
 
@@ -28,6 +30,36 @@ pub fn repository(app: &App) -> PathBuf {
     git(&directory, &["add", "."]);
     git(&directory, &["commit", "--quiet", "--message", "first"]);
     directory
+}
+
+/// A session in a worktree of its own, made from main, and where that is.
+pub async fn worktree(
+    browser: &mut Browser,
+    project: &Project,
+    name: &str,
+) -> (SessionId, PathBuf) {
+    let workspace = WorkspaceChoice::Worktree {
+        base: Some("main".to_owned()),
+        name: Some(name.to_owned()),
+        bring: None,
+        setup: None,
+    };
+    let create = ClientMessage::SessionCreate {
+        project_id: project.id.clone(),
+        cli_type: CliType::parse("scripted").unwrap(),
+        policy: None,
+        workspace: Some(workspace),
+        options: BTreeMap::new(),
+        confirmed: None,
+    };
+    match browser.ask(create).await {
+        ServerMessage::SessionCreated { session, .. } => {
+            let path = PathBuf::from(session.worktree.unwrap().path);
+            browser.opens(&session.id).await;
+            (session.id, path)
+        }
+        other => panic!("not created: {other:?}"),
+    }
 }
 
 /// The lines 1 to 9, with some of them replaced.
@@ -58,6 +90,25 @@ pub fn hook(directory: &Path, name: &str, script: &str) {
 pub struct Stopped {
     pub at: PathBuf,
     pub reached: PathBuf,
+}
+
+impl Stopped {
+    async fn reached(&self) {
+        let is_reached = async {
+            while !self.reached.exists() {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+        };
+        in_time(is_reached).await.expect("git never came to that call");
+    }
+
+    /// Kills the program where git stopped. The next one is running when this returns.
+    pub async fn killed(&self, app: App) -> App {
+        self.reached().await;
+        app.signal(Signal::KILL);
+        std::fs::remove_file(&self.at).unwrap();
+        app.crash_and_restart().await
+    }
 }
 
 impl Launch {
@@ -178,16 +229,9 @@ pub async fn killed_at(
     let expect = browser.previews(session, act).await.expect;
     std::fs::write(&stopped.at, "").unwrap();
     browser.send(acting(session, act, &expect)).await;
-    let is_reached = async {
-        while !stopped.reached.exists() {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-    };
-    in_time(is_reached).await.expect("git never came to that call");
+    stopped.reached().await;
     meanwhile();
-    app.signal(Signal::KILL);
-    std::fs::remove_file(&stopped.at).unwrap();
-    app.crash_and_restart().await
+    stopped.killed(app).await
 }
 
 /// The program says what became of the act that was killed.
