@@ -114,6 +114,15 @@ export function mountGoingBack(footer, deps) {
       )
   }
 
+  /** The whole conversation, in another session: the user asked for no less. */
+  function copy() {
+    deps.branch(
+      { at: "after", as: "branch" },
+      () => {},
+      () => {},
+    )
+  }
+
   function editLast() {
     if (state.own) edit(state.own)
   }
@@ -132,6 +141,7 @@ export function mountGoingBack(footer, deps) {
   return {
     edit,
     branch,
+    copy,
     /** For the palette. @returns {{ label: string, run(): void }[]} */
     commands: () => [
       ...(state.own && state.session?.newer === undefined ? [{ label: "Edit my last message", run: editLast }] : []),

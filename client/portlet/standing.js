@@ -13,6 +13,7 @@ import { missingCard, setupCard } from "./workspace-cards.js"
  * @property {Trouble | null} trouble
  * @property {ErrorBody | null} failure  Why the last request of the user failed.
  * @property {Continuation | null} planned  A message that is sent by itself.
+ * @property {boolean} elsewhere  Somebody works on the session in a terminal.
  * @property {boolean} late  It is too late for that, so the user decides.
  * @property {"loading" | "empty" | "some"} transcript
  * @property {string} agent
@@ -24,6 +25,7 @@ import { missingCard, setupCard } from "./workspace-cards.js"
 /** @typedef {object} StandingDeps
  * @property {() => void} reconnect
  * @property {() => void} reopen
+ * @property {() => void} copy
  * @property {() => void} dismiss
  * @property {(content: string) => void} continueNow
  * @property {() => void} dontContinue
@@ -90,13 +92,30 @@ export function mountStanding(root, deps) {
     )
   }
 
+  function elsewhereCard() {
+    const button = el("button", { class: "button", type: "button", text: "Continue in a copy" })
+    button.addEventListener("click", () => {
+      button.disabled = true
+      deps.copy()
+    })
+    return el(
+      "section",
+      { class: "planned", role: "status" },
+      el("span", {
+        text: "In use in a terminal. You see it live; write here when it is quiet there, or continue in a copy.",
+      }),
+      el("div", { class: "actions" }, button),
+    )
+  }
+
   return {
     /** @param {Standing} state */
     update(state) {
       const key = JSON.stringify(state)
       if (key === shown) return
       shown = key
-      const { launching, trouble, failure, planned, late, transcript, agent, project, asks, workspace, setup } = state
+      const { launching, trouble, failure, planned, elsewhere, late, transcript, agent, project, asks } = state
+      const { workspace, setup } = state
       root.replaceChildren(
         ...[
           transcript === "empty" && !trouble && !launching
@@ -128,6 +147,7 @@ export function mountStanding(root, deps) {
           trouble ? troubleCard(trouble) : null,
           failure ? failureCard(failure) : null,
           planned ? plannedCard(planned, late) : null,
+          elsewhere ? elsewhereCard() : null,
         ].filter((each) => each !== null),
       )
     },

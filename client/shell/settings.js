@@ -32,6 +32,8 @@ import { mountCheckpointsField } from "./checkpoints-field.js"
  * @property {(change: Partial<Defaults>) => void} setDefaults
  * @property {() => Promise<boolean>} allowNotifications
  * @property {(most?: number) => Promise<{ bytes: number, most: number }>} storage
+ * @property {boolean} keepsOutside  Whether sessions made in a terminal are kept by themselves.
+ * @property {(on: boolean) => Promise<void>} keepOutside
  * @property {() => Promise<About>} about
  * @property {() => Promise<LoggedInBrowser[]>} browsers
  * @property {(browser: LoggedInBrowser) => Promise<unknown>} logOut */
@@ -60,6 +62,10 @@ export function openSettings(deps, onClose) {
         "The browser blocks notifications from this address. Allow them in its site settings first."
     deps.setDefaults({ notifications: wanted && allowed })
   })
+
+  const outside = el("input", { type: "checkbox", id: "set-outside", role: "switch", class: "switch" })
+  outside.checked = deps.keepsOutside
+  outside.addEventListener("change", () => deps.keepOutside(outside.checked))
 
   const wrap = el("input", { type: "checkbox", id: "set-wrap", role: "switch", class: "switch" })
   wrap.checked = reading.wrap
@@ -162,6 +168,13 @@ export function openSettings(deps, onClose) {
         notifyNote,
       ),
       el("section", { class: "settings-group" }, el("h3", { text: "Agents" }), agentList, moreAgents),
+      el(
+        "section",
+        { class: "settings-group" },
+        el("h3", { text: "Sessions made in a terminal" }),
+        field("Keep new ones by themselves", "set-outside", el("span", { class: "settings-switch" }, outside)),
+        el("p", { class: "settings-note", text: "Of all projects, whenever the page is opened. For every browser." }),
+      ),
       el("section", { class: "settings-group" }, el("h3", { text: "Logged-in browsers" }), browserList, browserNote),
       el("section", { class: "settings-group" }, el("h3", { text: "Data" }), checkpoints.element, about),
     ],

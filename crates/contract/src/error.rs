@@ -26,6 +26,8 @@ pub enum ErrorCode {
     SessionBusy,
     /// A newer version replaced the session.
     SessionReadOnly,
+    /// Somebody works on the session in another program.
+    SessionElsewhere,
     /// The agent is running but refused to create a session.
     SessionCreateFailed,
     /// The catalogue has no such agent.
@@ -81,7 +83,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the contract.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 37] = [
         Self::InvalidMessage,
         Self::Unauthorized,
         Self::BrowserNotFound,
@@ -92,6 +94,7 @@ impl ErrorCode {
         Self::SessionNotFound,
         Self::SessionBusy,
         Self::SessionReadOnly,
+        Self::SessionElsewhere,
         Self::SessionCreateFailed,
         Self::UnsupportedCliType,
         Self::AgentUnavailable,
@@ -133,6 +136,7 @@ impl ErrorCode {
             Self::SessionNotFound => "SESSION_NOT_FOUND",
             Self::SessionBusy => "SESSION_BUSY",
             Self::SessionReadOnly => "SESSION_READ_ONLY",
+            Self::SessionElsewhere => "SESSION_ELSEWHERE",
             Self::SessionCreateFailed => "SESSION_CREATE_FAILED",
             Self::UnsupportedCliType => "UNSUPPORTED_CLI_TYPE",
             Self::AgentUnavailable => "AGENT_UNAVAILABLE",
@@ -177,6 +181,7 @@ impl ErrorCode {
             Self::ProjectDuplicate
             | Self::SessionBusy
             | Self::SessionReadOnly
+            | Self::SessionElsewhere
             | Self::PermissionClosed
             | Self::OptionRefused
             | Self::OptionUnconfirmed
@@ -206,6 +211,7 @@ impl ErrorCode {
         match self {
             Self::SessionBusy
             | Self::WorkspaceBusy
+            | Self::SessionElsewhere
             | Self::SessionCreateFailed
             | Self::AgentUnavailable
             | Self::AuthRequired

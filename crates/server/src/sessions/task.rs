@@ -12,6 +12,7 @@ mod branch;
 mod checkpoints;
 mod commenting;
 mod continuing;
+mod elsewhere;
 mod ending;
 mod history;
 mod options;
@@ -24,7 +25,7 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use liminal_agents::{CliProvider, Metered, ProviderError, ProviderSession};
+use liminal_agents::{CliProvider, Elsewhere, Metered, ProviderError, ProviderSession};
 use liminal_contract::{
     Answer, AttachedState, ItemId, OutcomeBy, Prompt, ServerMessage, SessionState, TurnId, WhenBusy,
 };
@@ -44,6 +45,7 @@ use super::transcript::Transcript;
 use super::turn::TurnState;
 pub use ask::SessionRequest;
 use checkpoints::{CheckpointsUnderWay, Taken};
+use elsewhere::Watching;
 use options::OptionsUnderWay;
 pub(super) use options::choice_of;
 use setting_up::SetupUnderWay;
@@ -81,6 +83,7 @@ pub struct SessionTask {
     setup: Option<SetupUnderWay>,
     /// The message on its way to the agent carries the transcript.
     transcript_under_way: bool,
+    watching: Watching,
     /// Who waits until the session is attached.
     loading: Vec<Reply<()>>,
 }
@@ -169,6 +172,12 @@ enum Done {
     Surveyed(Survey),
     SetupSaid(String),
     SetUp(Ended),
+    /// What another program does with the session.
+    Looked(Elsewhere),
+    /// The agent's file was compared with what we know.
+    Compared {
+        has_grown: bool,
+    },
 }
 
 impl SessionTask {
@@ -221,6 +230,7 @@ impl SessionTask {
             survey: SurveyUnderWay::default(),
             setup: None,
             transcript_under_way: false,
+            watching: Watching::default(),
             loading: Vec::new(),
             around,
         };
@@ -237,6 +247,7 @@ impl SessionTask {
         } else if self.queue.hold(Hold::Restarted) {
             self.commit_queue(|| {});
         }
+        self.learn_elsewhere(false);
         loop {
             let deadline = self.next_deadline();
             tokio::select! {
@@ -257,6 +268,7 @@ impl SessionTask {
                     }
                     self.flush();
                     self.continue_if_due();
+                    self.look_if_due();
                 }
             }
             self.start_next();
@@ -278,6 +290,7 @@ impl SessionTask {
             self.processor.next_deadline(),
             self.silence.deadline(),
             self.continues_at().map(|at| self.clock.when(at)),
+            self.next_look(),
         ];
         pending.into_iter().flatten().fold(self.clock.next_check(), Duration::min)
     }
@@ -296,6 +309,7 @@ impl SessionTask {
             && self.options.are_set()
             && self.checkpoints.are_taken()
             && self.setup.is_none()
+            && self.watching.is_idle()
             && !self.recorder.transcript().is_answering()
             && !self.recorder.has_followers()
             && self.recorder.is_all_committed()
@@ -333,6 +347,8 @@ impl SessionTask {
             Done::Surveyed(survey) => self.surveyed(survey),
             Done::SetupSaid(output) => self.setup_said(output),
             Done::SetUp(ended) => self.setup_ended(ended),
+            Done::Looked(seen) => self.looked_elsewhere(seen),
+            Done::Compared { has_grown } => self.compared(has_grown),
         }
     }
 

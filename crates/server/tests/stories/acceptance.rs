@@ -40,6 +40,7 @@ changes/ 1 2 3 4 5 6 7 8 9
 R2/acts- 1 1a 2 3 4 7 8
 controls/ 1 2 3 4 5 6 7 8 9 10 11
 now/ 1 2 3 4 5 6 7 8
+027/OUT- 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
 ";
 
 fn cases() -> BTreeSet<String> {
