@@ -18,6 +18,7 @@ import { mountWriting } from "./writing.js"
  * @property {"idle" | "sending" | "working" | "stopping"} work
  * @property {string | null} since  When the work began.
  * @property {boolean} waits  A permission is open.
+ * @property {boolean} elsewhere  Somebody works on the session in a terminal: nothing can be sent.
  * @property {number} queued  How many messages wait for their turn.
  * @property {boolean} connected
  * @property {boolean} takesPictures
@@ -103,6 +104,7 @@ export function mountComposer(root, deps) {
     work: "idle",
     since: null,
     waits: false,
+    elsewhere: false,
     queued: 0,
     connected: false,
     takesPictures: true,
@@ -117,7 +119,7 @@ export function mountComposer(root, deps) {
   /** When an Escape last answered a permission. */
   let answeredAt = -Infinity
 
-  const canSend = () => state.work !== "sending" && !isEmpty() && !attach.isUploading()
+  const canSend = () => !state.elsewhere && state.work !== "sending" && !isEmpty() && !attach.isUploading()
 
   function show() {
     const isBusy = state.work !== "idle"
@@ -127,17 +129,20 @@ export function mountComposer(root, deps) {
     const isQueueing = isBusy && state.work !== "sending"
     setAttribute(send, "aria-label", isQueueing ? "Queue" : "Send")
     setAttribute(send, "title", isQueueing ? "Queue (Enter)" : "Send (Enter)")
-    stop.hidden = !isBusy || state.work === "sending"
+    stop.hidden = !isBusy || state.elsewhere || state.work === "sending"
+    input.readOnly = state.elsewhere
+    setAttribute(box, "data-elsewhere", state.elsewhere)
     stop.disabled = state.work === "stopping"
     setAttribute(box, "data-work", state.work)
     setAttribute(tray, "data-waits", isBusy && state.waits)
-    setAttribute(input, "placeholder", `Message ${state.agent}…`)
+    setAttribute(input, "placeholder", state.elsewhere ? "In use in a terminal" : `Message ${state.agent}…`)
     setText(hint, hintOf(performance.now() - escapedAt < TWICE))
     tick()
   }
 
   /** @param {boolean} escaped */
   function hintOf(escaped) {
+    if (state.elsewhere) return ""
     if (!state.connected)
       return state.work === "idle" || state.work === "sending"
         ? "Offline. Messages are sent when you reconnect."

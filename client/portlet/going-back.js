@@ -186,6 +186,15 @@ export function mountGoingBack(footer, deps) {
     else deps.chooseFiles(itemId, "after", (paths, expect) => go({ restoreFiles: true, paths, expect }))
   }
 
+  /** The whole conversation, in another session: the user asked for no less. */
+  function copy() {
+    deps.branch(
+      { at: "after", as: "branch" },
+      () => {},
+      () => {},
+    )
+  }
+
   function editLast() {
     if (state.own) edit(state.own)
   }
@@ -204,6 +213,7 @@ export function mountGoingBack(footer, deps) {
   return {
     edit,
     branch,
+    copy,
     /** For the palette. @returns {{ label: string, run(): void }[]} */
     commands: () => [
       ...(state.own && state.session?.newer === undefined ? [{ label: "Edit my last message", run: editLast }] : []),

@@ -257,6 +257,7 @@ const standing = mountStanding(conversation.below, {
     if (!isBusy()) send(content)
   },
   dontContinue: () => continueAt(null),
+  copy: goingBack.copy,
   reopen() {
     failures = { ...failures, open: null }
     bridge.post({ type: "portlet:retry-open" })
@@ -414,6 +415,7 @@ function show() {
     trouble: troubleOf(shell, failures.open, agent(), lastFailure(transcript) === "AUTH_REQUIRED"),
     failure: failures.last,
     planned: transcript.facts.continueAt ?? null,
+    elsewhere: transcript.facts.elsewhere,
     late: isLate(transcript.facts.continueAt ?? null, Date.now()),
     transcript: !transcript.known ? "loading" : transcript.runs.length === 0 && sends.length === 0 ? "empty" : "some",
     agent: agent(),
@@ -429,6 +431,7 @@ function show() {
     work: stopping !== "" ? "stopping" : running ? "working" : isSending(sends) ? "sending" : "idle",
     since: running ? workingSince(transcript, running) : null,
     waits,
+    elsewhere: transcript.facts.elsewhere,
     queued: transcript.facts.queue.messages.length + waiting.length,
     connected: shell?.connection === "open",
     takesPictures: transcript.facts.takesPictures !== false,
@@ -446,11 +449,11 @@ function show() {
   const session = shell?.session ?? null
   const place = transcript.facts.workspace?.state
   const hasGit = place === "ok" || place === "busy"
-  const own = lastOwnMessage(transcript)
+  const own = transcript.facts.elsewhere ? undefined : lastOwnMessage(transcript)
   goingBack.update({ session, agent: agent(), last, own, works: running !== null, hasGit })
   sessionCommands.update([
     ...goingBack.commands(),
-    ...(running ? [{ label: "Stop", run: stop }] : []),
+    ...(running && !transcript.facts.elsewhere ? [{ label: "Stop", run: stop }] : []),
     ...(canCompact ? [{ label: "Compact", run: () => send("/compact") }] : []),
     ...controls.commands(),
   ])

@@ -13,6 +13,7 @@ import { growSetup, missingCard, setupCard } from "./workspace-cards.js"
  * @property {Trouble | null} trouble
  * @property {ErrorBody | null} failure  Why the last request of the user failed.
  * @property {Continuation | null} planned  A message that is sent by itself.
+ * @property {boolean} elsewhere  Somebody works on the session in a terminal.
  * @property {boolean} late  It is too late for that, so the user decides.
  * @property {"loading" | "empty" | "some"} transcript
  * @property {string} agent
@@ -24,6 +25,7 @@ import { growSetup, missingCard, setupCard } from "./workspace-cards.js"
 /** @typedef {object} StandingDeps
  * @property {() => void} reconnect
  * @property {() => void} reopen
+ * @property {() => void} copy
  * @property {() => void} dismiss
  * @property {(content: string) => void} continueNow
  * @property {() => void} dontContinue
@@ -91,8 +93,25 @@ export function mountStanding(root, deps) {
     )
   }
 
+  function elsewhereCard() {
+    const button = el("button", { class: "button", type: "button", text: "Continue in a copy" })
+    button.addEventListener("click", () => {
+      button.disabled = true
+      deps.copy()
+    })
+    return el(
+      "section",
+      { class: "planned", role: "status" },
+      el("span", {
+        text: "In use in a terminal. You see it live; write here when it is quiet there, or continue in a copy.",
+      }),
+      el("div", { class: "actions" }, button),
+    )
+  }
+
   /** What is shown, from top to bottom. @param {Standing} state @returns {(Card | false)[]} */
-  function cardsOf({ launching, trouble, failure, planned, late, transcript, agent, project, asks, workspace, setup }) {
+  function cardsOf({ workspace, setup, ...state }) {
+    const { launching, trouble, failure, planned, late, elsewhere, transcript, agent, project, asks } = state
     return [
       transcript === "empty" && !trouble && !launching && card("invitation", [agent, project, asks], invitation),
       transcript === "loading" && !trouble && card("loading", [], () => waiting("Loading the conversation")),
@@ -107,6 +126,7 @@ export function mountStanding(root, deps) {
       trouble !== null && card("trouble", [trouble], troubleCard),
       failure !== null && card("failure", [failure], failureCard),
       planned !== null && card("planned", [planned, late], plannedCard),
+      elsewhere && card("elsewhere", [], elsewhereCard),
     ]
   }
 

@@ -43,6 +43,7 @@ export const noFacts = {
   steers: "stop",
   tasks: [],
   agent: { mcp: [], controlsMcp: false },
+  elsewhere: false,
 }
 
 /** @type {Transcript} */

@@ -250,6 +250,7 @@ export const isPrivateReply = (frame) =>
   frame.type === "session:newer" ||
   frame.type === "outside:list" ||
   frame.type === "session:offer" ||
+  frame.type === "outside:found" ||
   frame.type === "workspace:offer" ||
   frame.type === "workspace:discarded" ||
   frame.type === "changes:list" ||

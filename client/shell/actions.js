@@ -110,7 +110,7 @@ export function createActions(deps) {
       settings,
     })
   const starting = createNewSession({ ...deps, failed, outsideOf, continueOutside })
-  const { newSession, retryCreate, forget, creatingPane, updateStart } = starting
+  const { newSession, tryDemo, retryCreate, forget, creatingPane, updateStart } = starting
 
   /** @param {string} id @param {"keep" | "preview"} [as] */
   function openSession(id, as = "keep") {
@@ -162,6 +162,11 @@ export function createActions(deps) {
           return frame.type === "changes:storage" ? frame : Promise.reject(new Error("No answer."))
         },
         discarded: discarding,
+        keepsOutside: shell().outside.automatic,
+        async keepOutside(on) {
+          await socket.request({ type: "outside:automatic", on }).catch(failed("Could not change the setting"))
+          deps.lookOutside()
+        },
         about: async () => (await door.api("/api/about")).json(),
         browsers: async () => (await (await door.api("/api/browsers")).json()).browsers,
         async logOut({ id, isCurrent }) {
@@ -234,6 +239,12 @@ export function createActions(deps) {
         now: Date.now,
         openSession,
         openHit,
+        async findOutside(query) {
+          const frame = await socket.request({ type: "outside:find", query }, { quietly: true })
+          return frame.type === "outside:found" ? frame.sessions : []
+        },
+        openOutside: (session) =>
+          void continueOutside(session.projectId ?? "", session).catch(failed("Could not open the session")),
         projectName: (id) => shell().model.projects?.find((each) => each.id === id)?.name ?? "a removed project",
         commands: () =>
           commandsOf(shell(), {
@@ -435,6 +446,7 @@ export function createActions(deps) {
     places,
     outsideOf,
     addProjects,
+    tryDemo,
     settings,
     agentsMenu,
     search,

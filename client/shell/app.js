@@ -18,6 +18,7 @@ import { compareOf, isCompareTab, panesInView, panesOf } from "./compare-state.j
 import { mountConnectionBar } from "./connection-bar.js"
 import { loadDefaults, saveDefaults } from "./defaults.js"
 import { createLook } from "./look.js"
+import { mountKeeping, nothingOutside } from "./keeping.js"
 import {
   applyFrame,
   emptyModel,
@@ -41,7 +42,7 @@ import { mountToasts } from "./toasts.js"
 import { aboutTab, moodsOf, panesOfShell, projectName, sectionsOf, tabsOf } from "./views.js"
 import { mountWelcome } from "./welcome.js"
 
-/** @import { ErrorBody, Frame, OutsideDirectory, SessionListItem } from "../contract.js" */
+/** @import { ErrorBody, Frame, SessionListItem } from "../contract.js" */
 /** @import { Admission, Door } from "../shared/door.js" */
 /** @import { Tabs } from "./tabs-state.js" */
 
@@ -63,7 +64,7 @@ import { mountWelcome } from "./welcome.js"
  * @property {string | null} member  The session of a comparison that had the focus last.
  * @property {import("./defaults.js").Defaults} defaults
  * @property {readonly string[]} closed  Tabs that the user closed, the last one at the end.
- * @property {readonly OutsideDirectory[]} outside  Where sessions were made outside.
+ * @property {import("./keeping.js").OutsideState} outside  Sessions that were made outside.
  * @property {string | null} editing  The session whose title is being changed. */
 
 /** So many closed tabs can be reopened. */
@@ -88,7 +89,7 @@ export function startApp(document, door, admission) {
     creating: new Map(),
     editing: null,
     closed: [],
-    outside: [],
+    outside: nothingOutside,
     // A new window on a phone shows Now first.
     tabs: { ...tabsFromStore(stored), ...(isNarrow && !isReload && { active: null }) },
     collapsed: collapsedFromStore(),
@@ -194,7 +195,7 @@ export function startApp(document, door, admission) {
       for (const project of shell.model.projects ?? []) ask({ type: "session:list", projectId: project.id })
       ask({ type: "agents:list" })
       ask({ type: "compare:list" })
-      lookOutside()
+      keeping.look()
       for (const projectId of new Set(
         [...shell.model.visited.values()].filter(({ archived }) => archived).map((session) => session.projectId),
       )) {
@@ -218,6 +219,7 @@ export function startApp(document, door, admission) {
     if (model !== before) set({ model }, canWait || frames.isHeld() ? frames.beforePaint : queueMicrotask)
     portlets.onFrame(frame)
     now.onFrame(frame)
+    keeping.onFrame(frame)
     if (frame.type === "search:results") actions.foundAgain(frame)
     if (frame.type === "project:list" || frame.type === "project:added") {
       // Known projects are requested when the socket opens; this is for new ones.
@@ -326,18 +328,11 @@ export function startApp(document, door, admission) {
     keep: (id) => actions.keepCompared(id),
     pictures: () => actions.pictures,
   })
-  function lookOutside() {
-    socket.request({ type: "outside:list" }, { quietly: true }).then(
-      (frame) => {
-        if (frame.type === "outside:list") set({ outside: frame.directories })
-      },
-      () => {}, // asked again after a reconnect
-    )
-  }
+  const keeping = mountKeeping(document.body, { socket: () => socket, set: (outside) => set({ outside }) })
 
   const actions = createActions({
     shell: () => shell,
-    lookOutside,
+    lookOutside: keeping.look,
     set,
     door,
     preferences,
@@ -362,6 +357,12 @@ export function startApp(document, door, admission) {
       sidebar.addProject()
     },
     addProjects: actions.addProjects,
+    tryDemo: actions.tryDemo,
+    lookAgain: () =>
+      socket.request({ type: "agents:list" }).then(
+        () => {},
+        () => {}, // asked again after a reconnect
+      ),
     now: Date.now,
   })
   const sidebar = mountSidebar(need(document, "#sidebar", HTMLElement), {
@@ -433,7 +434,7 @@ export function startApp(document, door, admission) {
     welcome.update({
       shown: tabs.active === null && model.projects?.length === 0,
       agents: model.agents,
-      directories: shell.outside,
+      directories: shell.outside.directories,
     })
     bar.update(model.status)
     attention.update({ title: tabs.active === null ? null : aboutTab(shell, tabs.active).title, waiting })

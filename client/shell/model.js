@@ -90,6 +90,7 @@ export function applyFrame(now, frame) {
         : now
     case "now:summary":
     case "outside:list":
+    case "outside:found":
     case "outside:progress":
     case "path:completions":
     case "files:found":

@@ -10,6 +10,7 @@ import { compareTab, panesOf } from "./compare-state.js"
 import { saveDefaults } from "./defaults.js"
 import { sessionOf, withLogin } from "./model.js"
 import { openStart } from "./start.js"
+import { newMember } from "./start-state.js"
 import { openTab, replaceTab } from "./tabs-state.js"
 
 /** @import { AttachmentRef, ErrorBody, OutsideSession, SessionListItem } from "../contract.js" */
@@ -248,8 +249,21 @@ export function createNewSession({
     set({ creating: withoutKey(shell().creating, id) })
   }
 
+  /** A first session for somebody who has no agent or project yet. */
+  async function tryDemo() {
+    try {
+      const frame = await socket.request({ type: "project:demo" })
+      if (frame.type !== "project:added") return
+      const about = { prompt: "hello", attachments: [], projectId: frame.project.id }
+      create({ ...about, members: [newMember("demo", [])], workspace: { kind: "project" } })
+    } catch (reason) {
+      failed("Could not start the demo")(/** @type {ErrorBody} */ (reason))
+    }
+  }
+
   return {
     newSession,
+    tryDemo,
     /** A tab was closed: the words of a session that never started are offered again. @param {string} id */
     forget(id) {
       if (shell().creating.get(id)?.error) drop(id)

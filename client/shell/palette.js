@@ -11,7 +11,7 @@ import { show } from "../shared/dialog.js"
 import { bestFits } from "./matching.js"
 import { moodWords } from "./model.js"
 
-/** @import { Hit, SessionListItem } from "../contract.js" */
+/** @import { Hit, OutsideSession, SessionListItem } from "../contract.js" */
 /** @import { IconName } from "../shared/icons.js" */
 /** @import { Mood } from "./model.js" */
 
@@ -26,6 +26,8 @@ import { moodWords } from "./model.js"
  * @property {() => Command[]} commands  Projects are among them.
  * @property {() => ListedSession[]} sessions  Newest first.
  * @property {(query: string) => Promise<SearchResult>} search
+ * @property {(query: string) => Promise<OutsideSession[]>} findOutside  Made in a terminal and not here.
+ * @property {(session: OutsideSession) => void} openOutside
  * @property {(projectId: string) => string} projectName
  * @property {(sessionId: string) => void} openSession
  * @property {(hit: Hit) => void} openHit
@@ -64,14 +66,24 @@ export function openPalette(deps, onClose) {
   /** The server's newest answer. It stays until the next arrives, so that the list does not jump while typing.
    * @type {SearchResult & { problem: string }} */
   let found = nothing
+  /** Made in a terminal; of the same query. @type {OutsideSession[]} */
+  let outside = []
 
   async function changed() {
     const query = input.value.trim()
     asked = query
     chosen = 0
-    if (query.length < 2) found = nothing
+    if (query.length < 2) [found, outside] = [nothing, []]
     render(query, query.length >= 2)
     if (query.length < 2) return
+    deps.findOutside(query).then(
+      (sessions) => {
+        if (asked !== query || !dialog.open) return
+        outside = sessions
+        render(query, false)
+      },
+      () => {}, // the other results are shown
+    )
     try {
       const answer = await deps.search(query)
       if (asked !== query) return
@@ -115,6 +127,7 @@ export function openPalette(deps, onClose) {
       ...sessions.map((each) => sessionRow(each, deps)),
       ...commands.map(commandRow),
       ...found.hits.map((hit) => hitRow(hit, deps)),
+      ...outside.map((session) => outsideRow(session, deps)),
     ]
     rows.forEach((row, n) => {
       row.element.id = `palette-${n}`
@@ -225,6 +238,23 @@ function commandRow(command) {
       el("span", { class: "palette-label", text: command.label }),
       command.path && pathText(command.path, "palette-detail"),
       command.keys && el("kbd", { text: command.keys }),
+    ),
+  }
+}
+
+/** @param {OutsideSession} session @param {PaletteDeps} deps @returns {PaletteRow} */
+function outsideRow(session, deps) {
+  const project = deps.projectName(session.projectId ?? "")
+  return {
+    key: `${session.cliType}:${session.ref}`,
+    group: "From the terminal",
+    run: () => deps.openOutside(session),
+    element: el(
+      "div",
+      { class: "palette-row", role: "option" },
+      agentMark(session.cliType),
+      el("span", { class: "palette-label", text: session.title }),
+      el("span", { class: "palette-detail", text: `${project} · ${age(session.changed, deps.now())}` }),
     ),
   }
 }

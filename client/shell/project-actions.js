@@ -64,7 +64,7 @@ export function createProjectActions({
    * @returns {string[]} */
   function recent() {
     const stored = load(localStorage, keys.recent)
-    const found = shell().outside.slice(0, MOST_RECENT)
+    const found = shell().outside.directories.slice(0, MOST_RECENT)
     const listed = (shell().model.projects ?? []).map(({ path }) => path)
     return [...new Set([...(Array.isArray(stored) ? stored : []), ...found.map(({ path }) => path)])].filter(
       (path) => typeof path === "string" && !listed.includes(path),
@@ -101,27 +101,34 @@ export function createProjectActions({
   function outsideOf(id) {
     const project = shell().model.projects?.find((each) => each.id === id)
     if (!project) return
+    /** @param {"outside:list" | "outside:ask"} type */
+    const listed = async (type) => {
+      const frame = await socket.request({ type, projectId: id }, { quietly: true })
+      return frame.type === "outside:list" ? frame.sessions : []
+    }
     openOutside(project, {
       now: Date.now,
+      agents: shell().model.agents,
       open: ({ cliType, ref }) => openSession(`${cliType}:${ref}`),
-      list: async () => {
-        const frame = await socket.request({ type: "outside:list", projectId: id }, { quietly: true })
-        return frame.type === "outside:list" ? frame.sessions : []
+      list: () => listed("outside:list"),
+      ask: () => listed("outside:ask"),
+      adopt: (session) => adopt(id, session),
+      async keep(chosen) {
+        const ids = chosen.map(({ cliType, ref }) => `${cliType}:${ref}`)
+        await socket.request({ type: "outside:keep", projectId: id, sessions: ids })
       },
-      adopt: (chosen) => adopt(id, chosen),
     })
   }
 
-  /** @param {string} projectId @param {OutsideSession[]} chosen */
-  async function adopt(projectId, chosen) {
-    for (const [cliType, refs] of refsByAgent(chosen))
-      await socket.request({ type: "outside:adopt", projectId, cliType, refs })
+  /** @param {string} projectId @param {OutsideSession} session */
+  async function adopt(projectId, { cliType, ref }) {
+    await socket.request({ type: "outside:adopt", projectId, cliType, refs: [ref] })
     lookOutside()
   }
 
   /** @param {string} projectId @param {OutsideSession} session */
   async function continueOutside(projectId, session) {
-    await adopt(projectId, [session])
+    await adopt(projectId, session)
     openSession(`${session.cliType}:${session.ref}`)
   }
 
@@ -182,11 +189,4 @@ export function createProjectActions({
   }
 
   return { projectMenu, archivedOf, archiveSeveral, outsideOf, continueOutside, addProjects, recent, places }
-}
-
-/** @param {OutsideSession[]} sessions @returns {Map<string, string[]>} */
-function refsByAgent(sessions) {
-  const refs = new Map()
-  for (const { cliType, ref } of sessions) refs.set(cliType, [...(refs.get(cliType) ?? []), ref])
-  return refs
 }

@@ -5,7 +5,7 @@ import { icon } from "../shared/icons.js"
 import { moodWords, urgentMoods } from "./model.js"
 import { mountSessionRow } from "./session-row.js"
 
-/** @import { Project } from "../contract.js" */
+/** @import { OutsideCount, Project } from "../contract.js" */
 /** @import { SessionRow, SessionRowDeps } from "./session-row.js" */
 
 /** So many of a project's sessions are shown, and those in which something happens; the others are under "Older". */
@@ -22,7 +22,7 @@ const LONG = 60
  * @property {boolean} collapsed
  * @property {boolean} listed  Its sessions were received.
  * @property {boolean} filtered  Only the rows that match are here, all of them.
- * @property {number} outside  How many more were made in its directory, in a terminal.
+ * @property {OutsideCount | null} outside  How many more were made in its directory, in a terminal.
  * @property {SessionRow[]} rows */
 
 /** @typedef {SessionRowDeps & {
@@ -120,8 +120,10 @@ export function mountProjectSection(section, deps) {
       setAttribute(element, "data-listed", listed)
       setAttribute(element, "data-long", shown.length > LONG)
       setAttribute(empty, "hidden", collapsed || !listed || rows.length > 0)
-      setAttribute(outside, "hidden", collapsed || !listed || next.outside === 0)
-      setText(outside, `${next.outside}${rows.length > 0 ? " more" : ""} from the terminal`)
+      setAttribute(outside, "hidden", collapsed || !listed || next.outside === null)
+      const { count: waiting = 0, due = 0 } = next.outside ?? {}
+      const soon = due === 0 ? "" : `, ${due} due for deletion`
+      setText(outside, `${waiting}${rows.length > 0 ? " more" : ""} from the terminal${soon}`)
       keyed(
         list,
         views,

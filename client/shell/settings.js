@@ -34,6 +34,8 @@ import { mountDiscardedList } from "./discarded-list.js"
  * @property {() => Promise<boolean>} allowNotifications
  * @property {(most?: number) => Promise<{ bytes: number, most: number }>} storage
  * @property {import("./discarded-list.js").DiscardedDeps} discarded
+ * @property {boolean} keepsOutside  Whether sessions made in a terminal are kept by themselves.
+ * @property {(on: boolean) => Promise<void>} keepOutside
  * @property {() => Promise<About>} about
  * @property {() => Promise<LoggedInBrowser[]>} browsers
  * @property {(browser: LoggedInBrowser) => Promise<unknown>} logOut */
@@ -62,6 +64,10 @@ export function openSettings(deps, onClose) {
         "The browser blocks notifications from this address. Allow them in its site settings first."
     deps.setDefaults({ notifications: wanted && allowed })
   })
+
+  const outside = el("input", { type: "checkbox", id: "set-outside", role: "switch", class: "switch" })
+  outside.checked = deps.keepsOutside
+  outside.addEventListener("change", () => deps.keepOutside(outside.checked))
 
   const wrap = el("input", { type: "checkbox", id: "set-wrap", role: "switch", class: "switch" })
   wrap.checked = reading.wrap
@@ -165,6 +171,13 @@ export function openSettings(deps, onClose) {
         notifyNote,
       ),
       el("section", { class: "settings-group" }, el("h3", { text: "Agents" }), agentList, moreAgents),
+      el(
+        "section",
+        { class: "settings-group" },
+        el("h3", { text: "Sessions made in a terminal" }),
+        field("Keep new ones by themselves", "set-outside", el("span", { class: "settings-switch" }, outside)),
+        el("p", { class: "settings-note", text: "Of all projects, whenever the page is opened. For every browser." }),
+      ),
       el("section", { class: "settings-group" }, el("h3", { text: "Logged-in browsers" }), browserList, browserNote),
       el("section", { class: "settings-group" }, el("h3", { text: "Discarded workspaces" }), ...discarded.elements),
       el("section", { class: "settings-group" }, el("h3", { text: "Data" }), checkpoints.element, about),

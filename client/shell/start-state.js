@@ -48,6 +48,7 @@ export const factsOf = (member, offer) => ({
   steers: "stop",
   tasks: [],
   agent: { mcp: [], controlsMcp: false },
+  elsewhere: false,
 })
 
 /** Whether a choice makes the agent act without asking. @param {SessionFacts} facts @param {string} id

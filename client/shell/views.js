@@ -22,7 +22,7 @@ export function sectionsOf(shell, moods) {
   const { model, tabs, collapsed, editing, arrangement, filter } = shell
   if (model.projects === null) return null
   const groups = sessionsByProject(model)
-  const outside = new Map(shell.outside.map(({ path, count }) => [path, count]))
+  const outside = new Map(shell.outside.projects.map((each) => [each.projectId, each]))
   const filters = isFiltering(filter)
   const pinned = new Set(arrangement.pinned)
   /** @param {SessionListItem} session */
@@ -46,7 +46,7 @@ export function sectionsOf(shell, moods) {
         // What matches is shown, wherever it is.
         collapsed: collapsed.has(project.id) && !filters,
         listed: model.listed.has(project.id),
-        outside: filters ? 0 : (outside.get(project.path) ?? 0),
+        outside: filters ? null : (outside.get(project.id) ?? null),
         filtered: filters,
         rows: [...first, ...rows.filter((each) => !each.pinned)],
       }

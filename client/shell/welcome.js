@@ -11,6 +11,8 @@ import { age, fullTime } from "../shared/time.js"
 /** @typedef {object} WelcomeDeps
  * @property {(paths: string[]) => Promise<void>} addProjects
  * @property {() => void} addProject  Opens the form.
+ * @property {() => Promise<void>} tryDemo  Starts a session with the built-in agent.
+ * @property {() => Promise<void>} lookAgain  Asks which agents there are now.
  * @property {() => number} now */
 
 /** More than anyone ticks one by one; the others are found by their path. */
@@ -22,24 +24,30 @@ const RECENT = 30 * 24 * 60 * 60 * 1000
 export function mountWelcome(root, deps) {
   const agentList = el("ul", { class: "first-list", "aria-label": "Agents" })
   const directoryList = el("ul", { class: "first-list", "aria-label": "Directories" })
-  const found = el("p", { class: "first-head" }, el("strong", { text: "Projects" }), " found in your terminal sessions")
+  /** @param {string} text */
+  const quiet = (text) => el("button", { class: "button", "data-kind": "quiet", type: "button", text })
+  const [again, another, demo] = [quiet("Look again"), quiet("Another directory…"), quiet("Try the demo")]
+  const ready = el("span")
+  /** @param {string} title @param {...(HTMLElement | string)} rest */
+  const head = (title, ...rest) => el("div", { class: "first-head" }, el("strong", { text: title }), ...rest)
+  const found = head("Projects", el("span", { text: "found in your earlier terminal sessions" }), another)
   const add = el("button", { class: "button", "data-kind": "main", type: "button" })
-  const other = el("button", { class: "button", type: "button" })
+  const first = el("button", { class: "button", "data-kind": "main", type: "button", text: "Add a project" })
+  const along = el("span", { class: "welcome-along" })
   const element = el(
     "div",
     { class: "welcome", hidden: true },
-    el("i", { class: "brand-mark" }),
-    el("h2", { text: "Welcome" }),
-    el("p", { text: "Liminal Builder runs your coding agents side by side. Everything stays on this machine." }),
     el(
       "div",
       { class: "first-start" },
-      el("p", { class: "first-head" }, el("strong", { text: "Agents" })),
+      el("h2", {}, el("i", { class: "brand-mark" }), "Welcome to Liminal Builder"),
+      el("p", { text: "It runs your coding agents side by side. Everything stays on this machine." }),
+      head("Agents", ready, again),
       agentList,
       found,
       directoryList,
+      el("div", { class: "welcome-actions" }, add, first, demo, along),
     ),
-    el("div", { class: "welcome-actions" }, add, other),
   )
   /** @type {Set<string>} */
   const ticked = new Set()
@@ -51,9 +59,11 @@ export function mountWelcome(root, deps) {
   function showButtons() {
     add.hidden = ticked.size === 0
     add.textContent = ticked.size === 1 ? "Add 1 project" : `Add ${ticked.size} projects`
-    other.textContent = directories?.length ? "Another directory…" : "Add a project"
-    if (ticked.size === 0) other.dataset.kind = "main"
-    else delete other.dataset.kind
+    first.hidden = (directories?.length ?? 0) > 0
+    const chosen = (directories ?? []).filter(({ path }) => ticked.has(path))
+    const count = chosen.reduce((sum, directory) => sum + directory.count, 0)
+    along.textContent =
+      count === 0 ? "" : count === 1 ? "Its session comes along." : `Their ${count} sessions come along.`
   }
 
   /** @param {OutsideDirectory} directory */
@@ -80,12 +90,17 @@ export function mountWelcome(root, deps) {
     )
   }
 
-  add.addEventListener("click", async () => {
-    add.disabled = true
-    await deps.addProjects([...ticked])
-    add.disabled = false
-  })
-  other.addEventListener("click", () => deps.addProject())
+  /** Once at a time. @param {HTMLButtonElement} button @param {() => Promise<void>} act */
+  const onClick = (button, act) =>
+    button.addEventListener("click", async () => {
+      button.disabled = true
+      await act()
+      button.disabled = false
+    })
+  onClick(add, () => deps.addProjects([...ticked]))
+  onClick(demo, deps.tryDemo)
+  onClick(again, deps.lookAgain)
+  for (const button of [first, another]) button.addEventListener("click", () => deps.addProject())
   root.append(element)
   return {
     /** @param {{ shown: boolean, agents: Agent[], directories: readonly OutsideDirectory[] }} state */
@@ -96,6 +111,7 @@ export function mountWelcome(root, deps) {
         agents = state.agents
         const offered = agents.filter(({ cliType, offered }) => offered && cliType !== "demo")
         agentList.replaceChildren(...offered.map(agentRow))
+        ready.textContent = `${offered.filter(isReady).length} of ${offered.length} are ready`
       }
       if (state.directories === directories) return
       directories = state.directories
@@ -111,12 +127,22 @@ export function mountWelcome(root, deps) {
 }
 
 /** @param {Agent} agent */
-const agentRow = ({ cliType, name, ready, version, install }) =>
+const isReady = ({ ready, loggedIn }) => ready !== "missing" && loggedIn !== false
+
+/** @param {Agent} agent */
+const agentRow = ({ cliType, name, ready, version, loggedIn, login, install }) =>
   el(
     "li",
     { class: "first-agent" },
     agentMark(cliType, name),
     el("span", { class: "first-name", text: name }),
-    el("span", { class: "first-path", text: ready === "missing" ? "not installed" : (version ?? "") }),
-    ready === "missing" && install ? commandLine(install) : el("span", { class: "first-ready", text: "ready" }),
+    el("span", {
+      class: "first-path",
+      text: ready === "missing" ? "not installed" : loggedIn === false ? "not logged in" : (version ?? ""),
+    }),
+    ready === "missing" && install
+      ? commandLine(install)
+      : loggedIn === false && login
+        ? commandLine(login)
+        : el("span", { class: "first-ready", text: loggedIn ? "logged in" : "ready" }),
   )

@@ -11,6 +11,7 @@ mod connection;
 mod envelope;
 mod fs;
 mod link;
+mod list;
 mod login;
 mod normalise;
 mod permissions;

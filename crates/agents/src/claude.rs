@@ -6,6 +6,7 @@
 
 mod asks;
 mod connect;
+mod elsewhere;
 mod history;
 mod mcp;
 mod normalise;

@@ -23,7 +23,7 @@ pub use error::ProviderError;
 pub use form::content as form_content;
 pub use prompt::{AgentPrompt, Attached, Picture};
 pub use provider::{
-    Charge, CliProvider, Fork, ForkPlace, History, LoadSession, Metered, NewSession, OptionChange,
-    Output, ProviderSession, StatusChange, TaskOutput, auto_answer,
+    Charge, CliProvider, Elsewhere, Fork, ForkPlace, History, ListedSession, LoadSession, Metered,
+    NewSession, OptionChange, Output, ProviderSession, StatusChange, TaskOutput, auto_answer,
 };
 pub use registry::ProviderRegistry;

@@ -1,6 +1,6 @@
 //! The interface of every provider, whatever agent it drives. The session task knows nothing else about agents.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use liminal_contract::{
@@ -95,6 +95,26 @@ pub trait CliProvider: Send + Sync {
     /// Restarts a disconnected agent at the user's request.
     async fn reconnect(&self, session: Option<&SessionId>) -> Result<(), ProviderError>;
 
+    /// Looks once at a session that has no process, and was attached: what another program added after `mark` follows
+    /// as output.
+    async fn look_elsewhere(&self, _session: &SessionId, _mark: &HistoryMark) -> Elsewhere {
+        Elsewhere::Quiet
+    }
+
+    /// Whether another program added to the session after `mark`, so that a process of ours would not know it.
+    async fn has_grown(&self, _load: &LoadSession, _mark: &HistoryMark) -> bool {
+        false
+    }
+
+    /// The sessions that the agent itself lists for a directory, the agent being started for it; `None` if it offers
+    /// no list.
+    async fn list_sessions(
+        &self,
+        _directory: &Path,
+    ) -> Result<Option<Vec<ListedSession>>, ProviderError> {
+        Ok(None)
+    }
+
     /// Ends every process of this provider: interrupt, close stdin, 1 s, TERM, 1 s, KILL.
     async fn shutdown(&self);
 }
@@ -171,6 +191,25 @@ pub struct LoadSession {
     pub options: Vec<SessionOption>,
     /// What it was made from, in case the agent has not written it down yet.
     pub fork: Option<Fork>,
+}
+
+/// What another program does with a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Elsewhere {
+    Quiet,
+    /// Somebody works on it right now.
+    Active,
+    /// There is more, which can't be told by itself: the session must be read again.
+    Grown,
+}
+
+/// A session that an agent knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedSession {
+    /// The agent's own id.
+    pub agent_ref: String,
+    pub title: Option<String>,
+    pub changed: Option<Timestamp>,
 }
 
 /// How much of a session's history to replay.

@@ -34,6 +34,9 @@ pub enum ClientMessage {
         path: String,
     },
     /// Removes it from the list. Its sessions are kept.
+    /// Adds a directory of the server's own, for the built-in agent. The reply is `project:added`.
+    #[serde(rename = "project:demo")]
+    ProjectDemo {},
     #[serde(rename = "project:remove")]
     ProjectRemove { project_id: ProjectId },
     #[serde(rename = "session:list")]
@@ -125,7 +128,9 @@ pub enum ClientMessage {
     #[serde(rename = "session:branch")]
     SessionBranch {
         session_id: SessionId,
-        item_id: ItemId,
+        /// Absent: after everything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        item_id: Option<ItemId>,
         /// Whether the item itself is part of the new session.
         at: BranchAt,
         #[serde(rename = "as")]
@@ -346,14 +351,20 @@ pub enum ClientMessage {
     /// stay.
     #[serde(rename = "compare:keep")]
     CompareKeep { compare_id: String, session_id: SessionId, discard_others: bool },
-    /// Lists sessions that agents' own programs keep and that are not here: those that worked in a project's directory,
-    /// or, without a project, how many worked in which directory.
+    /// Lists sessions that agents' own programs keep and that are not here: those of a project, or, without one, how
+    /// many there are in each project and in which other directories.
     #[serde(rename = "outside:list")]
     OutsideList {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         project_id: Option<ProjectId>,
     },
-    /// Adds some of them to the project's sessions, and reads their transcripts into the journal.
+    /// Asks the agents that keep no files we know for their sessions in a project. The reply is `outside:list`.
+    #[serde(rename = "outside:ask")]
+    OutsideAsk { project_id: ProjectId },
+    /// Finds some by title and first message, in all projects. The reply is `outside:found`.
+    #[serde(rename = "outside:find")]
+    OutsideFind { query: String },
+    /// Adds some of them to the project's sessions. Their transcripts are read when they are opened.
     #[serde(rename = "outside:adopt")]
     OutsideAdopt {
         project_id: ProjectId,
@@ -361,6 +372,22 @@ pub enum ClientMessage {
         /// As listed.
         refs: Vec<String>,
     },
+    /// Adds sessions and reads their transcripts, in the background. Answered by `ok`; `outside:progress` follows.
+    #[serde(rename = "outside:keep")]
+    OutsideKeep {
+        /// Absent: of all projects.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        project_id: Option<ProjectId>,
+        /// `{cliType}:{ref}`, as listed. Absent: all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sessions: Option<Vec<SessionId>>,
+    },
+    /// Stops that. What was kept until then stays.
+    #[serde(rename = "outside:stop")]
+    OutsideStop {},
+    /// Whether new ones in projects are kept without being asked for.
+    #[serde(rename = "outside:automatic")]
+    OutsideAutomatic { on: bool },
     #[serde(rename = "agents:list")]
     AgentsList {},
     /// Asks for directories that start with `prefix`.

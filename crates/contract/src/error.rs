@@ -26,6 +26,8 @@ pub enum ErrorCode {
     SessionBusy,
     /// A newer version replaced the session.
     SessionReadOnly,
+    /// Somebody works on the session in another program.
+    SessionElsewhere,
     /// The agent is running but refused to create a session.
     SessionCreateFailed,
     /// The catalogue has no such agent.
@@ -79,7 +81,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the contract.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::InvalidMessage,
         Self::Unauthorized,
         Self::BrowserNotFound,
@@ -90,6 +92,7 @@ impl ErrorCode {
         Self::SessionNotFound,
         Self::SessionBusy,
         Self::SessionReadOnly,
+        Self::SessionElsewhere,
         Self::SessionCreateFailed,
         Self::UnsupportedCliType,
         Self::AgentUnavailable,
@@ -130,6 +133,7 @@ impl ErrorCode {
             Self::SessionNotFound => "SESSION_NOT_FOUND",
             Self::SessionBusy => "SESSION_BUSY",
             Self::SessionReadOnly => "SESSION_READ_ONLY",
+            Self::SessionElsewhere => "SESSION_ELSEWHERE",
             Self::SessionCreateFailed => "SESSION_CREATE_FAILED",
             Self::UnsupportedCliType => "UNSUPPORTED_CLI_TYPE",
             Self::AgentUnavailable => "AGENT_UNAVAILABLE",
@@ -173,6 +177,7 @@ impl ErrorCode {
             Self::ProjectDuplicate
             | Self::SessionBusy
             | Self::SessionReadOnly
+            | Self::SessionElsewhere
             | Self::PermissionClosed
             | Self::OptionRefused
             | Self::OptionUnconfirmed
@@ -201,6 +206,7 @@ impl ErrorCode {
         match self {
             Self::SessionBusy
             | Self::WorkspaceBusy
+            | Self::SessionElsewhere
             | Self::SessionCreateFailed
             | Self::AgentUnavailable
             | Self::AuthRequired

@@ -37,6 +37,8 @@ pub struct SessionFacts {
     /// Sub-agents and commands beside the conversation: those that run, and the last that ended.
     pub tasks: Vec<AgentTask>,
     pub agent: AgentFacts,
+    /// Somebody works on this session in another program right now. It is followed, and takes no message here.
+    pub elsewhere: bool,
 }
 
 impl SessionFacts {
@@ -55,6 +57,7 @@ impl SessionFacts {
             setup,
             tasks,
             workspace,
+            elsewhere,
         } = change;
         self.asks = asks.unwrap_or(self.asks);
         if let Some(options) = options {
@@ -83,6 +86,7 @@ impl SessionFacts {
         if let Some(agent) = agent {
             self.agent = agent;
         }
+        self.elsewhere = elsewhere.unwrap_or(self.elsewhere);
     }
 
     /// The change that turns `self` into `after`.
@@ -104,6 +108,7 @@ impl SessionFacts {
             setup: changed(&self.setup, &after.setup).flatten(),
             tasks: changed(&self.tasks, &after.tasks),
             agent: changed(&self.agent, &after.agent),
+            elsewhere: changed(&self.elsewhere, &after.elsewhere),
         }
     }
 }
@@ -147,6 +152,8 @@ pub struct FactsChange {
     pub tasks: Option<Vec<AgentTask>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<bool>,
 }
 
 /// Tells `null` from an absent field.
@@ -173,6 +180,7 @@ impl FactsChange {
             setup: later.setup.or(self.setup),
             tasks: later.tasks.or(self.tasks),
             agent: later.agent.or(self.agent),
+            elsewhere: later.elsewhere.or(self.elsewhere),
         }
     }
 }

@@ -215,3 +215,12 @@ pub struct About {
     pub version: String,
     pub data_dir: String,
 }
+
+/// `POST /api/outside/keep`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct KeepOutside {
+    /// Absolute. Empty: the projects there are.
+    #[serde(default)]
+    pub directories: Vec<String>,
+}

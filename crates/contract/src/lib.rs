@@ -43,8 +43,8 @@ pub use facts::{
 };
 pub use http::{
     About, AskChallenge, AskTicket, AttachedSession, AttachedState, BrowserEntry, Browsers,
-    Challenge, CreateSession, Health, LoggedIn, Login, Proof, SendAccepted, SendMessage,
-    SessionHandle, SessionStatus, Sessions, Ticket,
+    Challenge, CreateSession, Health, KeepOutside, LoggedIn, Login, Proof, SendAccepted,
+    SendMessage, SessionHandle, SessionStatus, Sessions, Ticket,
 };
 pub use id::{CliType, InvalidId, ItemId, ProjectId, SessionId, TurnId};
 pub use item::{
@@ -54,7 +54,7 @@ pub use item::{
 };
 pub use now::NowRow;
 pub use offer::AgentOffer;
-pub use outside::{OutsideDirectory, OutsideSession};
+pub use outside::{KeepingProgress, KeepingState, OutsideCount, OutsideDirectory, OutsideSession};
 pub use project::{Agent, AgentStatus, Project, Readiness};
 pub use server_message::{FileEntry, FileKind, Frame, HistoryMode, Hit, ServerMessage, Snippet};
 pub use session::{

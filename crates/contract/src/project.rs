@@ -61,6 +61,9 @@ pub struct Agent {
     /// As reported by the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// Whether somebody is logged in, if the program says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logged_in: Option<bool>,
     /// The command that installs it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,

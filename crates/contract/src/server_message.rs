@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ActPath, Agent, AgentOffer, AgentStatus, ChangeAct, ChangeCounts, ChangeScope, ChangedFile,
-    CliType, Compare, Details, DiffPart, DiscardedWorkspace, ErrorCode, FactsChange, ItemId, MovedComment,
-    NowRow, OutsideDirectory, OutsideSession, Pictures, Policy, Project, ProjectId, SessionFacts,
-    SessionId, SessionListItem, SessionState, Timestamp, Turn, TurnEvent, TurnId, UpsertObject,
+    CliType, Compare, Details, DiffPart, DiscardedWorkspace, ErrorCode, FactsChange, ItemId,
+    KeepingProgress, MovedComment, NowRow, OutsideCount, OutsideDirectory, OutsideSession,
+    Pictures, Policy, Project, ProjectId, SessionFacts, SessionId, SessionListItem, SessionState,
+    Timestamp, Turn, TurnEvent, TurnId, UpsertObject,
 };
 
 /// A message. A reply also has the id of its request, but only for the browser that sent it.
@@ -196,12 +197,28 @@ pub enum ServerMessage {
         project_id: Option<ProjectId>,
         /// Newest first.
         sessions: Vec<OutsideSession>,
-        /// Only without a project.
+        /// Only without a project: the projects that have any.
+        #[serde(default)]
+        projects: Vec<OutsideCount>,
+        /// Only without a project: directories that are no project.
         directories: Vec<OutsideDirectory>,
+        /// Whether new ones in projects are kept without being asked for.
+        #[serde(default)]
+        automatic: bool,
     },
-    /// How far adopting sessions is. Sent to all browsers.
+    #[serde(rename = "outside:found")]
+    OutsideFound {
+        /// As in the request.
+        query: String,
+        /// Newest first. Only those of projects.
+        sessions: Vec<OutsideSession>,
+    },
+    /// How far keeping sessions is. Sent to all browsers.
     #[serde(rename = "outside:progress")]
-    OutsideProgress { project_id: ProjectId, done: usize, total: usize },
+    OutsideProgress {
+        #[serde(flatten)]
+        progress: KeepingProgress,
+    },
     /// Only agents that had a session before.
     #[serde(rename = "session:offer")]
     SessionOffer { project_id: ProjectId, agents: Vec<AgentOffer> },

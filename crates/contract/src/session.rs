@@ -66,6 +66,9 @@ pub struct SessionListItem {
     /// Absent if it works in the project's directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Worktree>,
+    /// Where it works, if neither in the project's directory nor in a worktree of its own: where it was made outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// Of its branch against the base in a worktree, else of the files that it named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<ChangeCounts>,

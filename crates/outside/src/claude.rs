@@ -2,9 +2,10 @@
 //!
 //! Only lines of the types below are parsed; others (whole API requests among them) may be large.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use liminal_contract::Timestamp;
 use memchr::memmem;
@@ -13,6 +14,10 @@ use serde_json::Value;
 
 use crate::index::{self, Stamp};
 use crate::{Found, brief, ends, is_id, title_of};
+
+/// Claude Code deletes files that did not change for this long, unless its settings say otherwise.
+const KEEPS_DAYS: u64 = 30;
+const DAY: u64 = 24 * 60 * 60;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -39,6 +44,14 @@ pub fn files(config_dir: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// How long Claude Code keeps a file that doesn't change, by the user's settings.
+pub fn keeps_for(config_dir: &Path) -> Duration {
+    let settings = fs::read(config_dir.join("settings.json")).unwrap_or_default();
+    let settings: Value = serde_json::from_slice(&settings).unwrap_or_default();
+    let days = settings["cleanupPeriodDays"].as_u64().filter(|days| *days > 0);
+    Duration::from_secs(days.unwrap_or(KEEPS_DAYS).saturating_mul(DAY))
+}
+
 fn stem(path: &Path) -> Option<&str> {
     path.file_stem()?.to_str()
 }
@@ -62,10 +75,15 @@ pub fn read(path: &Path, file: &mut File, stamp: Stamp) -> io::Result<Option<Fou
     };
     let Some(agent_ref) = stem(path).map(str::to_owned) else { return Ok(None) };
     let began = timestamp.and_then(|at| Timestamp::parse(&at).ok()).unwrap_or(stamp.changed);
+    let (title, said) = match given_title(file, stamp.bytes)?.filter(|title| *title != said) {
+        Some(title) => (title, Some(said)),
+        None => (said, None),
+    };
     Ok(Some(Found {
         agent_ref,
         cwd,
-        title: given_title(file, stamp.bytes)?.unwrap_or(said),
+        title,
+        said,
         branch: git_branch.filter(|branch| branch != "HEAD").as_deref().and_then(brief),
         version: version.as_deref().and_then(brief),
         began,

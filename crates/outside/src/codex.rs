@@ -56,6 +56,7 @@ pub fn read(file: &mut File, stamp: Stamp) -> io::Result<Option<Found>> {
         agent_ref,
         cwd: cwd.into(),
         title,
+        said: None,
         branch: about["git"]["branch"].as_str().and_then(brief),
         version: about["cli_version"].as_str().and_then(brief),
         began: began.unwrap_or(stamp.changed),

@@ -8,13 +8,16 @@ mod claude;
 mod codex;
 mod ends;
 mod index;
+mod owners;
 
 use std::path::PathBuf;
 
 use liminal_contract::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use claude::keeps_for;
 pub use index::Index;
+pub use owners::{Owners, root_of};
 
 /// Longer titles are cut; a first message may have any length.
 const TITLE_CHARS: usize = 200;
@@ -38,6 +41,9 @@ pub struct Found {
     pub cwd: PathBuf,
     /// The one that was given, else the first message's first line.
     pub title: String,
+    /// The first message's first line, if it is not the title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// Of the program that wrote it.

@@ -161,6 +161,51 @@ fn codex_sessions_are_found_in_their_days() {
     assert_eq!((one.branch.as_deref(), one.cwd.as_path()), (Some("fix"), Path::new("/work/shop")));
 }
 
+/// Recorded from the real programs.
+#[test]
+fn what_the_real_agents_wrote_is_found() {
+    let home = Home::new();
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/fixtures/claude/files");
+    let copied = |from: &Path, to: &str| {
+        let to = home.0.path().join(to);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(from, to).unwrap();
+    };
+    let claude = [("two-turns", ONE), ("tool", TWO)];
+    for (name, id) in claude {
+        copied(
+            &recorded.join(format!("{name}.jsonl")),
+            &format!("projects/-home-user-demo/{id}.jsonl"),
+        );
+    }
+    let rollout = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/codex-rollout.jsonl");
+    copied(&rollout, "sessions/2026/11/15/rollout-2026-11-15T22-35-11-01a1e159.jsonl");
+
+    let mut found = look(&home.claude());
+    found.sort_by(|one, other| one.agent_ref.cmp(&other.agent_ref));
+    let [one, two] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((one.agent_ref.as_str(), one.title.as_str()), (ONE, "First message"));
+    assert_eq!(one.version.as_deref(), Some("2.1.325"));
+    assert!(two.title.starts_with("Run it. FAKE:BASH"), "{two:?}");
+    let found = look(&home.codex());
+    let [codex] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(codex.agent_ref, "01a1e159-a534-7802-bbe9-fbd50379783c");
+    let about = (codex.title.as_str(), codex.version.as_deref());
+    assert_eq!(about, ("Remember the word apple", Some("0.166.0")));
+    assert_eq!(codex.cwd, Path::new("/home/user/demo"));
+}
+
+#[test]
+fn a_pipe_is_not_opened_and_what_cannot_be_read_is_passed_over() {
+    let home = Home::new();
+    let path = home.session(ONE, &[said("Whole")]);
+    let pipe = path.with_file_name(format!("{TWO}.jsonl"));
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    let dangling = path.with_file_name("487f99bd-d7f4-4384-ae02-2cda5f235d06.jsonl");
+    std::os::unix::fs::symlink("/nowhere/at/all", dangling).unwrap();
+    assert_eq!(titles(&home.claude()), ["Whole"]);
+}
+
 #[test]
 fn looking_again_reads_only_what_changed_and_forgets_what_is_gone() {
     let home = Home::new();

@@ -110,6 +110,7 @@ impl AcpAgent {
             "session/resume" if self.brain.about().resume => self.resume(params),
             "session/fork" if self.brain.about().fork => self.fork(params),
             "session/close" => self.close(params),
+            "session/list" if !self.brain.about().sessions.is_empty() => self.list(params),
             "session/set_mode" => self.set_mode(params),
             "session/set_config_option" => self.set_config_option(params),
             "_session/steering" if self.brain.about().steering => self.steer(params),
@@ -159,6 +160,9 @@ impl AcpAgent {
         }
         if about.fork {
             session["fork"] = json!({});
+        }
+        if !about.sessions.is_empty() {
+            session["list"] = json!({});
         }
         let methods: Vec<Value> = about
             .auth_methods
@@ -238,6 +242,20 @@ impl AcpAgent {
         let mut result = self.state_of(&session);
         result["sessionId"] = json!(session.id);
         Ok(result)
+    }
+
+    /// The sessions from before the start, one on each page.
+    fn list(&self, params: &Value) -> Result<Value, Failure> {
+        let cwd = place(params)?;
+        let page: usize = params["cursor"].as_str().map_or(Ok(0), str::parse).unwrap_or(usize::MAX);
+        let seeded = &self.brain.about().sessions;
+        let sessions: Vec<Value> = seeded
+            .get(page)
+            .map(|seeded| json!({"sessionId": seeded.id, "cwd": cwd, "title": seeded.id}))
+            .into_iter()
+            .collect();
+        let next = (page.saturating_add(1) < seeded.len()).then(|| (page + 1).to_string());
+        Ok(json!({"sessions": sessions, "nextCursor": next}))
     }
 
     fn close(&self, params: &Value) -> Result<Value, Failure> {

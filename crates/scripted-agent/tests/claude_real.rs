@@ -15,7 +15,7 @@ mod real_claude;
 
 use chat::Chat;
 use claude::{Pace, Place};
-use liminal_agents::{AgentPrompt, Answer, Attached, CliProvider, History, ProviderError};
+use liminal_agents::{AgentPrompt, Attached, CliProvider, History, ProviderError};
 use liminal_contract::{
     AgentStatus, ItemId, ItemStatus, OptionValue, OutcomeBy, TurnEventKind, TurnId, Usage,
 };

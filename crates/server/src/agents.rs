@@ -17,6 +17,7 @@ use crate::feed::{Hub, Outbox};
 pub struct Agents {
     catalogue: Catalogue,
     guard: GuardCommand,
+    hub: Arc<Hub>,
     state: Mutex<State>,
 }
 
@@ -26,26 +27,23 @@ struct State {
     statuses: HashMap<(CliType, Option<SessionId>), StatusChange>,
     /// The output of each program's version command; present once it was asked.
     versions: HashMap<CliType, Option<String>>,
+    logins: HashMap<CliType, bool>,
 }
 
 impl Agents {
     /// Versions are asked for under this guard.
-    pub fn new(catalogue: Catalogue, guard: GuardCommand) -> Arc<Self> {
-        Arc::new(Self { catalogue, guard, state: Mutex::default() })
+    pub fn new(catalogue: Catalogue, guard: GuardCommand, hub: Arc<Hub>) -> Arc<Self> {
+        Arc::new(Self { catalogue, guard, hub, state: Mutex::default() })
     }
 
     /// Passes every change on to every browser, and keeps it for those that connect later.
-    pub fn follow(
-        self: &Arc<Self>,
-        mut changes: mpsc::UnboundedReceiver<StatusChange>,
-        hub: Arc<Hub>,
-    ) {
+    pub fn follow(self: &Arc<Self>, mut changes: mpsc::UnboundedReceiver<StatusChange>) {
         let agents = self.clone();
         tokio::spawn(async move {
             while let Some(change) = changes.recv().await {
                 // Kept first: a browser that connects between the two gets it twice rather than not at all.
                 agents.keep(&change);
-                hub.broadcast(message(&change));
+                agents.hub.broadcast(message(&change));
             }
         });
     }
@@ -83,6 +81,7 @@ impl Agents {
                 status: state.status(&entry.cli_type),
                 ready: entry.readiness(),
                 version: state.versions.get(&entry.cli_type).cloned().flatten(),
+                logged_in: state.logins.get(&entry.cli_type).copied(),
                 install: entry.install.clone(),
                 login: entry.login.clone(),
                 builtin: entry.builtin,
@@ -91,7 +90,8 @@ impl Agents {
             .collect()
     }
 
-    /// Asks every program that was not asked yet, in the background: the list does not wait for slow programs.
+    /// Asks every program that was not asked yet, in the background: the list does not wait for slow programs. Every
+    /// browser gets it again when one has answered.
     fn ask_versions(self: &Arc<Self>) {
         for entry in self.catalogue.entries() {
             if self.state().versions.contains_key(&entry.cli_type) || entry.find().is_none() {
@@ -102,7 +102,11 @@ impl Agents {
             tokio::spawn(async move {
                 let version = entry.version(&agents.guard).await;
                 let version = version.as_deref().map(liminal_render::visible);
-                agents.state().versions.insert(entry.cli_type, version);
+                agents.state().versions.insert(entry.cli_type.clone(), version);
+                if let Some(is_logged_in) = entry.is_logged_in(&agents.guard).await {
+                    agents.state().logins.insert(entry.cli_type, is_logged_in);
+                }
+                agents.hub.broadcast(ServerMessage::AgentsList { agents: agents.list() });
             });
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use liminal_agents::catalogue::Catalogue;
 use liminal_agents::process::GuardCommand;
-use liminal_contract::{ErrorCode, Frame, ServerMessage};
+use liminal_contract::{ErrorCode, Frame, KeepingState, ServerMessage};
 use tokio::sync::{mpsc, watch};
 
 use crate::agents::Agents;
@@ -18,13 +18,14 @@ use crate::failure::Failure;
 use crate::feed::{Hub, Outbox};
 use crate::files::Files;
 use crate::journal::{self, Health, Journal};
+use crate::keeping::Keeping;
 use crate::marks::Marks;
 use crate::outside::Outside;
 use crate::projects::Projects;
 use crate::providers;
 use crate::search::Search;
 use crate::sessions::{AtWork, NowRequests, SessionService, Surroundings, Unread, start_now};
-use crate::store::{ChoicesFile, ComparisonsFile, RefsFile, SessionsFile, TrustFile};
+use crate::store::{ChoicesFile, ComparisonsFile, KeepingFile, RefsFile, SessionsFile, TrustFile};
 use crate::workspaces::Workspaces;
 
 /// The running program.
@@ -43,7 +44,7 @@ pub struct App {
     pub now: NowRequests,
     pub changes: Arc<Changes>,
     pub files: Files,
-    pub outside: Outside,
+    pub keeping: Arc<Keeping>,
     /// Which processes are ours.
     pub marks: Marks,
     warnings: Vec<String>,
@@ -67,6 +68,7 @@ impl App {
         let choices = ChoicesFile::open(data_dir);
         let comparisons = ComparisonsFile::open(data_dir);
         let refs = RefsFile::open(data_dir);
+        let keeping = KeepingFile::open(data_dir);
         let logins = Logins::open(data_dir);
         let troubles = [
             projects.trouble(),
@@ -75,6 +77,7 @@ impl App {
             choices.trouble(),
             comparisons.trouble(),
             refs.trouble(),
+            keeping.trouble(),
             logins.trouble(),
         ];
         let mut warnings: Vec<String> =
@@ -107,8 +110,8 @@ impl App {
         let registry = providers::register(&catalogue, config, data_dir, &guard, &statuses, &trust);
         let outside = Outside::new(&catalogue, data_dir);
         let workspaces = Workspaces::beside(data_dir, guard.clone());
-        let agents = Agents::new(catalogue, guard);
-        agents.follow(changes, hub.clone());
+        let agents = Agents::new(catalogue, guard, hub.clone());
+        agents.follow(changes);
 
         let file_changes = Arc::new(Changes::new(data_dir, journal.clone()));
         let service = SessionService::start(Surroundings {
@@ -133,6 +136,8 @@ impl App {
         })
         .await?;
         let now = start_now(&service);
+        let keeping =
+            Keeping::start(outside, keeping, service.clone(), projects.clone(), hub.clone());
         broadcast_health(service.around().journal.health(), hub.clone());
         let codes = OneTimeCodes::default();
         let data_dir = data_dir.to_owned();
@@ -150,7 +155,7 @@ impl App {
             now,
             changes: file_changes,
             files: Files::default(),
-            outside,
+            keeping,
             marks,
             warnings,
         })
@@ -167,6 +172,11 @@ impl App {
     /// Sends a browser that just connected the state of the agents and the journal.
     pub fn greet(&self, outbox: &Outbox) {
         self.agents.greet(outbox);
+        let progress = self.keeping.progress();
+        if progress.state == KeepingState::Keeping {
+            let message = ServerMessage::OutsideProgress { progress };
+            outbox.reply(&Frame { request_id: None, message });
+        }
         if let Some(message) = trouble(&self.service.around().journal.health().borrow()) {
             outbox.reply(&Frame { request_id: None, message });
         }

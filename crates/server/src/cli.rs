@@ -1,6 +1,7 @@
 //! The command line: which command, with which flags, and the one-line error when it fails.
 
 mod backup;
+mod import;
 mod token;
 
 use std::env;
@@ -8,6 +9,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use lexopt::prelude::{Long, Short, Value};
+
+use self::import::Import;
 
 use crate::config::{self, Config, Flags};
 use crate::terminal::{Stopped, complain, say};
@@ -20,6 +23,8 @@ Usage: liminal [serve] [flags]    start, and open the page in the browser
        liminal token [--rotate]   print the token; --rotate makes a new one and logs out every browser
        liminal doctor             check the setup and list the agents found
        liminal backup DIRECTORY   copy everything worth keeping into a new directory
+       liminal import             keep sessions made in a terminal: of your projects, with --project DIR of one
+                                  directory, with --all of every; --list only lists them
        liminal demo-agent         run the built-in agent on stdin and stdout; --script FILE plays your script
        liminal --help | --version
 
@@ -49,6 +54,7 @@ enum Command {
     Token { flags: Flags, rotate: bool },
     Doctor(Flags),
     Backup { flags: Flags, to: OsString },
+    Import { flags: Flags, what: Import },
     Help,
     Version,
 }
@@ -103,6 +109,10 @@ fn execute(command: Command) -> Result<(), Stopped> {
             let data_dir = config::data_dir(flags.data_dir, &variables).map_err(Stopped::usage)?;
             say(backup::backup(&data_dir, to.as_ref())?)
         }
+        Command::Import { flags, what } => {
+            let config = Config::read(flags, &variables).map_err(Stopped::usage)?;
+            import::import(config, what)
+        }
         Command::Serve(flags) => {
             let config = Config::read(flags, &variables).map_err(Stopped::usage)?;
             serve::serve(config)
@@ -113,7 +123,7 @@ fn execute(command: Command) -> Result<(), Stopped> {
 fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, lexopt::Error> {
     let mut parser = lexopt::Parser::from_iter(args);
     let (mut flags, mut name, mut rotate) = (Flags::default(), None::<String>, false);
-    let mut to = None;
+    let (mut to, mut what) = (None, Import::default());
     while let Some(argument) = parser.next()? {
         match argument {
             Long("help") | Short('h') => return Ok(Command::Help),
@@ -125,6 +135,11 @@ fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, lexopt::Er
             Long("no-open") => flags.no_open = true,
             Long("dev") => flags.dev = true,
             Long("rotate") if name.as_deref() == Some("token") => rotate = true,
+            Long("all") if name.as_deref() == Some("import") => what.all = true,
+            Long("list") if name.as_deref() == Some("import") => what.list = true,
+            Long("project") if name.as_deref() == Some("import") => {
+                what.project = Some(parser.value()?.into());
+            }
             Value(value) if name.is_none() => name = Some(value.to_string_lossy().into_owned()),
             Value(value) if name.as_deref() == Some("backup") && to.is_none() => to = Some(value),
             _ => return Err(argument.unexpected()),
@@ -137,6 +152,7 @@ fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, lexopt::Er
             Some(to) => Ok(Command::Backup { flags, to }),
             None => Err("backup needs the path of a new directory".to_owned().into()),
         },
+        Some("import") => Ok(Command::Import { flags, what }),
         Some("token") => Ok(Command::Token { flags, rotate }),
         Some(other) => Err(format!("unknown command {other:?}").into()),
     }

@@ -1,5 +1,6 @@
 //! `liminal doctor`: checks the setup on this machine and says how to fix problems. Changes nothing.
 
+use std::collections::HashSet;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 
@@ -11,7 +12,9 @@ use crate::data_dir;
 use crate::door::DoorFile;
 use crate::instance::Instance;
 use crate::journal::{self, Examined};
+use crate::outside::Outside;
 use crate::projects::ProjectsFile;
+use crate::store::RefsFile;
 use crate::terminal::{Stopped, say};
 use crate::{providers, search, store, workspaces};
 
@@ -44,6 +47,9 @@ pub fn examine(config: &Config) -> Result<(), Stopped> {
         Catalogue::read(&config.data_dir, &config.overrides(), &providers::own_executable());
     for problem in catalogue.problems() {
         line("agents.json", Finding::bad(problem.to_string()))?;
+    }
+    if let Some(finding) = outside(config, &catalogue) {
+        line("Terminal", finding)?;
     }
     say("\nAgents")?;
     runtime.block_on(async {
@@ -103,6 +109,24 @@ fn address(config: &Config) -> Finding {
         Ok(_) => Finding::good(format!("http://{wanted} is free")),
         Err(error) => Finding::bad(crate::serve::why_not_listening(config, &error)),
     }
+}
+
+/// Sessions made in a terminal that their agent deletes soon.
+fn outside(config: &Config, catalogue: &Catalogue) -> Option<Finding> {
+    let data_dir = &config.data_dir;
+    let mut ours: HashSet<_> = store::listed_ids(data_dir).ok()?.into_iter().collect();
+    ours.extend(RefsFile::open(data_dir).all());
+    let seen = Outside::new(catalogue, data_dir).found_now(&ours, Vec::new());
+    let due = seen.iter().filter(|seen| seen.deleted_at.is_some()).count();
+    let text = match (seen.len(), due) {
+        (0, _) => return None,
+        (all, 0) => format!("{all} sessions that are not here; `liminal import --list` lists them"),
+        (all, due) => format!(
+            "{all} sessions that are not here; {due} of them are due for deletion within a week \
+             (cleanupPeriodDays in Claude Code's settings). `liminal import --all` keeps them"
+        ),
+    };
+    Some(Finding::good(text))
 }
 
 async fn agent(entry: &AgentEntry, guard: &GuardCommand) -> String {

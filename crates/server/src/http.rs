@@ -8,6 +8,7 @@ mod api;
 mod attachments;
 mod download;
 mod guard;
+mod outside;
 mod page;
 mod sessions;
 mod socket;
@@ -49,6 +50,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/api/session/{id}/export", get(sessions::export))
         .route("/api/session/{id}/item/{item}/output", get(sessions::output))
         .route("/api/session/{id}/image/{name}", get(sessions::image))
+        .route("/api/outside/keep", get(outside::progress).post(outside::keep))
         .route("/api/attachment", post(attachments::store).layer(DefaultBodyLimit::max(LARGEST)))
         .route("/api/attachment/{id}", get(attachments::read))
         .route("/api/{*unknown}", any(api::unknown))

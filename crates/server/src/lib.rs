@@ -21,6 +21,7 @@ mod files;
 mod http;
 mod instance;
 pub mod journal;
+mod keeping;
 mod marks;
 mod neighbour;
 mod one_at_a_time;

@@ -1,6 +1,7 @@
 //! From a configuration to a running server, and to its end.
 
 use std::io;
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::process;
 use std::sync::Arc;
@@ -39,12 +40,7 @@ pub fn serve(config: Config) -> Result<(), Stopped> {
         Assets::Embedded
     };
 
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(workers())
-        .thread_name("liminal")
-        .enable_all()
-        .build()
-        .map_err(|error| Stopped::because(format!("cannot start: {error}")))?;
+    let runtime = runtime()?;
     let served = runtime.block_on(async {
         let stop = StopSignals::listen()
             .map_err(|error| Stopped::because(format!("cannot start: {error}")))?;
@@ -68,12 +64,64 @@ pub fn serve(config: Config) -> Result<(), Stopped> {
         let address = page_address(&config, &claim);
         instance.announce(&format!("http://{}", claim.local())).map_err(Stopped::because)?;
         welcome(&config, &app, &address)?;
-        run(app, claim, stop).await;
+        run(app, claim, stop, std::future::pending::<()>()).await;
         Ok(())
     });
     // A thread that is blocked on a dead disk must not keep the process alive.
     runtime.shutdown_background();
     served
+}
+
+/// Runs a server for as long as `work` takes, on any free port of this machine. `work` blocks, and gets the server's
+/// address and token.
+pub fn during(
+    config: Config,
+    work: impl FnOnce(&str, &str) -> Result<(), Stopped> + Send + 'static,
+) -> Result<(), Stopped> {
+    let config = Config { host: Ipv4Addr::LOCALHOST.into(), port: 0, ..config };
+    log_to_stderr(&config);
+    let data_dir = data_dir::prepare(&config.data_dir).map_err(Stopped::because)?;
+    let Ok(mut instance) = Instance::claim(&data_dir) else {
+        return Err(Stopped::because("another process is using the data directory; try again"));
+    };
+    let credential = Credential::load_or_create(&data_dir).map_err(Stopped::because)?;
+    let runtime = runtime()?;
+    let worked = runtime.block_on(async {
+        let stop = StopSignals::listen()
+            .map_err(|error| Stopped::because(format!("cannot start: {error}")))?;
+        let claim = Claim::take(config.host, config.port)
+            .await
+            .map_err(|error| Stopped::because(why_not_listening(&config, &error)))?;
+        let addresses = Addresses::new(claim.bound, claim.v4, claim.v6, &config.allowed_origins);
+        let app = App::open(&config, &data_dir, addresses, credential, Assets::Embedded)
+            .await
+            .map_err(|failure| Stopped::because(failure.message))?;
+        let app = Arc::new(app);
+        let address = format!("http://{}", claim.local());
+        instance.announce(&address).map_err(Stopped::because)?;
+        let token = app.credential.reveal();
+        let (done, until) = tokio::sync::oneshot::channel();
+        let working = tokio::task::spawn_blocking(move || {
+            let worked = work(&address, &token);
+            let _stopped_by_a_signal = done.send(());
+            worked
+        });
+        run(app, claim, stop, until).await;
+        // A signal leaves the rest for the next time.
+        let worked = tokio::time::timeout(LAST_ANSWERS, working).await;
+        worked.ok().and_then(Result::ok).unwrap_or(Ok(()))
+    });
+    runtime.shutdown_background();
+    worked
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, Stopped> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers())
+        .thread_name("liminal")
+        .enable_all()
+        .build()
+        .map_err(|error| Stopped::because(format!("cannot start: {error}")))
 }
 
 /// Two are enough that one busy connection doesn't hold up the others; each more costs memory.
@@ -161,7 +209,8 @@ fn welcome(config: &Config, app: &App, address: &str) -> Result<(), Stopped> {
     Ok(())
 }
 
-async fn run(app: Arc<App>, claim: Claim, mut stop: StopSignals) {
+/// Serves until a signal, or until there is nothing more to do.
+async fn run(app: Arc<App>, claim: Claim, mut stop: StopSignals, until: impl Future) {
     let (stopping, stopped) = tokio::sync::oneshot::channel::<()>();
     let service = http::router(app.clone()).into_make_service_with_connect_info::<OnVisit>();
     let server = axum::serve(claim, service).with_graceful_shutdown(async {
@@ -169,7 +218,10 @@ async fn run(app: Arc<App>, claim: Claim, mut stop: StopSignals) {
     });
     let server = tokio::spawn(server.into_future());
 
-    stop.first().await;
+    tokio::select! {
+        () = stop.first() => {}
+        _over = until => {}
+    }
     tokio::spawn(async move {
         stop.second().await;
         process::exit(130);

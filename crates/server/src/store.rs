@@ -1,5 +1,5 @@
 //! The JSON files of the data directory: `projects.json`, `sessions.json`, `trust.json`, `choices.json`,
-//! `comparisons.json`, `agent-ids.json` and `door.json`.
+//! `comparisons.json`, `agent-ids.json`, `keeping.json` and `door.json`.
 //!
 //! Owns how a file is read, refused and replaced, not the meaning of its records. Transcripts are in the journal.
 
@@ -9,6 +9,7 @@ mod document;
 #[cfg(test)]
 mod hostile;
 mod json_file;
+mod keeping_file;
 mod list;
 mod refs_file;
 mod sessions_file;
@@ -16,13 +17,21 @@ mod trust_file;
 
 use std::path::Path;
 
+use liminal_contract::SessionId;
+
 pub use choices_file::{Choice, ChoicesFile};
 pub use comparisons_file::ComparisonsFile;
 pub use document::{Document, StoreError};
 pub use json_file::JsonFile;
+pub use keeping_file::{KeepingFile, Waiting};
 pub use refs_file::RefsFile;
 pub use sessions_file::{BranchRecord, SessionRecord, SessionsFile, TitleBy};
 pub use trust_file::TrustFile;
+
+/// The ids in `sessions.json`, for a command beside a running server. Changes nothing.
+pub fn listed_ids(data_dir: &Path) -> Result<Vec<SessionId>, StoreError> {
+    Ok(document::load::<sessions_file::Sessions>(data_dir)?.document.ids())
+}
 
 /// The problems with the files of this data directory. Changes nothing. The caller names the types of `projects.json`
 /// and `door.json`, whose rooms use this one.
@@ -33,6 +42,8 @@ pub fn troubles<Projects: Document, Door: Document>(data_dir: &Path) -> Vec<Stor
     let choices = document::load::<choices_file::Choices>(data_dir).err();
     let comparisons = document::load::<comparisons_file::Comparisons>(data_dir).err();
     let refs = document::load::<refs_file::Refs>(data_dir).err();
+    let keeping = document::load::<keeping_file::Keeping>(data_dir).err();
     let door = document::load::<Door>(data_dir).err();
-    [projects, sessions, trust, choices, comparisons, refs, door].into_iter().flatten().collect()
+    let files = [projects, sessions, trust, choices, comparisons, refs, keeping, door];
+    files.into_iter().flatten().collect()
 }

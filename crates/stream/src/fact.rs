@@ -34,6 +34,8 @@ pub enum SessionFact {
         /// They can be reconnected and switched on and off.
         controls: bool,
     },
+    /// Whether somebody works on the session in another program right now.
+    Elsewhere(bool),
     /// The agent's new id for the session.
     AgentRef(String),
     /// How far the agent's own history goes, so that additions from elsewhere can be told apart from ours.

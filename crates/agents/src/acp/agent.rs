@@ -79,6 +79,7 @@ pub(crate) struct Offers {
     pub load: bool,
     pub resume: bool,
     pub close: bool,
+    pub list: bool,
     pub takes: Takes,
     /// `session/fork`, of whole sessions.
     pub fork: bool,
@@ -171,6 +172,7 @@ impl AcpAgent {
             load: capabilities.load_session,
             resume: capabilities.session_capabilities.resume.is_some(),
             close: capabilities.session_capabilities.close.is_some(),
+            list: capabilities.session_capabilities.list.is_some(),
             takes: Takes {
                 pictures: capabilities.prompt_capabilities.image,
                 resources: capabilities.prompt_capabilities.embedded_context,

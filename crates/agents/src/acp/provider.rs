@@ -1,7 +1,7 @@
 //! [`AcpProvider`]: drives any ACP agent. One process for all sessions, or one for each.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agent_client_protocol_schema::v1::CloseSessionRequest;
@@ -19,14 +19,15 @@ use super::agent::{AcpAgent, Patience};
 use super::attach;
 use super::connect::Starter;
 use super::link::{Link, NoAnswer};
+use super::list;
 use super::session::{HistoryWanted, Session};
 use super::shared::Shared;
 use crate::catalogue::Processes;
 use crate::lifecycle::{Connect, Keeper, Timing};
 use crate::process::{GuardCommand, Stop};
 use crate::{
-    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, NewSession, ProviderError,
-    ProviderSession, StatusChange, TaskOutput,
+    AgentPrompt, CliProvider, Fork, ForkPlace, History, ListedSession, LoadSession, NewSession,
+    ProviderError, ProviderSession, StatusChange, TaskOutput,
 };
 
 #[derive(Clone)]
@@ -349,6 +350,14 @@ impl CliProvider for AcpProvider {
             starting.spawn(async move { shared.keeper().reconnect().await.map(drop) });
         }
         starting.join_all().await.into_iter().collect()
+    }
+
+    async fn list_sessions(
+        &self,
+        directory: &Path,
+    ) -> Result<Option<Vec<ListedSession>>, ProviderError> {
+        let link = self.process(None).link_for(directory).await?;
+        list::list(&link, directory).await
     }
 
     async fn shutdown(&self) {

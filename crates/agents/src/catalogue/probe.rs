@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::AgentEntry;
+use super::{AgentEntry, Speaks};
 use crate::process::{Budget, GuardCommand, Lines, Started, StdinFrom, Stdout, Stop};
 
 /// How long a program may take to print its version.
@@ -16,6 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How many lines are searched, and how many characters of one are shown.
 const LINES: usize = 10;
+const LOGIN_LINES: usize = 60;
 const SHOWN: usize = 80;
 
 /// Where the system would find this program: in a directory of `path`, or at `program` itself if that is a path.
@@ -44,6 +45,35 @@ impl AgentEntry {
         process.stop(Stop::Kill).await;
         version.ok().flatten()
     }
+}
+
+impl AgentEntry {
+    /// Runs the program under a guard to learn whether somebody is logged in. `None` if it can't say.
+    pub async fn is_logged_in(&self, guard: &GuardCommand) -> Option<bool> {
+        // A command of the user's own may be anything.
+        if self.speaks != Speaks::Claude || self.version_args.is_none() {
+            return None;
+        }
+        let mut launch = self.launch("/");
+        launch.args = ["auth", "status"].map(Into::into).to_vec();
+        launch.stdin = StdinFrom::Nothing;
+        let Started { process, stdin: _, stdout } = launch.spawn(guard).await.ok()?;
+        let said = timeout(PATIENCE, login_in(stdout.lines(Budget::default()))).await;
+        process.stop(Stop::Kill).await;
+        said.ok().flatten()
+    }
+}
+
+/// What the output says under `loggedIn`. It is JSON, in one line or several.
+async fn login_in(mut lines: Lines<Stdout>) -> Option<bool> {
+    for _ in 0..LOGIN_LINES {
+        let line = lines.next().await.ok()??;
+        let text = String::from_utf8_lossy(&line.bytes);
+        if let Some((_, value)) = text.split_once("\"loggedIn\":") {
+            return Some(value.trim_start().starts_with("true"));
+        }
+    }
+    None
 }
 
 /// The first line with a digit in it, which skips greetings and warnings.

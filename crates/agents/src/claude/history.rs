@@ -13,7 +13,7 @@ use liminal_stream::{HistoryMark, Notice, SessionFact};
 use uuid::Uuid;
 
 use self::index::{Index, Range};
-use self::tell::Teller;
+pub use self::tell::Teller;
 use super::normalise::{Normaliser, notice};
 use crate::{History, Output};
 
@@ -73,6 +73,27 @@ pub fn is_plain_id(agent_ref: &str) -> bool {
         && agent_ref.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
+/// A history that was told, except for the end of its last turn.
+pub struct Told {
+    pub teller: Teller,
+    /// Where the file ends now; `None` if nothing was read.
+    pub mark: Option<HistoryMark>,
+}
+
+impl Told {
+    /// Ends the last turn, and says how far the file was read.
+    pub fn end(mut self, say: Say<'_>) {
+        self.teller.end(say);
+        self.say_mark(say);
+    }
+
+    pub fn say_mark(&self, say: Say<'_>) {
+        if let Some(mark) = self.mark.clone() {
+            say(Output::Fact(SessionFact::HistoryMark(mark)), 0);
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Reader {
     /// Our id of the session.
@@ -83,13 +104,48 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Sends the requested part of the history. Blocks, so call it where that is allowed.
-    pub fn tell(&self, what: &History, say: Say<'_>) -> io::Result<()> {
+    /// Sends the requested part of the history. Its last turn is still open. Blocks, so call it where that is allowed.
+    pub fn tell(&self, what: &History, say: Say<'_>) -> io::Result<Told> {
         match what {
-            History::Known => Ok(()),
+            History::Known => Ok(Told { teller: self.teller(), mark: None }),
             History::All => self.tell_all(say),
             History::After { mark, known } => self.tell_after(mark, known, say),
         }
+    }
+
+    /// Sends what was added after the mark and continues the turn that `teller` left open. `None` if the conversation
+    /// went on from an earlier record, so that all of it must be told again.
+    pub fn tell_on(
+        &self,
+        teller: &mut Teller,
+        mark: &HistoryMark,
+        say: Say<'_>,
+    ) -> io::Result<Option<HistoryMark>> {
+        let mut file = self.open()?;
+        for from in [mark.bytes.saturating_sub(LOOK_BACK), 0] {
+            let index = Index::read(&mut file, Range { from, to: u64::MAX })?;
+            if let Some(added) = index.branch_after(&mark.last_id) {
+                teller.tell(&mut file, &index, &added, say)?;
+                return Ok(index.mark());
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a message was added after the mark, or before it in place of what was there.
+    pub fn has_grown(&self, mark: &HistoryMark) -> io::Result<bool> {
+        if fs::metadata(&self.path)?.len() == mark.bytes {
+            return Ok(false);
+        }
+        Ok(self.mark()?.is_none_or(|now| now.last_id != mark.last_id))
+    }
+
+    /// Only a regular file: opening a pipe would wait for somebody to write.
+    fn open(&self) -> io::Result<File> {
+        if !fs::symlink_metadata(&self.path)?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+        }
+        File::open(&self.path)
     }
 
     /// Sends a notice about the reading itself.
@@ -100,7 +156,7 @@ impl Reader {
 
     /// The current end of the file; `None` while it has no record.
     pub fn mark(&self) -> io::Result<Option<HistoryMark>> {
-        let mut file = File::open(&self.path)?;
+        let mut file = self.open()?;
         let length = file.metadata()?.len();
         let near =
             Index::read(&mut file, Range { from: length.saturating_sub(LOOK_BACK), to: length })?;
@@ -110,25 +166,21 @@ impl Reader {
         Ok(Index::read(&mut file, Range::ALL)?.mark())
     }
 
-    fn tell_all(&self, say: Say<'_>) -> io::Result<()> {
-        let mut file = File::open(&self.path)?;
+    fn tell_all(&self, say: Say<'_>) -> io::Result<Told> {
+        let mut file = self.open()?;
         let index = Index::read(&mut file, Range::ALL)?;
         let mut teller = self.teller();
         teller.tell(&mut file, &index, &index.active_branch(), say)?;
-        teller.end(say);
-        if let Some(mark) = index.mark() {
-            say(Output::Fact(SessionFact::HistoryMark(mark)), 0);
-        }
-        Ok(())
+        Ok(Told { teller, mark: index.mark() })
     }
 
     /// Sends what was added to the active branch after the mark, except known turns. If the mark's record is no longer
     /// on that branch, the whole history replaces what was sent before.
-    fn tell_after(&self, mark: &HistoryMark, known: &[TurnId], say: Say<'_>) -> io::Result<()> {
-        let mut file = File::open(&self.path)?;
+    fn tell_after(&self, mark: &HistoryMark, known: &[TurnId], say: Say<'_>) -> io::Result<Told> {
+        let mut file = self.open()?;
         let length = file.metadata()?.len();
         if length == mark.bytes {
-            return Ok(());
+            return Ok(Told { teller: self.teller(), mark: None });
         }
         if length > mark.bytes {
             for from in [mark.bytes.saturating_sub(LOOK_BACK), 0] {
@@ -139,24 +191,24 @@ impl Reader {
                     index.branch_after(&mark.last_id)
                 };
                 let Some(added) = added else { continue };
+                let mut teller = self.teller();
                 if !added.is_empty() {
-                    let mut teller = self.teller();
                     teller.leave_out(known);
-                    teller.announce(notice(
-                        Severity::Info,
-                        "The following happened outside Liminal Builder, for example in a terminal.",
-                    ));
+                    teller.announce(elsewhere_notice());
                     teller.tell(&mut file, &index, &added, say)?;
-                    teller.end(say);
                 }
-                if let Some(mark) = index.mark() {
-                    say(Output::Fact(SessionFact::HistoryMark(mark)), 0);
-                }
-                return Ok(());
+                return Ok(Told { teller, mark: index.mark() });
             }
         }
         say(Output::HistoryReplaced, 0);
         self.tell_all(say)
+    }
+
+    /// Tells what happened elsewhere after everything else was told, and says so.
+    pub fn teller_of_more(&self) -> Teller {
+        let mut teller = self.teller();
+        teller.announce(elsewhere_notice());
+        teller
     }
 
     fn teller(&self) -> Teller {
@@ -169,6 +221,11 @@ impl Reader {
         let (session, project) = (self.session.clone(), self.project.clone());
         Normaliser::new(session, String::new(), project, None, Box::new(mint))
     }
+}
+
+fn elsewhere_notice() -> Notice {
+    let text = "The following happened outside Liminal Builder, for example in a terminal.";
+    notice(Severity::Info, text)
 }
 
 #[cfg(test)]

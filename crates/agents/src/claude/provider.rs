@@ -1,7 +1,8 @@
 //! The provider: every session with Claude Code, by id.
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,11 +10,13 @@ use async_trait::async_trait;
 use liminal_contract::{
     Answer, CliType, ItemId, McpAct, OptionValue, OutcomeBy, SessionId, Severity, TaskAct, TurnId,
 };
+use liminal_stream::HistoryMark;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
+use super::elsewhere::Watch;
 use super::history::{self, Reader, SessionFiles, is_plain_id};
 use super::normalise::notice;
 use super::session::{Session, Shared};
@@ -23,8 +26,8 @@ use crate::catalogue::AgentEntry;
 use crate::lifecycle::{Restart, Timing};
 use crate::process::{Budget, GuardCommand, Stop};
 use crate::{
-    AgentPrompt, CliProvider, Fork, ForkPlace, History, LoadSession, Metered, NewSession, Output,
-    ProviderError, ProviderSession, StatusChange, TaskOutput,
+    AgentPrompt, CliProvider, Elsewhere, Fork, ForkPlace, History, LoadSession, Metered,
+    NewSession, Output, ProviderError, ProviderSession, StatusChange, TaskOutput,
 };
 
 pub struct ClaudeOptions {
@@ -86,6 +89,35 @@ impl ClaudeProvider {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    async fn file(&self, agent_ref: &str) -> Result<PathBuf, ProviderError> {
+        let (files, name) = (self.shared.files.clone(), agent_ref.to_owned());
+        let found = tokio::task::spawn_blocking(move || files.find(&name)).await;
+        found.ok().flatten().ok_or_else(|| self.gone(agent_ref))
+    }
+
+    /// Nothing is taken over from a file that can't be read: it would count as an empty session from then on.
+    async fn readable(&self, path: PathBuf) -> Result<PathBuf, ProviderError> {
+        let opened = path.clone();
+        let opened = tokio::task::spawn_blocking(move || std::fs::File::open(opened).map(drop));
+        match opened.await {
+            Ok(Err(error)) => {
+                let (name, path) = (&self.shared.entry.name, path.display());
+                let words = format!(
+                    "Can't read {name}'s file of this session ({path}: {error}). Make it readable, then open the \
+                     session again."
+                );
+                Err(ProviderError::AgentFailed { words })
+            }
+            Ok(Ok(())) | Err(_) => Ok(path),
+        }
+    }
+
+    /// The sessions that processes of ours have.
+    fn running(&self) -> HashSet<String> {
+        let alive = self.sessions();
+        alive.values().filter(|it| it.talk.is_alive()).map(|it| it.agent_ref()).collect()
+    }
+
     fn gone(&self, agent_ref: &str) -> ProviderError {
         ProviderError::SessionUnknown {
             words: format!(
@@ -140,39 +172,50 @@ impl CliProvider for ClaudeProvider {
                 words: format!("{:?} is not a Claude Code session id.", load.agent_ref),
             });
         }
+        let path = match &load.history {
+            History::Known => None,
+            History::After { .. } => Some(self.file(&load.agent_ref).await?),
+            History::All => Some(self.readable(self.file(&load.agent_ref).await?).await?),
+        };
         let (sender, output) = mpsc::unbounded_channel();
-        match &load.history {
-            History::Known => {
+        let known = self.session(&load.session_id).ok();
+        let known = known.filter(|session| session.agent_ref() == load.agent_ref);
+        let session = match known {
+            Some(session) => {
+                session.talk.listened_to_by(sender.clone());
+                session
+            }
+            None => {
+                let session = Session::new(
+                    Arc::clone(&self.shared),
+                    load.session_id.clone(),
+                    load.agent_ref.clone(),
+                    load.project_dir.clone(),
+                    load.fork,
+                    sender.clone(),
+                    (load.options, Vec::new()),
+                );
+                self.keep(&session);
+                session
+            }
+        };
+        match path {
+            None => {
                 let _receiver_is_here = sender.send(history_told());
             }
-            History::All | History::After { .. } => {
-                let files = self.shared.files.clone();
-                let agent_ref = load.agent_ref.clone();
-                let found = tokio::task::spawn_blocking(move || files.find(&agent_ref)).await;
-                let Some(path) = found.ok().flatten() else {
-                    return Err(self.gone(&load.agent_ref));
-                };
-                let reader = Reader {
-                    session: load.session_id.clone(),
-                    project: load.project_dir.clone(),
-                    path,
-                };
-                let (history, sender) = (load.history.clone(), sender.clone());
-                tokio::task::spawn_blocking(move || tell(&reader, &history, &sender));
+            Some(path) => {
+                // A process doesn't know what others added: the next message starts one that does.
+                session.talk.keeper().rest();
+                let reader =
+                    Reader { session: load.session_id.clone(), project: load.project_dir, path };
+                let (watch, ours) = (session.watch.clone(), self.running());
+                let history = load.history;
+                tokio::task::spawn_blocking(move || {
+                    let watched = tell(reader, &history, &ours, &sender);
+                    *watch.lock().unwrap_or_else(PoisonError::into_inner) = watched;
+                    let _session_closed = sender.send(history_told());
+                });
             }
-        }
-        let known = self.session(&load.session_id).ok();
-        match known.filter(|session| session.agent_ref() == load.agent_ref) {
-            Some(session) => session.talk.listened_to_by(sender),
-            None => self.keep(&Session::new(
-                Arc::clone(&self.shared),
-                load.session_id.clone(),
-                load.agent_ref.clone(),
-                load.project_dir,
-                load.fork,
-                sender,
-                (load.options, Vec::new()),
-            )),
         }
         Ok(ProviderSession { session_id: load.session_id, agent_ref: load.agent_ref, output })
     }
@@ -284,6 +327,52 @@ impl CliProvider for ClaudeProvider {
         starting.join_all().await.into_iter().collect()
     }
 
+    async fn look_elsewhere(&self, session: &SessionId, mark: &HistoryMark) -> Elsewhere {
+        let Ok(session) = self.session(session) else { return Elsewhere::Quiet };
+        let Some(output) = session.talk.listener() else { return Elsewhere::Quiet };
+        let (ours, files, mark) = (self.running(), self.shared.files.clone(), mark.clone());
+        let look = move || {
+            let mut watch = session.watch.lock().unwrap_or_else(PoisonError::into_inner);
+            if session.talk.is_alive() {
+                return Elsewhere::Quiet;
+            }
+            if watch.is_none() {
+                let Some(path) = files.find(&session.agent_ref()) else { return Elsewhere::Quiet };
+                if std::fs::metadata(&path).is_ok_and(|about| about.len() != mark.bytes) {
+                    return Elsewhere::Grown;
+                }
+                let (id, project) = (session.id.clone(), session.project.clone());
+                *watch = Some(Watch::unchanged(Reader { session: id, project, path }, mark));
+            }
+            let Some(watching) = watch.as_mut() else { return Elsewhere::Quiet };
+            let mut say = |said, _| {
+                let _session_closed = output.send(Metered { output: said, charge: None });
+            };
+            let seen = watching.look(&ours, &mut say);
+            if seen == Elsewhere::Grown {
+                *watch = None;
+            }
+            seen
+        };
+        tokio::task::spawn_blocking(look).await.unwrap_or(Elsewhere::Quiet)
+    }
+
+    async fn has_grown(&self, load: &LoadSession, mark: &HistoryMark) -> bool {
+        // A process of ours may be writing still. Only its last line in the file makes the rest somebody else's.
+        if let Ok(session) = self.session(&load.session_id)
+            && session.talk.is_alive()
+            && !session.talk.with(|voice| voice.normaliser.last_record() == Some(&mark.last_id))
+        {
+            return false;
+        }
+        let Ok(path) = self.file(&load.agent_ref).await else { return false };
+        let reader =
+            Reader { session: load.session_id.clone(), project: load.project_dir.clone(), path };
+        let mark = mark.clone();
+        let grown = tokio::task::spawn_blocking(move || reader.has_grown(&mark)).await;
+        grown.is_ok_and(|grown| grown.unwrap_or(false))
+    }
+
     async fn shutdown(&self) {
         let mut ending = JoinSet::new();
         for (_, session) in self.sessions().drain() {
@@ -303,19 +392,34 @@ fn check_directory(project: &Path) -> Result<(), ProviderError> {
 }
 
 /// Sends a history, no faster than it is consumed: a long one is never held in memory whole. If reading fails, the user
-/// gets a notice and keeps what was read so far. Blocks.
-fn tell(reader: &Reader, history: &History, sender: &mpsc::UnboundedSender<Metered>) {
+/// gets a notice and keeps what was read so far. Returns how to watch the file from here on. Blocks.
+fn tell(
+    reader: Reader,
+    history: &History,
+    ours: &HashSet<String>,
+    sender: &mpsc::UnboundedSender<Metered>,
+) -> Option<Watch> {
     let (runtime, budget) = (Handle::current(), Budget::default());
+    let has_said = Cell::new(false);
     let mut say = |output, read| {
+        has_said.set(has_said.get() || matches!(output, Output::Event(_)));
         let charge = (read > 0).then(|| runtime.block_on(budget.charge(read)));
         let _session_closed = sender.send(Metered { output, charge });
     };
-    if let Err(error) = reader.tell(history, &mut say) {
-        tracing::warn!(%error, path = %reader.path.display(), "can't read the agent's history file");
-        let text = format!("Can't read the rest of Claude Code's history ({error}).");
-        reader.remark(notice(Severity::Warning, &text), &mut say);
+    match reader.tell(history, &mut say) {
+        // Nothing new, except perhaps the rest of turns that are known.
+        Ok(told) if !has_said.get() && !told.teller.is_telling() => {
+            told.end(&mut say);
+            None
+        }
+        Ok(told) => Watch::told(reader, told, ours, &mut say),
+        Err(error) => {
+            tracing::warn!(%error, path = %reader.path.display(), "can't read the agent's history file");
+            let text = format!("Can't read the rest of Claude Code's history ({error}).");
+            reader.remark(notice(Severity::Warning, &text), &mut say);
+            None
+        }
     }
-    say(Output::HistoryTold, 0);
 }
 
 fn history_told() -> Metered {

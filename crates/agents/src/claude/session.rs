@@ -5,7 +5,7 @@ mod beside;
 mod voice;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -20,6 +20,7 @@ use tokio::time::timeout;
 use self::beside::Beside;
 pub(super) use self::voice::ClaudeVoice;
 use super::connect::{Link, Starter};
+use super::elsewhere::Watch;
 use super::history::{Reader, SessionFiles};
 use super::normalise::Normaliser;
 use super::options::Options;
@@ -65,6 +66,8 @@ pub(super) struct Session {
     pub shared: Arc<Shared>,
     /// What it was made from.
     pub fork: Option<Fork>,
+    /// While it has no process: what other programs do with its file.
+    pub watch: Arc<Mutex<Option<Watch>>>,
     pub talk: Conversation<ClaudeVoice>,
     beside: Beside,
 }
@@ -92,7 +95,8 @@ impl Session {
             let voice = ClaudeVoice::new(name, normaliser);
             let talk = Conversation::new(name, keeper, voice, output);
             let talk = talk.with_options(options.0, options.1);
-            Self { id, project, shared, fork, talk, beside: Beside::default() }
+            let (watch, beside) = (Arc::default(), Beside::default());
+            Self { id, project, shared, fork, watch, talk, beside }
         })
     }
 
@@ -104,6 +108,7 @@ impl Session {
     /// Sends the agent the user's message, after starting a process if there is none.
     pub async fn send(&self, turn: &TurnId, prompt: &AgentPrompt) -> Result<(), ProviderError> {
         let sending = self.talk.reserve()?;
+        *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.talk.link().await?;
         sending.prompt(turn, prompt)
     }

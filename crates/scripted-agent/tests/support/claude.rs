@@ -192,16 +192,19 @@ impl Stage {
         agent_ref: &str,
         history: History,
     ) -> Result<Chat, ProviderError> {
-        let load = LoadSession {
+        let load = LoadSession { project_dir, ..self.load_of(agent_ref, history) };
+        Ok(self.chat(self.provider.load_session(load).await?))
+    }
+
+    pub fn load_of(&self, agent_ref: &str, history: History) -> LoadSession {
+        LoadSession {
             session_id: SessionId::parse(&format!("claude-code:{agent_ref}")).unwrap(),
             agent_ref: agent_ref.to_owned(),
-            project_dir,
+            project_dir: self.place.project(),
             history,
             options: Vec::new(),
             fork: None,
-        };
-        let session = self.provider.load_session(load).await?;
-        Ok(self.chat(session))
+        }
     }
 
     fn chat(&self, session: ProviderSession) -> Chat {

@@ -1,5 +1,7 @@
 //! Finds a real agent, for the stories that need one.
 
+#![allow(dead_code, reason = "no test file needs all of it")]
+
 use std::ffi::OsString;
 
 use liminal_agents::Picture;

@@ -3,14 +3,24 @@
 #![allow(dead_code, reason = "no test file needs all of it")]
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
-use liminal_fake_model::FakeModel;
+use std::ffi::OsString;
+use std::process::Stdio;
 
+use liminal_fake_model::FakeModel;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+
+use crate::chat::TOO_LONG;
 use crate::claude::{Pace, Place, Stage};
 use crate::real_agent::program;
 
 pub struct Real {
     stage: Stage,
     pub model: FakeModel,
+    program: OsString,
+    env: Vec<(String, String)>,
 }
 
 impl std::ops::Deref for Real {
@@ -45,6 +55,65 @@ pub fn real_in(place: Place, pace: Pace, env: &[(&str, &str)]) -> Option<Real> {
         ("CLAUDE_CODE_MAX_RETRIES", "1"),
     ];
     all.extend(env);
+    let env = all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let stage = Stage::with(program.to_str().unwrap(), &[], &all, pace, place);
-    Some(Real { stage, model })
+    Some(Real { stage, model, program, env })
+}
+
+impl Real {
+    /// Starts it as somebody else would: not under our guard, and without our mark.
+    pub fn terminal(&self, session: &str) -> Terminal {
+        let home = self.stage.place.home();
+        let mut process = Command::new(&self.program)
+            .args(["--output-format", "stream-json", "--verbose", "--input-format", "stream-json"])
+            .arg(session)
+            .env_clear()
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("CLAUDE_CONFIG_DIR", home.join(".claude"))
+            .env("HOME", home)
+            .current_dir(self.stage.place.project())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let stdin = process.stdin.take().unwrap();
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        Terminal { process, stdin, lines }
+    }
+}
+
+/// The real program in somebody else's hands.
+pub struct Terminal {
+    process: Child,
+    stdin: ChildStdin,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Terminal {
+    /// Says something, and waits for the end of the turn.
+    pub async fn says(&mut self, text: &str) {
+        let content = json!([{"type": "text", "text": text}]);
+        let message = json!({"type": "user", "message": {"role": "user", "content": content}});
+        self.stdin.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+        let ended = async {
+            while let Some(line) = self.lines.next_line().await.unwrap() {
+                let line: Value = serde_json::from_str(&line).unwrap_or_default();
+                if line["type"] == "result" {
+                    assert_eq!(line["is_error"], false, "{line}");
+                    return;
+                }
+            }
+            panic!("it ended before its turn did");
+        };
+        timeout(TOO_LONG, ended).await.unwrap();
+    }
+
+    pub async fn ends(self) {
+        let Self { mut process, stdin, lines: _lines } = self;
+        drop(stdin);
+        timeout(TOO_LONG, process.wait()).await.unwrap().unwrap();
+    }
 }

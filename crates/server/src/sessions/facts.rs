@@ -117,6 +117,7 @@ impl Facts {
                 self.shared.agent.mcp = bounded_servers(servers);
                 self.shared.agent.controls_mcp = controls;
             }
+            SessionFact::Elsewhere(elsewhere) => self.shared.elsewhere = elsewhere,
             SessionFact::Options(options) => self.shared.options = bounded_options(options),
             SessionFact::Commands(commands) => self.shared.commands = bounded_commands(commands),
             SessionFact::Usage(usage) => self.shared.usage = Some(self.used(&usage)),

@@ -213,6 +213,11 @@ impl<T> Recorder<T> {
         texts.map(&mut settled).collect()
     }
 
+    /// A turn that has not ended.
+    pub fn open_turn(&self) -> Option<&TurnId> {
+        self.turns.keys().next()
+    }
+
     /// Who started a running turn.
     pub fn origin(&self, turn: &TurnId) -> Option<TurnOrigin> {
         self.turns.get(turn).map(|row| row.origin)

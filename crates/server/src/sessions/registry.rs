@@ -80,6 +80,7 @@ impl Registry {
             archived: record.archived,
             state,
             worktree: record.worktree,
+            directory: record.directory,
             counts: record.counts,
             branch_of: record.branch.map(|branch| branch.of),
             newer: record.newer,

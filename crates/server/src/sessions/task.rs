@@ -12,6 +12,7 @@ mod branch;
 mod checkpoints;
 mod commenting;
 mod continuing;
+mod elsewhere;
 mod ending;
 mod history;
 mod options;
@@ -24,7 +25,7 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use liminal_agents::{CliProvider, Metered, ProviderError, ProviderSession};
+use liminal_agents::{CliProvider, Elsewhere, Metered, ProviderError, ProviderSession};
 use liminal_contract::{
     Answer, AttachedState, ItemId, OutcomeBy, Prompt, ServerMessage, SessionId, SessionState,
     TurnId, WhenBusy,
@@ -45,6 +46,7 @@ use super::transcript::Transcript;
 use super::turn::TurnState;
 pub use ask::SessionRequest;
 use checkpoints::{CheckpointsUnderWay, Taken};
+use elsewhere::Watching;
 use options::OptionsUnderWay;
 pub(super) use options::choice_of;
 use setting_up::SetupUnderWay;
@@ -108,6 +110,7 @@ struct UnderWay {
     refusing: Vec<ItemId>,
     /// The message on its way to the agent carries the transcript.
     transcript: bool,
+    watching: Watching,
     /// Who waits until the session is attached.
     loading: Vec<Reply<()>>,
 }
@@ -196,6 +199,12 @@ enum Done {
     Surveyed(Survey),
     SetupSaid(String),
     SetUp(Ended),
+    /// What another program does with the session.
+    Looked(Elsewhere),
+    /// The agent's file was compared with what we know.
+    Compared {
+        has_grown: bool,
+    },
 }
 
 impl SessionTask {
@@ -250,6 +259,7 @@ impl SessionTask {
         } else if self.queue.hold(Hold::Restarted) {
             self.commit_queue(|| {});
         }
+        self.learn_elsewhere(false);
         loop {
             let deadline = self.next_deadline();
             tokio::select! {
@@ -270,6 +280,7 @@ impl SessionTask {
                     }
                     self.flush();
                     self.continue_if_due();
+                    self.look_if_due();
                 }
             }
             self.start_next();
@@ -291,6 +302,7 @@ impl SessionTask {
             self.intake.processor.next_deadline(),
             self.intake.silence.deadline(),
             self.continues_at().map(|at| self.clock.when(at)),
+            self.next_look(),
         ];
         pending.into_iter().flatten().fold(self.clock.next_check(), Duration::min)
     }
@@ -309,6 +321,7 @@ impl SessionTask {
             && self.under_way.options.are_set()
             && self.under_way.checkpoints.are_taken()
             && self.under_way.setup.is_none()
+            && self.under_way.watching.is_idle()
             && !self.recorder.transcript().is_answering()
             && !self.recorder.has_followers()
             && self.recorder.is_all_committed()
@@ -346,6 +359,8 @@ impl SessionTask {
             Done::Surveyed(survey) => self.surveyed(survey),
             Done::SetupSaid(output) => self.setup_said(output),
             Done::SetUp(ended) => self.setup_ended(ended),
+            Done::Looked(seen) => self.looked_elsewhere(seen),
+            Done::Compared { has_grown } => self.compared(has_grown),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Where a session works: in the project's directory, in a worktree of its own, or where it ran before it was adopted.
+//! Where a session works: in the project's directory, in a worktree of its own, or where it was made outside.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -107,7 +107,10 @@ impl SessionService {
                 (WorkspaceKind::Worktree, Some(Worktree { branch, .. })) => format!(
                     "The worktree {path} no longer exists. Its commits are on the branch {branch}."
                 ),
-                _ => format!("The session's directory {path} no longer exists."),
+                _ => format!(
+                    "The session's directory {path} no longer exists. The transcript is kept; \
+                     restore the directory to continue."
+                ),
             };
             let failure = Failure::new(ErrorCode::ProjectPathInvalid, what);
             return Err(failure.about(session.clone()));

@@ -54,7 +54,7 @@ pub struct SessionRecord {
     /// Absent: it works in the project's directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Worktree>,
-    /// Where an adopted session works, if it is not the project's directory.
+    /// Where it was made outside, if that is not the project's directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
     /// As last counted.
@@ -106,6 +106,12 @@ pub(super) struct Sessions {
 impl Document for Sessions {
     const FILE: &'static str = "sessions.json";
     const LIST: &'static str = "sessions";
+}
+
+impl Sessions {
+    pub(super) fn ids(&self) -> Vec<SessionId> {
+        self.sessions.iter().map(|record| record.id.clone()).collect()
+    }
 }
 
 fn write_records<S: Serializer>(

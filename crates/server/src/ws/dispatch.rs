@@ -29,6 +29,9 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         Asked::ProjectAdd { path } => {
             tokio::spawn(projects::add(app, client.id, path, reply));
         }
+        Asked::ProjectDemo {} => {
+            tokio::spawn(projects::add_demo(app, client.id, reply));
+        }
         Asked::ProjectRemove { project_id } => {
             tokio::spawn(projects::remove(app, client.id, project_id, reply));
         }
@@ -279,8 +282,21 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         Asked::OutsideList { project_id } => {
             answer(reply, async move { outside::list(&app, project_id).await });
         }
+        Asked::OutsideAsk { project_id } => {
+            answer(reply, async move { app.keeping.ask_agents(&project_id).await });
+        }
+        Asked::OutsideFind { query } => {
+            answer(reply, async move { app.keeping.find(query).await });
+        }
         Asked::OutsideAdopt { project_id, cli_type, refs } => {
-            answer(reply, async move { outside::adopt(app, project_id, &cli_type, refs).await });
+            answer(reply, async move { outside::adopt(&app, project_id, &cli_type, refs).await });
+        }
+        Asked::OutsideKeep { project_id, sessions } => {
+            answer(reply, async move { outside::keep(&app, project_id, sessions).await });
+        }
+        Asked::OutsideStop {} => answer(reply, async move { outside::stop(&app).await }),
+        Asked::OutsideAutomatic { on } => {
+            answer(reply, async move { outside::set_automatic(&app, on).await });
         }
         Asked::AgentsList {} => reply.with(ServerMessage::AgentsList { agents: app.agents.list() }),
         // Begun here, so that the later of two replaces the earlier.

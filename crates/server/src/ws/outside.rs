@@ -1,62 +1,37 @@
 //! Requests about sessions that were made outside.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use liminal_contract::{CliType, ProjectId, ServerMessage, SessionId};
 
 use super::sessions;
 use crate::app::App;
 use crate::failure::Failure;
-use crate::outside;
-use crate::sessions::SessionRequest;
 
-pub async fn list(app: &App, project: Option<ProjectId>) -> Result<ServerMessage, Failure> {
-    let found = app.outside.found(app.service.ours()?).await?;
+type Answer = Result<ServerMessage, Failure>;
+
+pub async fn list(app: &App, project: Option<ProjectId>) -> Answer {
     match project {
-        Some(id) => {
-            let project = app.projects.get(&id)?;
-            Ok(outside::of_project(found, &id, Path::new(&project.path)))
-        }
-        None => Ok(outside::directories(&found)),
+        Some(id) => app.keeping.of_project(&id).await,
+        None => app.keeping.everywhere().await,
     }
 }
 
-/// Lists the sessions at once; their transcripts are read in the background, one after the other.
-pub async fn adopt(
-    app: Arc<App>,
-    project: ProjectId,
-    cli_type: &CliType,
-    refs: Vec<String>,
-) -> Result<ServerMessage, Failure> {
-    let directory = PathBuf::from(app.projects.get(&project)?.path);
-    let wanted: HashSet<SessionId> =
-        refs.iter().filter_map(|agent_ref| SessionId::new(cli_type, agent_ref).ok()).collect();
-    let mut adopted = Vec::new();
-    // Looked up among what was found, so that no other session can be named; what is here already is not among them.
-    for (id, found) in app.outside.found(app.service.ours()?).await? {
-        if wanted.contains(&id) && found.cwd == directory {
-            let session = app.service.adopt(&project, id.clone(), found).await?;
-            app.hub.broadcast(ServerMessage::SessionCreated {
-                session_id: id.clone(),
-                project_id: project.clone(),
-                session,
-            });
-            adopted.push(id);
-        }
-    }
-    tokio::spawn(read(app, project, adopted));
-    Ok(sessions::ok(()))
+pub async fn adopt(app: &App, project: ProjectId, cli_type: &CliType, refs: Vec<String>) -> Answer {
+    app.keeping.adopt(&project, cli_type, &refs).await.map(sessions::ok)
 }
 
-async fn read(app: Arc<App>, project_id: ProjectId, adopted: Vec<SessionId>) {
-    let total = adopted.len();
-    for (done, id) in adopted.into_iter().enumerate() {
-        if let Err(failure) = app.service.ask(&id, SessionRequest::Read).await {
-            tracing::warn!(session = %id, message = failure.message, "a transcript was not read");
-        }
-        let project_id = project_id.clone();
-        app.hub.broadcast(ServerMessage::OutsideProgress { project_id, done: done + 1, total });
-    }
+pub async fn keep(app: &App, project: Option<ProjectId>, chosen: Option<Vec<SessionId>>) -> Answer {
+    let chosen: Option<HashSet<SessionId>> = chosen.map(|chosen| chosen.into_iter().collect());
+    app.keeping.keep(project.as_ref(), chosen).await.map(|_count| sessions::ok(()))
+}
+
+pub async fn stop(app: &App) -> Answer {
+    app.keeping.stop().await.map(sessions::ok)
+}
+
+pub async fn set_automatic(app: &App, on: bool) -> Answer {
+    app.keeping.set_automatic(on).await?;
+    // What is there already is new, too.
+    app.keeping.everywhere().await
 }

@@ -39,6 +39,18 @@ pub async fn add(app: Arc<App>, asker: u64, typed: String, reply: Reply) {
     reply.settle(added.map(|project| ServerMessage::ProjectAdded { project }));
 }
 
+/// For somebody who has nothing to work on yet.
+pub async fn add_demo(app: Arc<App>, asker: u64, reply: Reply) {
+    let directory = app.data_dir.join("demo");
+    let made = directory.clone();
+    let made = tokio::task::spawn_blocking(move || std::fs::create_dir_all(made)).await;
+    if let Ok(Err(error)) = made {
+        // Adding it says what is wrong.
+        tracing::warn!(%error, "the demo's directory was not made");
+    }
+    add(app, asker, directory.to_string_lossy().into_owned(), reply).await;
+}
+
 pub async fn remove(app: Arc<App>, asker: u64, id: ProjectId, reply: Reply) {
     let others = app.clone();
     let broadcast = move |id: &ProjectId| {

@@ -38,7 +38,7 @@ async fn branches(
     browser
         .ask(ClientMessage::SessionBranch {
             session_id: session.clone(),
-            item_id: item,
+            item_id: Some(item),
             at,
             kind,
             content: content.map(str::to_owned),

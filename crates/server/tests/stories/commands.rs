@@ -93,7 +93,7 @@ async fn help_names_every_flag_and_variable() {
     let flags = quoted_behind("Long(\"");
     let variables = [quoted_behind("variable(\""), quoted_behind("from_env(\"")].concat();
     assert!(flags.len() > 8 && variables.len() > 10, "{flags:?} {variables:?}");
-    let commands = ["token", "doctor", "backup", "demo-agent"].map(str::to_owned);
+    let commands = ["token", "doctor", "backup", "import", "demo-agent"].map(str::to_owned);
     let flags = flags.iter().map(|flag| format!("--{flag}"));
     for word in flags.chain(variables).chain(commands) {
         assert!(help.stdout.contains(&word), "{word}");

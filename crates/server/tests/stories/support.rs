@@ -14,6 +14,7 @@ mod ended;
 mod keyed;
 mod processes;
 mod sources;
+mod transcripts;
 
 use std::future::Future;
 use std::time::Duration;
@@ -27,6 +28,7 @@ pub use ended::{Ended, run};
 pub use keyed::Keyed;
 pub use processes::{are_gone, descendants};
 pub use sources::{checkout, files};
+pub use transcripts::numbered;
 
 /// Far more than anything takes; only a failing story waits this long.
 const PATIENCE: Duration = Duration::from_secs(30);

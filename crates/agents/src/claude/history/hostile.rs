@@ -15,7 +15,8 @@ fn files() -> Vec<String> {
 
 fn tell(reader: &Reader, what: &History) -> Vec<Output> {
     let mut said = Vec::new();
-    reader.tell(what, &mut |output, _| said.push(output)).unwrap();
+    let mut say = |output, _| said.push(output);
+    reader.tell(what, &mut say).unwrap().end(&mut say);
     said
 }
 

@@ -48,7 +48,7 @@ struct WaitingTurn {
 }
 
 /// Turns records into outputs, in the order given.
-pub(super) struct Teller {
+pub struct Teller {
     normaliser: Normaliser,
     subagents: PathBuf,
     announcement: Option<Notice>,
@@ -121,7 +121,27 @@ impl Teller {
         Ok(())
     }
 
-    pub(super) fn end(&mut self, say: Say<'_>) {
+    /// Whether the last turn goes on, as far as the records say: the agent has not answered, or wants to act.
+    pub fn is_in_turn(&self) -> bool {
+        let is_final = |reason: &str| !matches!(reason, "tool_use" | "pause_turn");
+        let is_over = self.interrupted || self.stop_reason.as_deref().is_some_and(is_final);
+        self.waiting.is_some() || (self.normaliser.is_telling() && !is_over)
+    }
+
+    /// Whether a turn was told and not ended.
+    pub fn is_telling(&self) -> bool {
+        self.waiting.is_some() || self.normaliser.is_telling()
+    }
+
+    /// Tells what the user typed even if nobody answered yet.
+    pub fn tell_typed(&mut self, say: Say<'_>) {
+        if self.waiting.as_ref().is_some_and(|waiting| !waiting.command) {
+            self.begin_waiting_turn(None);
+            self.hand_over(0, say);
+        }
+    }
+
+    pub fn end(&mut self, say: Say<'_>) {
         self.begin_waiting_turn(None);
         self.end_turn();
         self.hand_over(0, say);

@@ -31,7 +31,8 @@ use crate::store::{BranchRecord, SessionRecord, TitleBy};
 /// What the user wants to go back to, and what to do there.
 pub struct Branching {
     pub session: SessionId,
-    pub item: ItemId,
+    /// `None`: after everything.
+    pub item: Option<ItemId>,
     pub at: BranchAt,
     pub kind: BranchKind,
     /// The first message of the new session.
@@ -69,7 +70,7 @@ impl SessionService {
     pub async fn branch(self: &Arc<Self>, wanted: Branching) -> Result<SessionListItem, Failure> {
         let Branching { session, item, at, kind, message, restore } = wanted;
         let record = self.record(&session)?;
-        let (cut, is_own) = self.cut(&session, &item, at).await?;
+        let (cut, is_own) = self.cut(&session, item.clone(), at).await?;
         if kind == BranchKind::Edit {
             if record.newer.is_some() {
                 return Err(read_only(&session));
@@ -88,7 +89,11 @@ impl SessionService {
         let id = SessionId::new(&record.cli_type, &Uuid::new_v4().to_string());
         let id = id.map_err(|_valid| Failure::unexpected())?;
         let files = match restore {
-            Some(restoring) => self.restored(&record, &id, (item, at), kind, restoring).await,
+            Some(restoring) => {
+                let item =
+                    item.ok_or_else(|| Failure::invalid("`restoreFiles` needs an `itemId`"))?;
+                self.restored(&record, &id, (item, at), kind, restoring).await
+            }
             None => Ok(Files::Stay),
         };
         let files = files.map_err(|failure| failure.about(session.clone()))?;
@@ -209,11 +214,15 @@ impl SessionService {
     async fn cut(
         &self,
         session: &SessionId,
-        item: &ItemId,
+        item: Option<ItemId>,
         at: BranchAt,
     ) -> Result<(Cut, bool), Failure> {
-        let (id, name) = (session.clone(), item.clone());
+        let id = session.clone();
         let found = self.around.journal.read(move |reader| {
+            let Some(name) = item else {
+                let Some(row) = reader.session(&id)? else { return Ok(None) };
+                return Ok(reader.cut(&id, row.next_index)?.map(|cut| (cut, false)));
+            };
             let Some(item) = reader.item_named(&id, &name)? else { return Ok(None) };
             let before = item.index + u64::from(at == BranchAt::After);
             let is_own =

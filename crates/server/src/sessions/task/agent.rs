@@ -18,14 +18,7 @@ impl SessionTask {
     /// Attaches the session to its agent, unless that is already in progress.
     pub(super) fn attach(&mut self, reason: Reason) {
         let Some(history) = self.tie.make(reason, self.facts.mark.as_ref()) else { return };
-        let mut load = LoadSession {
-            session_id: self.facts.id().clone(),
-            agent_ref: self.facts.agent_ref(),
-            project_dir: self.around.directory(&self.facts.record),
-            history,
-            options: self.facts.shared.options.clone(),
-            fork: self.facts.record.branch.as_ref().and_then(|branch| branch.fork.clone()),
-        };
+        let mut load = self.load_of(history);
         let (provider, back) = (self.provider.clone(), self.inbox.back.clone());
         let (journal, id) = (self.around.journal.clone(), self.facts.id().clone());
         tokio::spawn(async move {
@@ -42,6 +35,17 @@ impl SessionTask {
             let result = provider.load_session(load).await;
             let _task_ended = back.send(Done::Attached(result));
         });
+    }
+
+    pub(super) fn load_of(&self, history: History) -> LoadSession {
+        LoadSession {
+            session_id: self.facts.id().clone(),
+            agent_ref: self.facts.agent_ref(),
+            project_dir: self.around.directory(&self.facts.record),
+            history,
+            options: self.facts.shared.options.clone(),
+            fork: self.facts.record.branch.as_ref().and_then(|branch| branch.fork.clone()),
+        }
     }
 
     /// Attaches the session, and answers when its agent runs.

@@ -17,7 +17,7 @@ use super::super::queue::Hold;
 use super::super::recorder::{Repeated, Step};
 use super::super::session::{Open, Reply, Sent};
 use super::super::turn::{Stop, TurnState};
-use super::{Asker, SessionTask, Then, UserMessage, WaitingRequest};
+use super::{Asker, SessionTask, Then, UserMessage};
 use crate::changes::Look;
 use crate::failure::Failure;
 use crate::feed::{Follow, Outbox};
@@ -99,13 +99,8 @@ impl SessionTask {
             SessionRequest::Read(reply) => self.read(reply),
             SessionRequest::Load(reply) => self.load(reply),
             SessionRequest::Send { prompt, request_id, when_busy, sender, reply } => {
-                self.send_after_history(UserMessage {
-                    prompt,
-                    request_id,
-                    when_busy,
-                    sender,
-                    reply,
-                });
+                let message = UserMessage { prompt, request_id, when_busy, sender, reply };
+                self.send_after_comparing(message);
             }
             SessionRequest::Queue { message, act, reply } => {
                 self.act_on_queue(&message, act, reply)
@@ -135,12 +130,6 @@ impl SessionTask {
             SessionRequest::Replace { newer, reply } => self.replace(newer, reply),
             SessionRequest::Kill(reply) => self.kill(reply),
             SessionRequest::Rest(reply) => self.put_to_rest(reply),
-        }
-    }
-
-    fn send_after_history(&mut self, message: UserMessage) {
-        if let Err(WaitingRequest::Send(message)) = self.tie.wait(WaitingRequest::Send(message)) {
-            self.send(message);
         }
     }
 
@@ -174,6 +163,8 @@ impl SessionTask {
             let _asker_left = reply.send(answer);
         } else if self.facts.record.newer.is_some() {
             let _asker_left = reply.send(Err(read_only(self.facts.id())));
+        } else if self.facts.shared.elsewhere {
+            let _asker_left = reply.send(Err(self.is_elsewhere()));
         } else if self.facts.refuses_pictures_of(&prompt) {
             let words = "This agent doesn't take pictures. Remove them and send again.";
             let failure = Failure::new(ErrorCode::AttachmentUnsupported, words);
@@ -274,6 +265,10 @@ impl SessionTask {
 
     /// The user's Stop: nothing else is sent after it without them.
     fn stop(&mut self, reply: Reply<()>) {
+        if self.facts.shared.elsewhere {
+            let _asker_left = reply.send(Err(self.is_elsewhere()));
+            return;
+        }
         self.queue.calm();
         if let Learnt::Changed(change) = self.facts.plan(None) {
             self.facts_changed(change);

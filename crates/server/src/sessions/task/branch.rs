@@ -16,6 +16,10 @@ impl SessionTask {
             let _asker_left = reply.send(Err(failure.about(self.facts.id().clone())));
             return;
         }
+        if is_ending && self.facts.shared.elsewhere {
+            let _asker_left = reply.send(Err(self.is_elsewhere()));
+            return;
+        }
         self.facts.record.newer = newer;
         if is_ending {
             self.kill(reply);

@@ -123,14 +123,16 @@ impl SessionTask {
 
     /// The agent gets its message although the state before it is not recorded yet.
     pub(super) fn go_on_without_checkpoint(&mut self, turn: &TurnId) {
-        if matches!(&self.under_way.checkpoints.holding, Holding::UntilTaken(held) if held == turn) {
+        if matches!(&self.under_way.checkpoints.holding, Holding::UntilTaken(held) if held == turn)
+        {
             self.under_way.checkpoints.overtake();
             self.go_on(turn);
         }
     }
 
     fn go_on(&mut self, turn: &TurnId) {
-        if matches!(&self.under_way.checkpoints.holding, Holding::UntilTaken(held) if held == turn) {
+        if matches!(&self.under_way.checkpoints.holding, Holding::UntilTaken(held) if held == turn)
+        {
             self.under_way.checkpoints.holding = Holding::Nothing;
             self.deliver_prompt();
         }

@@ -35,7 +35,7 @@ impl SessionTask {
 
     /// Reads the agent's own history first if it may contain more than the journal. An incomplete history is sent to
     /// nobody, so a browser that opened the session in the meantime would miss it.
-    fn look_for_history(&mut self) {
+    pub(super) fn look_for_history(&mut self) {
         if !self.tie.has_history_under_way() && self.must_read_agent() {
             self.attach(Reason::History);
         }
@@ -70,6 +70,7 @@ impl SessionTask {
             self.around.journal.look(self.facts.id(), Box::new(|| {}));
         }
         self.tie.history_ended(self.recorder.transcript().seq());
+        self.join_turn_elsewhere();
     }
 
     /// The agent's history is on disk. All followers get it first, then those that asked: a later opening replaces an

@@ -16,7 +16,7 @@ impl SessionTask {
         if self.queue.is_empty() || !self.turn.is_idle() || self.tie.has_history_under_way() {
             return;
         }
-        if !self.has_project() {
+        if !self.has_project() || self.facts.shared.elsewhere {
             return;
         }
         if let Some((next, waiting)) = self.queue.next() {
@@ -72,6 +72,10 @@ impl SessionTask {
 
     pub(super) fn act_on_queue(&mut self, message: &str, act: QueueAct, reply: Reply<()>) {
         let is_urgent = matches!(act, QueueAct::Steer {});
+        if is_urgent && self.facts.shared.elsewhere {
+            let _asker_left = reply.send(Err(self.is_elsewhere()));
+            return;
+        }
         if is_urgent && self.can_steer(message) {
             return self.hand(message, reply);
         }

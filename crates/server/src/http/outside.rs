@@ -1,0 +1,46 @@
+//! Sessions made outside, for `liminal import`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use liminal_contract::{KeepOutside, KeepingProgress, Project, ServerMessage};
+
+use super::answer::JsonBody;
+use crate::app::App;
+use crate::failure::Failure;
+use crate::projects::{ProjectError, ProjectPath};
+
+/// `POST /api/outside/keep`: keeps the sessions of these directories, which become projects, and of the projects there
+/// are if none is named.
+pub async fn keep(
+    State(app): State<Arc<App>>,
+    JsonBody(KeepOutside { directories }): JsonBody<KeepOutside>,
+) -> Result<Json<KeepingProgress>, Failure> {
+    if directories.is_empty() {
+        app.keeping.keep(None, None).await?;
+    }
+    for directory in directories {
+        let project = project_at(&app, directory).await?;
+        app.keeping.keep(Some(&project.id), None).await?;
+    }
+    Ok(Json(app.keeping.progress()))
+}
+
+/// `GET /api/outside/keep`: how far that is.
+pub async fn progress(State(app): State<Arc<App>>) -> Json<KeepingProgress> {
+    Json(app.keeping.progress())
+}
+
+async fn project_at(app: &Arc<App>, directory: String) -> Result<Project, Failure> {
+    let path = tokio::task::spawn_blocking(move || ProjectPath::resolve(&directory)).await;
+    let path = path.map_err(|_panicked| Failure::unexpected())?.map_err(ProjectError::from)?;
+    let others = app.clone();
+    let tell = move |project: &Project| {
+        others.hub.broadcast(ServerMessage::ProjectAdded { project: project.clone() });
+    };
+    match app.projects.add(path, tell).await {
+        Ok(project) | Err(ProjectError::Duplicate { existing: project }) => Ok(project),
+        Err(error) => Err(error.into()),
+    }
+}
