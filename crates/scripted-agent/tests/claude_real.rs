@@ -17,7 +17,7 @@ use chat::Chat;
 use claude::{Pace, Place};
 use liminal_agents::{AgentPrompt, Attached, CliProvider, History, ProviderError};
 use liminal_contract::{
-    AgentStatus, ItemId, ItemStatus, OptionValue, OutcomeBy, TurnEventKind, TurnId, Usage,
+    AgentStatus, Answer, ItemId, ItemStatus, OptionValue, OutcomeBy, TurnEventKind, TurnId, Usage,
 };
 use liminal_stream::{HistoryMark, Interlude, SessionFact, Source, SourcePart};
 use real_agent::picture;
