@@ -3,7 +3,8 @@ import { join } from "node:path"
 
 import { expect, script, test } from "../support/chat.js"
 
-test.use({ script: { ...script(), rules: [{ on: "any", steps: ["say_prompt"] }] } })
+const hang = { on: { exact: "hang" }, steps: [{ say: "Hm." }, "wait_for_cancel"] }
+test.use({ script: { ...script(), rules: [hang, { on: "any", steps: ["say_prompt"] }] } })
 
 const chips = (chat) => chat.frame.locator(".attach .draft-chip")
 const sent = (chat) => chat.own.last().locator(".chip")
@@ -185,12 +186,20 @@ test("mentioned files and lines are chips of the sent message", async ({ chat, l
 })
 
 test("a message with attachments waits in the queue with them", async ({ chat }) => {
-  await chat.askAndWait("hello")
+  await chat.say("hang")
+  await expect(chat.said).toContainText("Hm.")
   await picture(chat, "shot.png", "image/png", 6, 4, "paste")
   await expect(chips(chat).locator("img")).toBeVisible()
   await chat.composer.press("ControlOrMeta+Enter")
+  const queued = chat.frame.locator(".queued")
+  await expect(queued.locator("img")).toBeVisible()
+  await expect(chips(chat)).toHaveCount(0)
+  await chat.page.reload()
+  await expect(queued.locator("img")).toBeVisible()
+  await queued.getByRole("button", { name: "Stop and send" }).click()
   await expect(sent(chat).locator("img")).toBeVisible()
-  await expect(chat.ends).toHaveCount(2)
+  await expect(chat.said.last()).toContainText("[a picture, image/png,")
+  await expect(queued).toHaveCount(0)
 })
 
 test("the composer stays above a phone's keyboard", async ({ page, liminal, shell }) => {
