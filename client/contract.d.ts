@@ -1380,6 +1380,10 @@ server: string, act: McpAct, } | { "type": "changes:list", sessionId: SessionId,
  */
 path: string, 
 /**
+ * The file's `version` in the list. If that is the latest list, the changes need not be found again.
+ */
+listed?: string, 
+/**
  * Unchanged lines around a change. Absent: 3.
  */
 context?: number, 
@@ -1593,6 +1597,10 @@ server: string, act: McpAct, } | { "type": "changes:list", sessionId: SessionId,
  * As listed.
  */
 path: string, 
+/**
+ * The file's `version` in the list. If that is the latest list, the changes need not be found again.
+ */
+listed?: string, 
 /**
  * Unchanged lines around a change. Absent: 3.
  */

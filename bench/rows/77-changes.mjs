@@ -76,7 +76,7 @@ function panel(binary) {
         await button.waitFor()
         const began = performance.now()
         await button.click()
-        await frame.locator(".panel-diff .add").first().waitFor()
+        await frame.locator(".panel-diff .del").first().waitFor()
         opened.push(performance.now() - began)
       }
       // The last lines of a file are there once it was scrolled to its end.

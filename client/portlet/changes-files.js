@@ -101,8 +101,7 @@ function rowOf(file, at, wasViewed, comments) {
 /** @param {number | undefined} added @param {number | undefined} removed */
 export function countsOf(added, removed) {
   const parts = []
-  if (added !== undefined && (added > 0 || removed === 0))
-    parts.push(el("span", { class: "count-added", text: `+${added}` }))
+  if (added !== undefined && added > 0) parts.push(el("span", { class: "count-added", text: `+${added}` }))
   if (removed !== undefined && removed > 0) parts.push(el("span", { class: "count-removed", text: `−${removed}` }))
   return parts
 }

@@ -150,10 +150,12 @@ export function mountChanges(root, header, deps) {
   /** Asks for a part of what is shown, or for the file as it is now. @param {{ from: number }} [part] */
   function askForFile(part) {
     if (state.selected === null) return
+    const listed = selectedFile(state)?.version
     deps.request({
       type: "changes:file",
       scope: scopeOf(state.scope),
       path: state.selected,
+      ...(listed === undefined ? {} : { listed }),
       ...(context === usualContext ? {} : { context }),
       ...(isPressed(space) ? { ignoreWhitespace: true } : {}),
       ...(isPressed(split) ? { split: true } : {}),
@@ -265,6 +267,8 @@ export function mountChanges(root, header, deps) {
     tools.hidden = file === null
     if (file === null) return
     setAttribute(viewed, "aria-pressed", String(isViewed(state, file)))
+    // What has no lines has no other way to show them.
+    split.hidden = space.hidden = file.added === undefined
     setText(path, file.path.slice(file.path.lastIndexOf("/") + 1))
     setAttribute(path, "title", file.from === undefined ? file.path : `${file.from} → ${file.path}`)
     pathCounts.replaceChildren(...countsOf(file.added, file.removed))

@@ -270,6 +270,9 @@ pub enum ClientMessage {
         scope: ChangeScope,
         /// As listed.
         path: String,
+        /// The file's `version` in the list. If that is the latest list, the changes need not be found again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        listed: Option<String>,
         /// Unchanged lines around a change. Absent: 3.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<u32>,

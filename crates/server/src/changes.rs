@@ -159,19 +159,21 @@ impl Changes {
         self.name_others(&found, &mut files, &beside.others).await?;
         let moved = comments::moved(&found.repository, &beside.comments).await;
         let others = beside.others.into_iter().map(|(_, title)| title).collect();
-        Ok(ServerMessage::ChangesList {
-            session_id,
-            scope,
+        let listed = ServerMessage::ChangesList {
+            session_id: session_id.clone(),
+            scope: scope.clone(),
             branch,
             root: found.repository.root().to_string_lossy().into_owned(),
-            base: found.base,
-            state: found.state.map(|tree| tree.as_str().to_owned()),
-            notes: found.notes,
+            base: found.base.clone(),
+            state: found.state.as_ref().map(|tree| tree.as_str().to_owned()),
+            notes: found.notes.clone(),
             moved,
             others,
             files,
             more: found.changes.more,
-        })
+        };
+        self.compared.keep_list(&session_id, &scope, found);
+        Ok(listed)
     }
 
     /// Says which of the files that this agent didn't name another session's agent did.

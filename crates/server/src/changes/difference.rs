@@ -1,12 +1,15 @@
 //! The difference in one file, part by part. Those looked at last stay in memory, so that their other parts need no
-//! git and belong together even if the file changes meanwhile.
+//! git and belong together even if the file changes meanwhile. So do the lists that they were chosen from: finding what
+//! changed takes longer than reading one file.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use liminal_contract::{ChangeScope, DiffPart, ServerMessage, SessionId};
+use liminal_git::{Change, Repository};
 use liminal_render::{Comparison, DiffView, Layout};
 
+use super::scope::Found;
 use super::shown::{Shown, shown};
 use super::{Changes, Place};
 use crate::failure::Failure;
@@ -21,6 +24,8 @@ pub struct PartAsked {
     pub scope: ChangeScope,
     /// As listed.
     pub path: String,
+    /// Its version in the list.
+    pub listed: Option<String>,
     pub view: DiffView,
     pub layout: Layout,
     /// Its first row.
@@ -39,14 +44,46 @@ struct Known {
     note: Option<String>,
 }
 
-/// The differences looked at last, the latest first.
+/// A list of changes.
+#[derive(Debug)]
+struct Listed {
+    session: SessionId,
+    scope: ChangeScope,
+    /// Can read both versions.
+    repository: Repository,
+    files: Vec<Change>,
+}
+
+/// What was looked at last, the latest first.
 #[derive(Debug, Default)]
-pub(super) struct Compared(Mutex<VecDeque<Known>>);
+pub(super) struct Compared {
+    differences: Mutex<VecDeque<Known>>,
+    lists: Mutex<VecDeque<Listed>>,
+}
 
 impl Compared {
+    pub fn keep_list(&self, session: &SessionId, scope: &ChangeScope, found: Found) {
+        let (session, scope) = (session.clone(), scope.clone());
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        lists.retain(|each| each.session != session || each.scope != scope);
+        let (repository, files) = (found.repository, found.changes.files);
+        lists.push_front(Listed { session, scope, repository, files });
+        lists.truncate(MOST);
+    }
+
+    fn listed(&self, asked: &PartAsked) -> Option<(Repository, Change)> {
+        let version = asked.listed.as_ref()?;
+        let lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |each: &&Listed| each.session == asked.session && each.scope == asked.scope;
+        let list = lists.iter().find(is_it)?;
+        let is_it =
+            |file: &&Change| file.path.to_string() == asked.path && file.version() == *version;
+        Some((list.repository.clone(), list.files.iter().find(is_it)?.clone()))
+    }
+
     fn find(&self, asked: &PartAsked) -> Option<Known> {
         let version = asked.version.as_ref()?;
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |known: &&Known| {
             known.version == *version && known.path == asked.path && known.session == asked.session
         };
@@ -57,7 +94,7 @@ impl Compared {
         let (session, path) = (asked.session.clone(), asked.path.clone());
         let version = compared.version();
         let new = Known { session, path, version, compared: Arc::new(compared), note };
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|each| each.path != new.path || each.session != new.session);
         known.push_front(new.clone());
         known.truncate(MOST);
@@ -94,15 +131,29 @@ impl Changes {
     }
 
     async fn compare(&self, place: &Place, asked: &PartAsked) -> Result<Shown, Failure> {
-        let PartAsked { session, scope, path, view, .. } = asked;
+        let view = asked.view;
         let _one_at_a_time = self.reading.turn(&place.directory).await;
-        let found = self.find(&place.directory, session, scope, place.base.as_deref()).await?;
-        let change = found.changes.files.into_iter().find(|file| file.path.to_string() == *path);
-        let Some(change) = change else {
+        let found = match self.compared.listed(asked) {
+            Some(found) => Some(found),
+            None => self.listed_now(place, asked).await?,
+        };
+        let Some((repository, change)) = found else {
             return Ok(Shown::noted("This file no longer differs.".into()));
         };
-        let (versions, view) = (found.repository.versions(&change).await?, *view);
+        let versions = repository.versions(&change).await?;
         aside(move || shown(&change, versions, view)).await
+    }
+
+    async fn listed_now(
+        &self,
+        place: &Place,
+        asked: &PartAsked,
+    ) -> Result<Option<(Repository, Change)>, Failure> {
+        let base = place.base.as_deref();
+        let found = self.find(&place.directory, &asked.session, &asked.scope, base).await?;
+        let mut files = found.changes.files.into_iter();
+        let change = files.find(|file| file.path.to_string() == asked.path);
+        Ok(change.map(|change| (found.repository, change)))
     }
 }
 

@@ -211,6 +211,7 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
             session_id: session,
             scope,
             path,
+            listed,
             context,
             ignore_whitespace,
             split,
@@ -221,7 +222,7 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
             let (layout, from) = (changes::layout(split), from.unwrap_or_default());
             answer(reply, async move {
                 let place = app.service.place(&session).await?;
-                let asked = PartAsked { session, scope, path, view, layout, from, version };
+                let asked = PartAsked { session, scope, path, listed, view, layout, from, version };
                 app.changes.file(&place, asked).await
             });
         }

@@ -82,6 +82,7 @@ async fn shown(browser: &mut Browser, directory: &Path) -> (Option<String>, Vec<
             session_id,
             scope,
             path,
+            listed: None,
             context,
             ignore_whitespace,
             split: None,
