@@ -23,7 +23,7 @@ function repository(home) {
   git(directory, "init", "--quiet", "--initial-branch", "main")
   git(directory, "config", "user.name", "Ada")
   git(directory, "config", "user.email", "ada@example.org")
-  writeFileSync(join(directory, "notes.txt"), "notes\n")
+  writeFileSync(join(directory, ".gitignore"), "may-*\n")
   git(directory, "add", ".")
   git(directory, "commit", "--quiet", "--message", "first")
   return directory
@@ -31,6 +31,8 @@ function repository(home) {
 
 /** @param {string} name */
 const makes = (name) => [
+  { say: "I begin. " },
+  { wait_for_file: `may-${name}` },
   {
     tool: {
       id: name,
@@ -47,14 +49,24 @@ const makes = (name) => [
 
 test.use({ script: script(on("one", ...makes("one")), on("two", ...makes("two"))) })
 
-/** Two turns, with a file each. @param {import("../support/chat.js").Chat} chat @param {string} at */
+/** Two turns, with a file each. The agent writes once the state before its turn is recorded.
+ * @param {import("../support/chat.js").Chat} chat @param {string} at */
 async function twoTurns(chat, at) {
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
   for (const [n, words] of ["one", "two"].entries()) {
     await chat.say(words)
+    await expect(chat.words.nth(n)).toHaveText(/I begin/)
+    await panel.getByRole("radio", { name: "This turn" }).click()
+    await expect(async () => {
+      await panel.getByRole("button", { name: "Refresh" }).click()
+      await expect(panel).toContainText(/changed no files|before the first state was recorded/, { timeout: 2000 })
+    }).toPass()
+    writeFileSync(join(at, `may-${words}`), "")
     await expect(chat.ends).toHaveCount(n + 1)
-    await expect(chat.frame.locator(".session-header")).toContainText(`+${n + 1}`)
   }
-  expect(existsSync(join(at, "two.txt"))).toBe(true)
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  await expect(panel).toBeHidden()
 }
 
 test("an edited message puts files back after a look at them, and one click undoes that", async ({ chat, liminal }) => {
@@ -68,7 +80,7 @@ test("an edited message puts files back after a look at them, and one click undo
   await bar(chat).getByRole("button", { name: "Put files back…" }).click()
   const dialog = chat.frame.getByRole("dialog", { name: "Put files back too?" })
   await expect(dialog.getByRole("checkbox", { name: /two.txt/ })).toBeChecked()
-  await expect(dialog.getByRole("checkbox", { name: /mine.txt/ })).toHaveCount(0)
+  await expect(dialog.getByRole("checkbox", { name: /mine.txt/, checked: true })).toHaveCount(0)
   await dialog.getByRole("button", { name: "Put back when sent" }).click()
   await expect(bar(chat)).toContainText("1 file goes back to before it.")
   expect(existsSync(join(directory, "two.txt"))).toBe(true)

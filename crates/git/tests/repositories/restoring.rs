@@ -143,16 +143,14 @@ fn files(scratch: &Scratch) -> BTreeMap<&'static str, String> {
     names.into_iter().filter_map(|name| Some((name, read(scratch, name)?))).collect()
 }
 
-/// Discards the worktree, lets git clean up behind it, and brings it back.
-async fn discards(base: &Scratch, tree: &Scratch, store: &Path) {
+/// Discards the worktree and brings it back.
+async fn discards(tree: &Scratch, store: &Path) {
     let repository = Repository::at(&tree.path()).await.unwrap();
     let held = repository.hold().await.unwrap();
     let away = repository.put_away(&store.join("away")).await.unwrap().unwrap();
     away.set_ref("refs/liminal/discarded/x", &held).await.unwrap();
     away.carry_out().await.unwrap();
     assert!(!away.path.exists());
-    base.git(&["reflog", "expire", "--expire=now", "--all"]);
-    base.git(&["gc", "--quiet", "--prune=now"]);
     away.bring_back().await.unwrap();
     away.forget().await.unwrap();
     away.remove_ref("refs/liminal/discarded/x", None).await.unwrap();
@@ -187,7 +185,9 @@ async fn after_any_edits_turns_undos_reverts_discards_and_restores_every_byte_ca
                 chance.edit(&scratch);
                 let before = files(&scratch);
                 ever.extend(before.values().cloned());
-                discards(&base, &scratch, store.path()).await;
+                // Every act begins with a checkpoint.
+                now(&checkpoints).await;
+                discards(&scratch, store.path()).await;
                 assert_eq!(files(&scratch), before, "seed {seed}");
                 assert_eq!(scratch.git(&["ls-files", "--stage"]), staged, "seed {seed}");
                 continue;

@@ -15,6 +15,8 @@ use crate::failure::Failure;
 /// Among the worktrees. No project's directory starts with a dot.
 const DIRECTORY: &str = ".discarded";
 const ABOUT: &str = "about.json";
+/// Where git finds the objects of discarded worktrees.
+const HELD: &str = "refs/liminal/discarded";
 const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// A discarded worktree, with what it takes to bring it back. In a file, so its names are permanent.
@@ -25,8 +27,6 @@ pub struct About {
     pub shown: DiscardedWorkspace,
     pub common: PathBuf,
     pub private: PathBuf,
-    /// The name that keeps its objects.
-    pub held: String,
     /// The last commit of the branch.
     pub tip: String,
 }
@@ -76,7 +76,7 @@ impl Discarded {
         let away = about.put_away(&self.store(&about.shown.saved));
         away.forget().await?;
         // The repository may be gone by now.
-        let _not_needed = away.remove_ref(&about.held, None).await;
+        let _not_needed = away.remove_ref(&about.held(), None).await;
         Ok(())
     }
 }
@@ -89,6 +89,11 @@ impl About {
             private: self.private.clone(),
             store: store.to_owned(),
         }
+    }
+
+    /// The name that keeps its objects. From no file, because it is removed in the end.
+    pub fn held(&self) -> String {
+        format!("{HELD}/{}", self.shown.saved)
     }
 
     pub fn is_over(&self, now: SystemTime) -> bool {

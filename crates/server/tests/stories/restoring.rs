@@ -9,46 +9,49 @@ use liminal_contract::{
 use liminal_scripted_agent::{ScriptBuilder, Steps, script};
 
 use crate::support::acts::{git, lines, read, repository, sees_settled, undo, worktree, write};
-use crate::support::{App, Browser, Launch, in_time};
+use crate::support::{App, Browser, Launch};
 
-/// Each turn writes a file of its own; the second also edits `notes.txt`.
-fn agent() -> ScriptBuilder {
+/// Each turn writes a file of its own once it may; the second also edits `notes.txt`.
+fn agent(launch: &Launch) -> ScriptBuilder {
+    let home = launch.home().to_owned();
     let makes = |steps: ScriptBuilder, name: &str| {
+        let may = home.join(format!("may-{name}"));
         steps
+            .say("I begin.")
+            .wait_for_file(may.to_str().unwrap())
             .command(name, &format!("edit {name}.txt notes.txt"))
             .write_file(&format!("{name}.txt"), &format!("{name}\n"))
     };
     let one = makes(script().on_prompt("one"), "one").tool_done("one", "");
     let two = makes(one.on_prompt("two"), "two").write_file("notes.txt", &lines(&[(1, "agent")]));
-    makes(two.tool_done("two", "").on_prompt("three"), "three")
-        .tool_done("three", "")
-        .on_any_prompt()
-        .say("Hello again.")
+    makes(two.tool_done("two", "").on_prompt("three"), "three").tool_done("three", "")
+}
+
+fn answers(script: ScriptBuilder) -> ScriptBuilder {
+    script.on_any_prompt().say("Hello again.")
+}
+
+fn launch() -> Launch {
+    let launch = Launch::new();
+    let agent = answers(agent(&launch));
+    launch.agent(agent)
 }
 
 /// A session's turn, with the states of the files before and after it recorded.
-async fn takes_turn(browser: &mut Browser, session: &SessionId, words: &str) -> TurnId {
+async fn takes_turn(app: &App, browser: &mut Browser, session: &SessionId, words: &str) -> TurnId {
     let turn = browser.says_to(session, words).await;
+    app.has_recorded(&turn, "before").await;
+    std::fs::write(app.launch().home().join(format!("may-{words}")), "").unwrap();
     browser.sees_end(&turn).await;
-    let act = ChangeAct::UndoTurn { turn_id: Some(turn.clone()), paths: None };
-    let is_recorded = async {
-        loop {
-            match browser.tries_to_preview(session, &act).await {
-                ServerMessage::ChangesPreview { .. } => return,
-                ServerMessage::Error { message, .. } if message.contains("not recorded") => {}
-                ServerMessage::Error { code: ErrorCode::WorkspaceBusy, .. } => {}
-                other => panic!("{other:?}"),
-            }
-        }
-    };
-    in_time(is_recorded).await.expect("the state before the turn was never recorded");
+    app.has_recorded(&turn, "after").await;
+    browser.sees_state(session, "idle").await;
     turn
 }
 
-async fn three_turns(browser: &mut Browser, session: &SessionId) -> [TurnId; 3] {
-    let one = takes_turn(browser, session, "one").await;
-    let two = takes_turn(browser, session, "two").await;
-    [one, two, takes_turn(browser, session, "three").await]
+async fn three_turns(app: &App, browser: &mut Browser, session: &SessionId) -> [TurnId; 3] {
+    let one = takes_turn(app, browser, session, "one").await;
+    let two = takes_turn(app, browser, session, "two").await;
+    [one, two, takes_turn(app, browser, session, "three").await]
 }
 
 async fn stage(launch: Launch) -> (App, Browser, SessionId, PathBuf) {
@@ -107,8 +110,8 @@ async fn sees_note(browser: &mut Browser, session: &SessionId) -> String {
 
 #[tokio::test]
 async fn an_edited_message_takes_the_files_back_and_the_users_own_edit_stays() {
-    let (_app, mut browser, session, at) = stage(Launch::new().agent(agent())).await;
-    let [first, second, _] = three_turns(&mut browser, &session).await;
+    let (app, mut browser, session, at) = stage(launch()).await;
+    let [first, second, _] = three_turns(&app, &mut browser, &session).await;
     write(&at, "notes.txt", &lines(&[(1, "agent"), (9, "mine")]));
     write(&at, "mine.txt", "mine\n");
     let preview = browser.previews(&session, &back_to(&second)).await;
@@ -135,9 +138,10 @@ async fn an_edited_message_takes_the_files_back_and_the_users_own_edit_stays() {
 async fn going_back_with_files_needs_a_look_at_a_world_that_did_not_move() {
     let launch = Launch::new();
     let go = launch.home().join("go");
-    let waits = agent().on_prompt("wait").say("Working.").wait_for_file(go.to_str().unwrap());
-    let (_app, mut browser, session, at) = stage(launch.agent(waits)).await;
-    let [_, second, _] = three_turns(&mut browser, &session).await;
+    let waits = agent(&launch).on_prompt("wait").say("Working.");
+    let waits = answers(waits.wait_for_file(go.to_str().unwrap()));
+    let (app, mut browser, session, at) = stage(launch.agent(waits)).await;
+    let [_, second, _] = three_turns(&app, &mut browser, &session).await;
     let refused = |answer: ServerMessage| match answer {
         ServerMessage::Error { code, .. } => code,
         other => panic!("not refused: {other:?}"),
@@ -159,6 +163,7 @@ async fn going_back_with_files_needs_a_look_at_a_world_that_did_not_move() {
     assert_eq!(refused(answer), ErrorCode::WorkspaceBusy);
     std::fs::write(&go, "").unwrap();
     browser.sees_end(&turn).await;
+    browser.sees_state(&session, "idle").await;
     // It is still a session like any other.
     let turn = browser.says_to(&session, "hello?").await;
     browser.sees_end(&turn).await;
@@ -166,12 +171,12 @@ async fn going_back_with_files_needs_a_look_at_a_world_that_did_not_move() {
 
 #[tokio::test]
 async fn a_branch_of_a_session_in_a_worktree_gets_a_worktree_with_the_files_of_then() {
-    let app = Launch::new().agent(agent()).start().await;
+    let app = launch().start().await;
     let directory = repository(&app);
     let mut browser = app.browser().await;
     let project = browser.adds_project(directory.to_str().unwrap()).await;
     let (session, at) = worktree(&mut browser, &project, "one").await;
-    let [_, second, third] = three_turns(&mut browser, &session).await;
+    let [_, second, third] = three_turns(&app, &mut browser, &session).await;
     git(&at, &["add", "."]);
     git(&at, &["commit", "--quiet", "--message", "all of it"]);
     let branch = |item: ItemId, at| ClientMessage::SessionBranch {
@@ -219,9 +224,9 @@ async fn a_branch_of_a_session_in_a_worktree_gets_a_worktree_with_the_files_of_t
 
 #[tokio::test]
 async fn a_killed_edit_puts_the_files_back_and_leaves_the_session_as_it_was() {
-    let (launch, stopped) = Launch::new().agent(agent()).git_that_stops("cat-file --filters");
+    let (launch, stopped) = launch().git_that_stops("cat-file --filters");
     let (app, mut browser, session, at) = stage(launch).await;
-    let [_, second, _] = three_turns(&mut browser, &session).await;
+    let [_, second, _] = three_turns(&app, &mut browser, &session).await;
     let expect = browser.previews(&session, &back_to(&second)).await.expect;
     std::fs::write(&stopped.at, "").unwrap();
     browser.send(edit(&session, &second, Some(&expect))).await;

@@ -12,9 +12,6 @@ use crate::changes::Changes;
 use crate::failure::Failure;
 use crate::workspaces::{About, Discarded};
 
-/// Where git finds the objects of discarded worktrees.
-const HELD: &str = "refs/liminal/discarded";
-
 /// Whose worktree it is, for the list of those that can be brought back.
 #[derive(Debug, Clone)]
 pub struct Owner {
@@ -58,7 +55,7 @@ impl Changes {
         })?;
         let now = SystemTime::now();
         let shown = DiscardedWorkspace {
-            saved: saved.clone(),
+            saved,
             session_id: owner.session.clone(),
             project_id: owner.project.id.clone(),
             project: owner.project.name.clone(),
@@ -107,12 +104,10 @@ impl Changes {
             let others = super::named(owner.others.iter().map(|title| format!("“{title}”")));
             preview.notes.push(format!("These sessions work there too: {others}."));
         }
-        let held = format!("{HELD}/{saved}");
         let about = About {
             shown,
             common: away.common.clone(),
             private: away.private.clone(),
-            held: held.clone(),
             tip: tip.clone(),
         };
         let head = scene.head().commit.clone().unwrap_or_default();
@@ -188,7 +183,7 @@ pub async fn discard(
     if !away.is_away() {
         let held = Repository::at(&away.path).await?.hold().await?;
         about.write(store).map_err(|error| refused(format!("Nothing was discarded: {error}.")))?;
-        away.set_ref(&about.held, &held).await?;
+        away.set_ref(&about.held(), &held).await?;
     }
     away.carry_out().await?;
     if let Some((branch, tip)) = branch {
@@ -209,7 +204,7 @@ pub async fn keep(
         away.make_branch(branch, tip).await?;
     }
     away.bring_back().await?;
-    done_with(&away, &about.held).await;
+    done_with(&away, &about.held()).await;
     Ok(())
 }
 
@@ -221,7 +216,7 @@ pub async fn bring_back(about: &About, store: &Path, branch: &str) -> Result<(),
         away.check_out(branch).await?;
     }
     away.bring_back().await?;
-    done_with(&away, &about.held).await;
+    done_with(&away, &about.held()).await;
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use liminal_contract::{
     ActPath, Body, ChangeAct, CliType, ClientMessage, ErrorCode, PathFate, Project, ServerMessage,
-    SessionId, WorkspaceChoice,
+    SessionId, TurnId, WorkspaceChoice,
 };
 use rustix::process::Signal;
 
@@ -84,6 +84,23 @@ pub fn hook(directory: &Path, name: &str, script: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+impl App {
+    /// Waits until the state of the files before or after a turn is recorded.
+    pub async fn has_recorded(&self, turn: &TurnId, moment: &str) {
+        let journal = rusqlite::Connection::open(self.file("journal.db")).unwrap();
+        let is_there = || {
+            let found = "SELECT 1 FROM checkpoint WHERE turn_id = ?1 AND moment = ?2";
+            journal.prepare(found).unwrap().exists([turn.as_str(), moment]).unwrap()
+        };
+        let recorded = async {
+            while !is_there() {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+        };
+        in_time(recorded).await.expect("the state was never recorded");
+    }
 }
 
 /// A git that stops at a call with these words, once a file says so, and says that it is there.
