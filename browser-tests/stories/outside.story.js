@@ -9,9 +9,10 @@ test.use({ script: script(on("*", { say: "Hello." })) })
 
 /** A transcript as Claude Code writes it in a terminal. */
 function madeInTerminal(liminal, id, words, more = []) {
-  const folder = join(liminal.home, ".claude", "projects", "work")
+  const cwd = join(liminal.home, "work")
+  const folder = join(liminal.home, ".claude", "projects", cwd.replace(/[^a-zA-Z0-9]/g, "-"))
   mkdirSync(folder, { recursive: true })
-  const line = { cwd: join(liminal.home, "work"), timestamp: "2026-01-02T03:04:05.000Z", isSidechain: false }
+  const line = { cwd, timestamp: "2026-01-02T03:04:05.000Z", isSidechain: false }
   const answer = { id: "m", model: "m", stop_reason: "end_turn", content: [{ type: "text", text: "Mended." }] }
   const [said, answered] = [randomUUID(), randomUUID()]
   const lines = [
@@ -84,28 +85,35 @@ test("the palette finds and opens a session that is not here yet", async ({ chat
   await expect(chat.own).toHaveText(/Mend the cart/)
 })
 
-test("a session in use in a terminal is followed, takes no message, and continues in a copy", async ({
-  chat,
-  liminal,
-}) => {
-  const { page } = chat
-  const path = madeInTerminal(liminal, one, "Mend the cart")
-  const claude = spawn("sleep", ["600"], { argv0: "claude", cwd: join(liminal.home, "work") })
-  await page.reload()
-  await page.getByRole("button", { name: "1 more from the terminal" }).click()
-  await page.getByRole("dialog").getByRole("button", { name: "Mend the cart" }).click()
-  await expect(chat.words).toHaveText("Mended.")
-  const line = { cwd: join(liminal.home, "work"), timestamp: "2026-01-02T03:05:05.000Z", isSidechain: false }
-  const typed = { role: "user", content: "And the till" }
-  const last = lastOf(path)
-  appendFileSync(
-    path,
-    `${JSON.stringify({ ...line, type: "user", uuid: randomUUID(), parentUuid: last, message: typed })}\n`,
-  )
-  await expect(chat.own.last()).toHaveText(/And the till/)
-  await expect(chat.frame.getByText("In use in a terminal.")).toBeVisible()
-  await expect(chat.frame.getByRole("textbox", { name: "Message" })).toHaveJSProperty("readOnly", true)
-  await chat.frame.getByRole("button", { name: "Continue in a copy" }).click()
-  await expect(page.getByRole("tab", { name: /\(branch\)/ })).toHaveAttribute("aria-selected", "true")
-  claude.kill()
+test.describe(() => {
+  test.use({ player: "Claude Code", script: script(on("any", { say: "Hello." })) })
+
+  test("a session in use in a terminal is followed, takes no message, and continues in a copy", async ({
+    chat,
+    liminal,
+  }) => {
+    const { page } = chat
+    const path = madeInTerminal(liminal, one, "Mend the cart")
+    const claude = spawn("sleep", ["600"], { argv0: "claude", cwd: join(liminal.home, "work") })
+    await page.reload()
+    await page.getByRole("button", { name: "1 more from the terminal" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Mend the cart" }).click()
+    await expect(chat.words).toHaveText("Mended.")
+    const line = { cwd: join(liminal.home, "work"), timestamp: "2026-01-02T03:05:05.000Z", isSidechain: false }
+    const typed = { role: "user", content: "And the till" }
+    const last = lastOf(path)
+    appendFileSync(
+      path,
+      `${JSON.stringify({ ...line, type: "user", uuid: randomUUID(), parentUuid: last, message: typed })}\n`,
+    )
+    await expect(chat.own.last()).toHaveText(/And the till/)
+    await expect(chat.frame.getByText("In use in a terminal.")).toBeVisible()
+    await expect(chat.frame.getByRole("textbox", { name: "Message" })).toHaveJSProperty("readOnly", true)
+    await chat.frame.getByRole("button", { name: "Continue in a copy" }).click()
+    await expect(page.getByRole("tab", { name: /\(branch\)/ })).toHaveAttribute("aria-selected", "true")
+    await expect(chat.own.last()).toHaveText(/And the till/)
+    await chat.askAndWait("In the copy")
+    await expect(chat.words.last()).toHaveText("Hello.")
+    claude.kill()
+  })
 })
