@@ -6,7 +6,7 @@ export type ItemId = string;
 export type CliType = string;
 export type SessionId = string;
 export type Timestamp = string;
-export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_READ_ONLY" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "COMPARE_NOT_FOUND" | "WORKSPACE_BUSY" | "CHANGED_MEANWHILE" | "LAND_CONFLICT" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
+export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_READ_ONLY" | "SESSION_ELSEWHERE" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "COMPARE_NOT_FOUND" | "WORKSPACE_BUSY" | "CHANGED_MEANWHILE" | "LAND_CONFLICT" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
 export type AuthMethod = { 
 /**
  * The agent's own id.
@@ -87,6 +87,10 @@ export type Agent = { cliType: CliType, name: string, status: AgentStatus, ready
  */
 version?: string, 
 /**
+ * Whether somebody is logged in, if the program says so.
+ */
+loggedIn?: boolean, 
+/**
  * The command that installs it.
  */
 install?: string, 
@@ -166,6 +170,10 @@ unread: boolean,
  * Absent if it works in the project's directory.
  */
 worktree?: Worktree, 
+/**
+ * Where it works, if neither in the project's directory nor in a worktree of its own: where it was made outside.
+ */
+directory?: string, 
 /**
  * Of its branch against the base in a worktree, else of the files that it named.
  */
@@ -1016,7 +1024,11 @@ setup?: Setup,
 /**
  * Sub-agents and commands beside the conversation: those that run, and the last that ended.
  */
-tasks: Array<AgentTask>, agent: AgentFacts, };
+tasks: Array<AgentTask>, agent: AgentFacts, 
+/**
+ * Somebody works on this session in another program right now. It is followed, and takes no message here.
+ */
+elsewhere: boolean, };
 export type ChangeScope = { "kind": "turn", 
 /**
  * Absent: the last turn.
@@ -1165,6 +1177,10 @@ unread: boolean,
  */
 worktree?: Worktree, 
 /**
+ * Where it works, if neither in the project's directory nor in a worktree of its own: where it was made outside.
+ */
+directory?: string, 
+/**
  * Of its branch against the base in a worktree, else of the files that it named.
  */
 counts?: ChangeCounts, 
@@ -1249,7 +1265,7 @@ export type ClientMessage = { "type": "project:list", } | { "type": "project:add
 /**
  * Absolute, or starting with `~`.
  */
-path: string, } | { "type": "project:remove", projectId: ProjectId, } | { "type": "session:list", projectId: ProjectId, 
+path: string, } | { "type": "project:demo", } | { "type": "project:remove", projectId: ProjectId, } | { "type": "session:list", projectId: ProjectId, 
 /**
  * Lists the archived sessions instead.
  */
@@ -1306,7 +1322,11 @@ was: string, content: string, } | { "act": "move",
 /**
  * The message before which it goes. Absent: to the end.
  */
-before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:branch", sessionId: SessionId, itemId: ItemId, 
+before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:branch", sessionId: SessionId, 
+/**
+ * Absent: after everything.
+ */
+itemId?: ItemId, 
 /**
  * Whether the item itself is part of the new session.
  */
@@ -1434,11 +1454,19 @@ content: string, attachments?: Array<AttachmentRef>, agents: Array<CompareAgent>
 /**
  * As in `session:create`.
  */
-confirmed?: boolean, } | { "type": "compare:list", } | { "type": "compare:keep", compareId: string, sessionId: SessionId, discardOthers: boolean, } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
+confirmed?: boolean, } | { "type": "compare:list", } | { "type": "compare:keep", compareId: string, sessionId: SessionId, discardOthers: boolean, } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:ask", projectId: ProjectId, } | { "type": "outside:find", query: string, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
 /**
  * As listed.
  */
-refs: Array<string>, } | { "type": "agents:list", } | { "type": "path:complete", prefix: string, } | { "type": "files:find", 
+refs: Array<string>, } | { "type": "outside:keep", 
+/**
+ * Absent: of all projects.
+ */
+projectId?: ProjectId, 
+/**
+ * `{cliType}:{ref}`, as listed. Absent: all.
+ */
+sessions?: Array<SessionId>, } | { "type": "outside:stop", } | { "type": "outside:automatic", on: boolean, } | { "type": "agents:list", } | { "type": "path:complete", prefix: string, } | { "type": "files:find", 
 /**
  * Whose workspace. Either this or `projectId`.
  */
@@ -1467,7 +1495,7 @@ requestId?: string, } & ({ "type": "project:list", } | { "type": "project:add",
 /**
  * Absolute, or starting with `~`.
  */
-path: string, } | { "type": "project:remove", projectId: ProjectId, } | { "type": "session:list", projectId: ProjectId, 
+path: string, } | { "type": "project:demo", } | { "type": "project:remove", projectId: ProjectId, } | { "type": "session:list", projectId: ProjectId, 
 /**
  * Lists the archived sessions instead.
  */
@@ -1524,7 +1552,11 @@ was: string, content: string, } | { "act": "move",
 /**
  * The message before which it goes. Absent: to the end.
  */
-before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:branch", sessionId: SessionId, itemId: ItemId, 
+before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:branch", sessionId: SessionId, 
+/**
+ * Absent: after everything.
+ */
+itemId?: ItemId, 
 /**
  * Whether the item itself is part of the new session.
  */
@@ -1652,11 +1684,19 @@ content: string, attachments?: Array<AttachmentRef>, agents: Array<CompareAgent>
 /**
  * As in `session:create`.
  */
-confirmed?: boolean, } | { "type": "compare:list", } | { "type": "compare:keep", compareId: string, sessionId: SessionId, discardOthers: boolean, } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
+confirmed?: boolean, } | { "type": "compare:list", } | { "type": "compare:keep", compareId: string, sessionId: SessionId, discardOthers: boolean, } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:ask", projectId: ProjectId, } | { "type": "outside:find", query: string, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
 /**
  * As listed.
  */
-refs: Array<string>, } | { "type": "agents:list", } | { "type": "path:complete", prefix: string, } | { "type": "files:find", 
+refs: Array<string>, } | { "type": "outside:keep", 
+/**
+ * Absent: of all projects.
+ */
+projectId?: ProjectId, 
+/**
+ * `{cliType}:{ref}`, as listed. Absent: all.
+ */
+sessions?: Array<SessionId>, } | { "type": "outside:stop", } | { "type": "outside:automatic", on: boolean, } | { "type": "agents:list", } | { "type": "path:complete", prefix: string, } | { "type": "files:find", 
 /**
  * Whose workspace. Either this or `projectId`.
  */
@@ -1692,11 +1732,27 @@ export type OutsideSession = { cliType: CliType,
 /**
  * The agent's own id. Adopted, the session is called `{cliType}:{ref}` here.
  */
-ref: string, title: string, branch?: string, 
+ref: string, title: string, 
+/**
+ * The first line of the first message, if it is not the title.
+ */
+said?: string, 
+/**
+ * Where the agent worked when it began.
+ */
+directory: string, 
+/**
+ * The project that it belongs to.
+ */
+projectId?: ProjectId, branch?: string, 
 /**
  * Of the program that wrote it.
  */
-version?: string, began: Timestamp, changed: Timestamp, bytes: number, };
+version?: string, began: Timestamp, changed: Timestamp, 
+/**
+ * When the agent deletes it, if nothing is added before. Absent: never, or not soon.
+ */
+deletedAt?: Timestamp, bytes: number, };
 export type OutsideDirectory = { path: string, 
 /**
  * How many sessions.
@@ -1706,6 +1762,17 @@ count: number,
  * The newest of them.
  */
 changed: Timestamp, };
+export type OutsideCount = { projectId: ProjectId, count: number, 
+/**
+ * Of these, how many the agent deletes soon.
+ */
+due: number, };
+export type KeepingProgress = { state: KeepingState, done: number, total: number, 
+/**
+ * Of those that are done, how many could not be read. They are listed, and read when they are opened.
+ */
+failed: number, };
+export type KeepingState = "done" | "keeping" | "stopped";
 export type Snippet = { 
 /**
  * Plain text.
@@ -1851,9 +1918,29 @@ projectId?: ProjectId,
  */
 sessions: Array<OutsideSession>, 
 /**
- * Only without a project.
+ * Only without a project: the projects that have any.
  */
-directories: Array<OutsideDirectory>, } | { "type": "outside:progress", projectId: ProjectId, done: number, total: number, } | { "type": "session:offer", projectId: ProjectId, agents: Array<AgentOffer>, } | { "type": "workspace:offer", projectId: ProjectId, 
+projects: Array<OutsideCount>, 
+/**
+ * Only without a project: directories that are no project.
+ */
+directories: Array<OutsideDirectory>, 
+/**
+ * Whether new ones in projects are kept without being asked for.
+ */
+automatic: boolean, } | { "type": "outside:found", 
+/**
+ * As in the request.
+ */
+query: string, 
+/**
+ * Newest first. Only those of projects.
+ */
+sessions: Array<OutsideSession>, } | { "type": "outside:progress", state: KeepingState, done: number, total: number, 
+/**
+ * Of those that are done, how many could not be read. They are listed, and read when they are opened.
+ */
+failed: number, } | { "type": "session:offer", projectId: ProjectId, agents: Array<AgentOffer>, } | { "type": "workspace:offer", projectId: ProjectId, 
 /**
  * The branch that is checked out in the project.
  */
@@ -2158,9 +2245,29 @@ projectId?: ProjectId,
  */
 sessions: Array<OutsideSession>, 
 /**
- * Only without a project.
+ * Only without a project: the projects that have any.
  */
-directories: Array<OutsideDirectory>, } | { "type": "outside:progress", projectId: ProjectId, done: number, total: number, } | { "type": "session:offer", projectId: ProjectId, agents: Array<AgentOffer>, } | { "type": "workspace:offer", projectId: ProjectId, 
+projects: Array<OutsideCount>, 
+/**
+ * Only without a project: directories that are no project.
+ */
+directories: Array<OutsideDirectory>, 
+/**
+ * Whether new ones in projects are kept without being asked for.
+ */
+automatic: boolean, } | { "type": "outside:found", 
+/**
+ * As in the request.
+ */
+query: string, 
+/**
+ * Newest first. Only those of projects.
+ */
+sessions: Array<OutsideSession>, } | { "type": "outside:progress", state: KeepingState, done: number, total: number, 
+/**
+ * Of those that are done, how many could not be read. They are listed, and read when they are opened.
+ */
+failed: number, } | { "type": "session:offer", projectId: ProjectId, agents: Array<AgentOffer>, } | { "type": "workspace:offer", projectId: ProjectId, 
 /**
  * The branch that is checked out in the project.
  */
