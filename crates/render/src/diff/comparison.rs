@@ -329,7 +329,7 @@ mod tests {
                 Layout::Unified => assert_eq!(firsts, [0, 200, 400, 600]),
                 Layout::SideBySide => assert_eq!(firsts, [0, 200, 400]),
             }
-            let on = |sign| all.iter().filter(|row| row.starts_with(sign)).cloned();
+            let on = |sign: char| all.iter().filter(move |row| row.starts_with(sign)).cloned();
             let removed: Vec<_> = (2..=451).map(|line| format!("-{line}")).collect();
             let added: Vec<_> = (2..=301).map(|line| format!("+{line}")).collect();
             assert_eq!(on('-').collect::<Vec<_>>(), removed, "{layout:?}");

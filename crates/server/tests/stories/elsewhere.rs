@@ -159,6 +159,9 @@ async fn a_session_in_use_elsewhere_is_continued_in_a_copy() {
         kind: BranchKind::Branch,
         content: None,
         attachments: Vec::new(),
+        restore_files: None,
+        paths: None,
+        expect: None,
     };
     let copied = browser.ask(asked).await;
     let ServerMessage::SessionCreated { session_id: copy, .. } = copied else {

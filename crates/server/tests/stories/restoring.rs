@@ -71,7 +71,7 @@ fn back_to(turn: &TurnId) -> ChangeAct {
 fn edit(session: &SessionId, turn: &TurnId, expect: Option<&str>) -> ClientMessage {
     ClientMessage::SessionBranch {
         session_id: session.clone(),
-        item_id: ItemId::user(turn),
+        item_id: Some(ItemId::user(turn)),
         at: BranchAt::Before,
         kind: BranchKind::Edit,
         content: Some("something else".to_owned()),
@@ -181,7 +181,7 @@ async fn a_branch_of_a_session_in_a_worktree_gets_a_worktree_with_the_files_of_t
     git(&at, &["commit", "--quiet", "--message", "all of it"]);
     let branch = |item: ItemId, at| ClientMessage::SessionBranch {
         session_id: session.clone(),
-        item_id: item,
+        item_id: Some(item),
         at,
         kind: BranchKind::Branch,
         content: None,

@@ -30,6 +30,7 @@ fn short_texts(text: &str) -> Vec<Value> {
         resets_at: None,
         conflicts: None,
         undo: None,
+        link: None,
     };
     let notice = Notice {
         severity: Severity::Info,
