@@ -345,7 +345,12 @@ async fn a_plan_is_refused_with_words_then_approved_with_a_mode_that_shows() {
     let turn = chat.send("FAKE:TOOL ExitPlanMode {}").await;
     let (item, ask) = chat.asked().await;
     assert_eq!(ask.takes_words, Some(true));
-    assert!(matches!(&ask.parts[..], [SourcePart::Text { text }] if text.contains("1. Build it")));
+    let shown = ask.parts.first();
+    assert!(
+        matches!(shown, Some(SourcePart::Text { text }) if text.contains("1. Build it")),
+        "{:?}",
+        ask.parts
+    );
     let (option_id, message) = (Some("deny".to_owned()), Some("Smaller, please.".to_owned()));
     let refused = Answer { option_id, message, ..Answer::default() };
     chat.provider.answer(&chat.id, &item, refused, OutcomeBy::User).await.unwrap();
