@@ -149,6 +149,9 @@ impl SessionTask {
             Ok(Checkpoint { tree, left_out, head: Head { branch, commit: head } }) => {
                 if moment == Moment::After {
                     self.look_around(Look::Counts);
+                } else if self.facts.shared.workspace.is_none() {
+                    // There was no repository when the session was opened.
+                    self.look_around(Look::Place);
                 }
                 let left_out = left_out.iter().map(ToString::to_string).collect();
                 let tree = tree.as_str().to_owned();
