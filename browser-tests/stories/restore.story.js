@@ -31,7 +31,7 @@ function repository(home) {
 
 /** @param {string} name */
 const makes = (name) => [
-  { say: "I begin. " },
+  { say: `I begin ${name}. ` },
   { wait_for_file: `may-${name}` },
   {
     tool: {
@@ -56,7 +56,7 @@ async function twoTurns(chat, at) {
   const panel = chat.frame.getByRole("complementary", { name: "Changes" })
   for (const [n, words] of ["one", "two"].entries()) {
     await chat.say(words)
-    await expect(chat.words.nth(n)).toHaveText(/I begin/)
+    await expect(chat.words.filter({ hasText: `I begin ${words}` })).toBeVisible()
     await panel.getByRole("radio", { name: "This turn" }).click()
     await expect(async () => {
       await panel.getByRole("button", { name: "Refresh" }).click()
@@ -65,7 +65,7 @@ async function twoTurns(chat, at) {
     writeFileSync(join(at, `may-${words}`), "")
     await expect(chat.ends).toHaveCount(n + 1)
   }
-  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  await panel.getByRole("button", { name: "Close changes" }).click()
   await expect(panel).toBeHidden()
 }
 
@@ -106,7 +106,7 @@ test("a branch of a session in a worktree gets its own, with the files of then",
     ([, path = ""]) => path,
   )
   await twoTurns(chat, at)
-  await act(chat.said.nth(0), "Branch from here")
+  await act(chat.said.filter({ hasText: "Made one" }), "Branch from here")
   const dialog = chat.frame.getByRole("alertdialog")
   await expect(dialog.getByRole("checkbox", { name: /a worktree of its own/ })).toBeChecked()
   await dialog.getByRole("button", { name: "Branch" }).click()

@@ -59,7 +59,8 @@ export const isPossible = ({ act, paths, cannot }, ticked) =>
       : paths.length === 0 || paths.some(({ what }) => what !== "leave")
 
 /** What the user chose in the dialog.
- * @typedef {{ ticked: string[], title: string, message: string, how: "squash" | "merge", branch: BranchFate }} Chosen */
+ * @typedef {{ ticked: string[], title: string, message: string, how: "squash" | "merge",
+ *   branch: BranchFate }} Chosen */
 
 /** The act with what the user chose in the dialog. @param {ChangeAct} act @param {Chosen} chosen
  * @returns {ChangeAct} */

@@ -157,8 +157,8 @@ export function mountGoingBack(footer, deps) {
       title: "Branch from here?",
       text:
         "This makes another session with the conversation up to this point. This session stays as it is. " +
-        `${state.hasGit ? "If you choose nothing else, both" : "Both"} work in the same directory. Files stay as they ` +
-        "are now.",
+        `${state.hasGit ? "If you choose nothing else, both" : "Both"} work in the same directory. Files stay as ` +
+        "they are now.",
       action: "Branch",
       ...(state.hasGit && {
         choice: el(

@@ -16,6 +16,9 @@ use crate::{GitError, Repository};
 /// How many earlier commits of a worktree's HEAD stay reachable.
 const MOST_EARLIER: &str = "--max-count=100";
 
+/// Of a store that is being removed.
+const GONE: &str = "gone";
+
 /// A worktree, and where it is put.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PutAway {
@@ -171,16 +174,34 @@ impl PutAway {
         aside(move || if file.exists() { write(&file, &text) } else { Ok(()) }).await
     }
 
-    /// Removes the store, with the worktree if it is in it.
+    /// Removes the store, with the worktree if it is in it. From the first moment nobody finds it any more.
     pub async fn forget(&self) -> Result<(), GitError> {
         let store = self.store.clone();
-        aside(move || match fs::remove_dir_all(&store) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(unwritable(&store, &error))
+        aside(move || {
+            let gone = store.with_extension(GONE);
+            let removed = fs::rename(&store, &gone).and_then(|()| fs::remove_dir_all(&gone));
+            match removed {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    Err(unwritable(&store, &error))
+                }
+                Ok(()) | Err(_) => Ok(()),
             }
-            Ok(()) | Err(_) => Ok(()),
         })
         .await
+    }
+
+    /// Completes every [`forget`](Self::forget) that was cut short among these stores.
+    pub async fn forget_the_rest(stores: &Path) {
+        let stores = stores.to_owned();
+        let swept = aside(move || {
+            for entry in fs::read_dir(stores).into_iter().flatten().flatten() {
+                if entry.path().extension().is_some_and(|extension| extension == GONE) {
+                    let _the_next_one_does = fs::remove_dir_all(entry.path());
+                }
+            }
+            Ok(())
+        });
+        let _it_never_fails = swept.await;
     }
 
     /// Makes a name refer to a commit. One that does already may stay.

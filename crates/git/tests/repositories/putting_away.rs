@@ -10,7 +10,7 @@ use crate::scratch::Scratch;
 struct Stage {
     base: Scratch,
     tree: Scratch,
-    _store: tempfile::TempDir,
+    stores: tempfile::TempDir,
     away: PutAway,
 }
 
@@ -40,7 +40,7 @@ async fn stage() -> Stage {
     let away = repository.put_away(&store.path().join("x")).await.unwrap().unwrap();
     let held = repository.hold().await.unwrap();
     away.set_ref("refs/liminal/discarded/x", &held).await.unwrap();
-    Stage { base, tree, _store: store, away }
+    Stage { base, tree, stores: store, away }
 }
 
 /// What git says about a worktree, and what is in its files.
@@ -61,7 +61,7 @@ fn seen(tree: &Scratch) -> Vec<String> {
 
 #[tokio::test]
 async fn a_worktree_in_the_middle_of_a_merge_comes_back_as_it_was_even_after_gc() {
-    let Stage { base, tree, away, _store } = stage().await;
+    let Stage { base, tree, away, stores: _stores } = stage().await;
     let before = seen(&tree);
     away.carry_out().await.unwrap();
     assert!(away.is_away() && !away.path.exists());
@@ -78,7 +78,7 @@ async fn a_worktree_in_the_middle_of_a_merge_comes_back_as_it_was_even_after_gc(
 
 #[tokio::test]
 async fn wherever_it_was_cut_short_the_same_call_completes_it() {
-    let Stage { base, tree, away, _store } = stage().await;
+    let Stage { base, tree, away, stores: _stores } = stage().await;
     let before = seen(&tree);
     let (files, known) = (away.store.join("files"), away.store.join("git"));
     std::fs::create_dir_all(&away.store).unwrap();
@@ -109,7 +109,7 @@ async fn wherever_it_was_cut_short_the_same_call_completes_it() {
 
 #[tokio::test]
 async fn another_worktree_of_the_same_name_does_not_stop_it() {
-    let Stage { base, tree, away, _store } = stage().await;
+    let Stage { base, tree, away, stores: _stores } = stage().await;
     let before = seen(&tree);
     away.carry_out().await.unwrap();
     let other = tempfile::tempdir().unwrap();
@@ -120,6 +120,17 @@ async fn another_worktree_of_the_same_name_does_not_stop_it() {
     free.bring_back().await.unwrap();
     assert_eq!(seen(&tree), before);
     assert!(Path::new(&taken).join("one.txt").exists());
+}
+
+#[tokio::test]
+async fn what_is_deleted_for_good_is_found_by_nobody_even_if_that_was_cut_short() {
+    let Stage { away, stores, .. } = stage().await;
+    away.carry_out().await.unwrap();
+    std::fs::rename(&away.store, away.store.with_extension("gone")).unwrap();
+    assert!(!away.is_away());
+    PutAway::forget_the_rest(stores.path()).await;
+    assert_eq!(std::fs::read_dir(stores.path()).unwrap().count(), 0);
+    away.forget().await.unwrap();
 }
 
 #[tokio::test]

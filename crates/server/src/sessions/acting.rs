@@ -99,6 +99,7 @@ impl SessionService {
         let mut alone = Vec::new();
         if let Ok(directory) = &place.directory {
             alone.push(changes.acting(directory).await);
+            self.check_idle(&[root_of(directory)]).await?;
         }
         let mut plan = changes.plan(&place, session, act).await?;
         let own = place.directory.as_deref().map(root_of).ok();

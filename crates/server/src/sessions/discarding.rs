@@ -104,6 +104,7 @@ impl SessionService {
     /// Deletes those whose time is up.
     pub(super) async fn sweep_discarded(&self) {
         let now = SystemTime::now();
+        self.around.changes.discarded().forget_the_rest().await;
         let all = self.around.changes.discarded().all().await;
         for about in all.into_iter().filter(|about| about.is_over(now)) {
             match self.forget_discarded(&about.shown.saved).await {

@@ -307,8 +307,8 @@ impl SessionService {
         Ok(())
     }
 
-    /// Deletes a session and its transcript permanently. A running turn is stopped first; the agent's own file stays. If
-    /// its worktree can't be discarded, nothing is deleted.
+    /// Deletes a session and its transcript permanently. A running turn is stopped first; the agent's own file stays.
+    /// If its worktree can't be discarded, nothing is deleted.
     pub async fn delete(
         self: &Arc<Self>,
         session: &SessionId,

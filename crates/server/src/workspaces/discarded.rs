@@ -71,6 +71,11 @@ impl Discarded {
         })
     }
 
+    /// Completes what a killed program began to delete.
+    pub async fn forget_the_rest(&self) {
+        PutAway::forget_the_rest(&self.directory).await;
+    }
+
     /// Deletes one for good.
     pub async fn forget(&self, about: &About) -> Result<(), Failure> {
         let away = about.put_away(&self.store(&about.shown.saved));
