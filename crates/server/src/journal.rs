@@ -35,7 +35,7 @@ use tokio::sync::watch;
 pub use acts::{ActRow, ActState};
 pub use branch::{Branch, Cut, FilesAt};
 pub use checkpoints::Turns;
-pub use examine::{Examined, copy, examine};
+pub use examine::{Examined, copy, examine, newly_listed};
 pub use glance::Glance;
 pub use health::Health;
 pub use listed::Listed;

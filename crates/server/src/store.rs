@@ -19,6 +19,8 @@ use std::path::Path;
 
 use liminal_contract::SessionId;
 
+use crate::journal;
+
 pub use choices_file::{Choice, ChoicesFile};
 pub use comparisons_file::ComparisonsFile;
 pub use document::{Document, StoreError};
@@ -28,9 +30,11 @@ pub use refs_file::RefsFile;
 pub use sessions_file::{BranchRecord, SessionRecord, SessionsFile, TitleBy};
 pub use trust_file::TrustFile;
 
-/// The ids in `sessions.json`, for a command beside a running server. Changes nothing.
+/// The ids of all sessions, for a command beside a running server. Changes nothing.
 pub fn listed_ids(data_dir: &Path) -> Result<Vec<SessionId>, StoreError> {
-    Ok(document::load::<sessions_file::Sessions>(data_dir)?.document.ids())
+    let mut ids = document::load::<sessions_file::Sessions>(data_dir)?.document.ids();
+    ids.extend(journal::newly_listed(data_dir));
+    Ok(ids)
 }
 
 /// The problems with the files of this data directory. Changes nothing. The caller names the types of `projects.json`

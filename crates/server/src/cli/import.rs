@@ -25,6 +25,7 @@ use crate::{providers, serve};
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// In characters.
 const BAR: usize = 30;
+const NOTHING: &str = "Nothing to import: every session made in a terminal is here already.";
 
 /// Which sessions, and what to do with them.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub fn import(config: Config, mut what: Import) -> Result<(), Stopped> {
         return list(&seen);
     }
     if seen.is_empty() {
-        return say("Nothing to import: every session made in a terminal is here already.");
+        return say(NOTHING);
     }
     let named: Vec<String> = match (&what.project, what.all) {
         (Some(project), _) => vec![project.to_string_lossy().into_owned()],
@@ -106,6 +107,9 @@ fn list(seen: &[Seen]) -> Result<(), Stopped> {
 
 fn keep(address: &str, token: &str, body: &str) -> Result<(), Stopped> {
     let mut progress = ask(address, token, &Ask::Post(body))?;
+    if progress.total == 0 {
+        return say(NOTHING);
+    }
     let mut shown = Shown { on_terminal: io::stdout().is_terminal(), tenths: 0 };
     while progress.state == KeepingState::Keeping {
         shown.show(&progress)?;

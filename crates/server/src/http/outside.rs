@@ -17,14 +17,16 @@ pub async fn keep(
     State(app): State<Arc<App>>,
     JsonBody(KeepOutside { directories }): JsonBody<KeepOutside>,
 ) -> Result<Json<KeepingProgress>, Failure> {
+    let mut count = 0;
     if directories.is_empty() {
-        app.keeping.keep(None, None).await?;
+        count += app.keeping.keep(None, None).await?;
     }
     for directory in directories {
         let project = project_at(&app, directory).await?;
-        app.keeping.keep(Some(&project.id), None).await?;
+        count += app.keeping.keep(Some(&project.id), None).await?;
     }
-    Ok(Json(app.keeping.progress()))
+    // Nothing of what was kept earlier.
+    Ok(Json(if count == 0 { KeepingProgress::default() } else { app.keeping.progress() }))
 }
 
 /// `GET /api/outside/keep`: how far that is.

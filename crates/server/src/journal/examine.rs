@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use liminal_contract::SessionId;
+
 use super::{FILE, JournalError, schema};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +32,17 @@ pub fn examine(path: &Path) -> Option<Examined> {
         Err(error) => Some(error.to_string()),
     };
     Some(Examined { bytes, damage })
+}
+
+/// The sessions that a change of the list names which `sessions.json` may lack. None if the journal can't be read.
+pub fn newly_listed(directory: &Path) -> Vec<SessionId> {
+    let read = || -> rusqlite::Result<Vec<String>> {
+        let connection = schema::connect_reader(&directory.join(FILE))?;
+        let mut statement = connection.prepare("SELECT session_id FROM listed")?;
+        statement.query_map([], |row| row.get(0))?.collect()
+    };
+    let ids = read().unwrap_or_default();
+    ids.iter().filter_map(|id| SessionId::parse(id).ok()).collect()
 }
 
 /// Copies the journal of one directory into another, as a consistent snapshot.

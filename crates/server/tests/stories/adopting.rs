@@ -164,7 +164,7 @@ async fn sessions_of_subdirectories_and_worktrees_belong_to_the_project_and_work
 async fn keeping_stops_when_the_user_says_so_and_goes_on_after_a_restart() {
     let (app, mut browser, project, _copy) = started().await;
     let directory = PathBuf::from(&project.path);
-    for number in 0..1000 {
+    for number in 0..300 {
         app.transcript("many", &numbered(number), &directory, "One of many");
     }
     let project_id = Some(project.id.clone());
@@ -172,9 +172,9 @@ async fn keeping_stops_when_the_user_says_so_and_goes_on_after_a_restart() {
     assert_eq!(browser.ask(asked).await, ServerMessage::Ok {});
     assert_eq!(browser.ask(ClientMessage::OutsideStop {}).await, ServerMessage::Ok {});
     let stopped = sees_kept(&mut browser).await;
-    assert_eq!((stopped.state, stopped.total), (KeepingState::Stopped, 1001));
+    assert_eq!((stopped.state, stopped.total), (KeepingState::Stopped, 301));
     let kept = browser.sessions(&project).await.len();
-    assert!(kept < 1000, "{kept}");
+    assert!(kept < 300, "{kept}");
     assert_eq!(app.json("keeping.json")["waiting"], json!([]));
 
     // What waits when the server is killed is kept by the next one.
@@ -182,7 +182,7 @@ async fn keeping_stops_when_the_user_says_so_and_goes_on_after_a_restart() {
     assert_eq!(browser.ask(asked).await, ServerMessage::Ok {});
     let app = app.crash_and_restart().await;
     let mut browser = app.browser().await;
-    let all_are_kept = async { while browser.sessions(&project).await.len() < 1002 {} };
+    let all_are_kept = async { while browser.sessions(&project).await.len() < 302 {} };
     in_time(all_are_kept).await.unwrap();
     assert!(outside(&mut browser, &project).await.is_empty(), "each of them once");
 }
