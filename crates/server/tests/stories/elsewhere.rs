@@ -63,7 +63,7 @@ impl Terminal {
     fn last(&self) -> Value {
         let text = std::fs::read_to_string(&self.file).unwrap();
         let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        records.filter(|record| record["uuid"].is_string()).last().unwrap()["uuid"].clone()
+        records.rfind(|record| record["uuid"].is_string()).unwrap()["uuid"].clone()
     }
 
     fn write(&self, mut record: Value) {
