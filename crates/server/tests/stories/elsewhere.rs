@@ -62,7 +62,7 @@ impl Terminal {
 
     fn last(&self) -> Value {
         let text = std::fs::read_to_string(&self.file).unwrap();
-        let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         records.rfind(|record| record["uuid"].is_string()).unwrap()["uuid"].clone()
     }
 
