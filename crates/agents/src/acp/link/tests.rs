@@ -317,6 +317,7 @@ async fn initialize_says_who_we_are_and_what_we_can() {
     let can = &said["clientCapabilities"];
     assert_eq!(can["fs"], json!({"readTextFile": true, "writeTextFile": true}));
     assert_eq!(can["terminal"], json!(true));
+    assert_eq!(can["plan"], json!({}));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,5 @@
-//! Plans: as steps, one item per turn, updated in place. A plan that the agent repeats is not shown again. As a document
-//! (`plan_update`), it is a message, unless the permission that follows shows it.
+//! Plans: as steps, one item per turn, updated in place. A plan that the agent repeats is not shown again. A plan that
+//! is a document (`plan_update`) is a message, unless the permission that follows shows it.
 
 use agent_client_protocol_schema::v1::ToolCallStatus;
 use liminal_contract::{ItemId, PlanEntry, PlanStatus, Timestamp};
