@@ -329,14 +329,12 @@ mod tests {
                 Layout::Unified => assert_eq!(firsts, [0, 200, 400, 600]),
                 Layout::SideBySide => assert_eq!(firsts, [0, 200, 400]),
             }
-            let on = |sign: char| -> Vec<String> {
-                all.iter().filter(|row| row.starts_with(sign)).cloned().collect()
-            };
+            let on = |sign: char| all.iter().filter(move |row| row.starts_with(sign)).cloned();
             let removed: Vec<_> = (2..=451).map(|line| format!("-{line}")).collect();
             let added: Vec<_> = (2..=301).map(|line| format!("+{line}")).collect();
-            assert_eq!(on('-'), removed, "{layout:?}");
-            assert_eq!(on('+'), added, "{layout:?}");
-            assert_eq!(on(' '), [" 1", " 302"], "{layout:?}");
+            assert_eq!(on('-').collect::<Vec<_>>(), removed, "{layout:?}");
+            assert_eq!(on('+').collect::<Vec<_>>(), added, "{layout:?}");
+            assert_eq!(on(' ').collect::<Vec<_>>(), [" 1", " 302"], "{layout:?}");
         }
         assert_eq!(compared.rows(Layout::Unified), 752);
         assert_eq!(compared.rows(Layout::SideBySide), 452);
