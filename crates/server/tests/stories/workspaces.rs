@@ -97,12 +97,11 @@ async fn the_first_message_waits_for_the_setup_command_which_is_kept_for_the_nex
     let made = in_time(async {
         let scope = ChangeScope::Turn { turn_id: Some(turn) };
         let list = ClientMessage::ChangesList { session_id: session.id.clone(), scope };
+        let unknown = "The state before this turn was not recorded.";
         loop {
             match browser.ask(list.clone()).await {
-                ServerMessage::ChangesList { files, notes, .. } if notes.is_empty() => {
-                    return files;
-                }
-                ServerMessage::ChangesList { .. } => {}
+                ServerMessage::ChangesList { notes, .. } if notes.iter().any(|n| n == unknown) => {}
+                ServerMessage::ChangesList { files, .. } => return files,
                 other => panic!("no list: {other:?}"),
             }
         }
