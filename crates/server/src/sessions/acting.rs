@@ -229,6 +229,7 @@ impl SessionService {
         let id = session.clone();
         let turn = self.around.journal.read(move |reader| reader.last_turn(&id)).await;
         let Ok(Some(turn)) = turn else { return };
+        let details = Box::new(details);
         let note = |reply| SessionRequest::Note { turn, text, details, reply };
         if let Err(failure) = self.ask(session, note).await {
             tracing::warn!(%session, failure.message, "an act was not noted in its session");

@@ -80,7 +80,7 @@ pub enum SessionRequest {
     /// Something changed where the session works.
     LookAround(Reply<()>),
     /// Tell of an act on changes, below this turn.
-    Note { turn: TurnId, text: String, details: Details, reply: Reply<()> },
+    Note { turn: TurnId, text: String, details: Box<Details>, reply: Reply<()> },
     /// Another session replaces this one, or no longer does.
     Replace { newer: Option<SessionId>, reply: Reply<()> },
     /// Stop the turn and detach from the agent.
@@ -128,7 +128,7 @@ impl SessionTask {
                 let _asker_left = reply.send(Ok(()));
             }
             SessionRequest::Note { turn, text, details, reply } => {
-                self.note_act(&turn, text, details);
+                self.note_act(&turn, text, *details);
                 let _asker_left = reply.send(Ok(()));
             }
             SessionRequest::Replace { newer, reply } => self.replace(newer, reply),
