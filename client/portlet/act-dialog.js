@@ -36,6 +36,7 @@ export function openActDialog(first, deps) {
     ...[radio("squash", "As one commit", true), radio("merge", "With its commits", false)],
   )
   const isRequest = first.act.kind === "pull-request"
+  if (isRequest) message.placeholder = "What it does, and why"
   const title = el("input", { class: "act-title", type: "text", "aria-label": "Title", hidden: !isRequest })
   const withBranch = el("input", { type: "checkbox" })
   const branch = el(
@@ -104,7 +105,9 @@ export function openActDialog(first, deps) {
       ...preview.notes.map((text) => el("p", { text })),
       ...preview.cannot.map((text) => el("p", { class: "act-cannot", text })),
       ...(preview.command === undefined ? [] : [commandLine(preview.command)]),
-      ...(preview.canUndo ? [] : [el("p", { text: "This can't be undone with one click." })]),
+      ...(preview.canUndo || preview.command !== undefined
+        ? []
+        : [el("p", { text: "This can't be undone with one click." })]),
     )
     files.replaceChildren(...preview.paths.map((path) => rowOf(path, hasTicks(preview.act))))
     files.hidden = preview.paths.length === 0

@@ -83,7 +83,7 @@ export function missingCard(workspace, { renew, bringBack }) {
     }),
     el("p", {
       text: discarded
-        ? `Everything that was in ${workspace.path} is kept until ${fullTime(discarded.until)}. Bring it back to go on.`
+        ? `Everything that was in ${discarded.path} is kept until ${fullTime(discarded.until)}. Bring it back to go on.`
         : isWorktree
           ? `${workspace.path} is gone. The conversation is kept, and so are the commits of its branch. ` +
             "Make the worktree again to go on."

@@ -79,7 +79,7 @@ export function mountDiscardedList(deps) {
         el("span", { class: "settings-agent-state" }, forget, back),
       ),
       el("span", {
-        class: "settings-agent-version",
+        class: "settings-agent-version settings-wraps",
         text: `${project} · ${branch} · discarded ${fullTime(at)}, kept until ${fullTime(until)}`,
       }),
     )

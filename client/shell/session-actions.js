@@ -100,11 +100,12 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
     )
     const goes = el("input", { type: "radio", name: "worktree", value: "discard" })
     const choice = worktree && [
-      el("legend", { text: `Its worktree ${worktree.path}` }),
+      el("legend", { text: "Its worktree" }),
       radio(el("input", { type: "radio", name: "worktree", value: "keep", checked: true }), "Keep it"),
       radio(goes, "Discard it: everything in it is kept for 30 days, and Settings can bring it back"),
       el("p", {
         text: [
+          `It is ${worktree.path}.`,
           `The branch ${worktree.branch} stays.`,
           ...(others.length > 0 ? [`${others.map(({ title }) => `“${title}”`).join(", ")} also works there.`] : []),
         ].join(" "),

@@ -29,6 +29,7 @@ fn short_texts(text: &str) -> Vec<Value> {
         interrupted: None,
         resets_at: None,
         conflicts: None,
+        link: None,
         undo: None,
         link: None,
     };
