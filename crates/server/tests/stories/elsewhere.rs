@@ -146,11 +146,12 @@ async fn a_turn_in_a_terminal_is_followed_live_and_read_only_until_it_ends_there
 async fn a_session_in_use_elsewhere_is_continued_in_a_copy() {
     let (app, mut browser, session, terminal) = started().await;
     let_go(&app, &session).await;
+    browser.opens(&session).await;
     let _claude = terminal.runs();
     terminal.types("from a terminal");
     terminal.answers("Noted.", "end_turn");
-    browser.opens(&session).await;
     sees_elsewhere(&mut browser, true).await;
+    browser.sees_text(&session, "Noted.").await;
 
     let asked = ClientMessage::SessionBranch {
         session_id: session.clone(),
