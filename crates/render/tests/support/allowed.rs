@@ -100,6 +100,10 @@ fn is_allowed(element: &str, attribute: &str, value: &str) -> bool {
         ("div", "data-old" | "data-new") => {
             value.bytes().all(|byte| byte == b' ' || byte.is_ascii_digit())
         }
+        // A block of changed lines: `<first old line>,<how many>:<first new line>,<how many>`.
+        ("div", "data-block") => {
+            value.bytes().all(|byte| byte == b',' || byte == b':' || byte.is_ascii_digit())
+        }
         ("div", "data-lang") => {
             value.chars().all(|c| c.is_ascii_alphanumeric() || "+#._-".contains(c))
                 && value.len() <= 32
