@@ -31,7 +31,6 @@ fn short_texts(text: &str) -> Vec<Value> {
         conflicts: None,
         link: None,
         undo: None,
-        link: None,
     };
     let notice = Notice {
         severity: Severity::Info,
