@@ -55,7 +55,7 @@ export class Shell {
     return this.page.frameLocator("#pane-now iframe")
   }
   get toast() {
-    return this.page.locator(".toast")
+    return this.page.getByRole("region", { name: "Messages" }).locator(".toast")
   }
 
   /** Adds a project by typing its path. */

@@ -77,10 +77,20 @@ fn wake_on_growth(
             // While the thread is busy, one pending wake-up is enough.
             let _woken_already = wake.try_send(());
             if pages >= TOO_MANY_PAGES {
-                let _thread_is_folding = log.checkpoint();
+                fold_now(log);
             }
         }
         Ok(())
+    }
+}
+
+/// Waits a little while the thread is folding, so that the log can't outgrow it.
+fn fold_now(log: &mut Wal) {
+    for _ in 0..PATIENCE.as_millis() {
+        if log.checkpoint().is_ok() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(1));
     }
 }
 

