@@ -48,7 +48,7 @@ test("only the part of a long difference that is looked at is in the page", asyn
   await diff.evaluate((root) => root.scrollTo(0, root.scrollHeight))
   await expect(comment).toBeVisible()
 
-  // What is left out can be shown, and what was in view above it stays there.
+  // Hidden lines can be shown, and the view does not jump.
   await expect(line("same 3")).toBeInViewport()
   await panel.locator(".gap").filter({ hasText: "2994 lines" }).click()
   await expect(panel.locator(".gap").filter({ hasText: "2950 lines" })).toHaveCount(1)

@@ -1,4 +1,4 @@
-/** Acting on changes: the buttons in the panel, the dialog with the preview, and what was done, with its Undo. */
+/** Acting on changes: the buttons in the panel, the dialog with the preview, and the result with its Undo. */
 
 import { el, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"

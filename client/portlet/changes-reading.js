@@ -20,7 +20,7 @@ export function createChangesReading({ isOpen, isSeen, refresh }) {
   }
 }
 
-/** Whether files may differ after this: a call did something, a turn ended, the branch moved, the server counted anew,
+/** Whether files may differ after this: a call did something, a turn ended, the branch moved, the server counted again,
  * or it is the first look.
  * @param {Frame} frame @param {boolean} isOpen */
 function mayChangeFiles(frame, isOpen) {

@@ -326,7 +326,7 @@ fn replace(directory: &Dir, path: &Path, mode: u32, bytes: Vec<u8>) -> io::Resul
         let mut file = directory.open_with(&temporary, &options)?;
         let written = io::Write::write_all(&mut file, &bytes).and_then(|()| {
             let usual = file.metadata()?.permissions().mode();
-            // Whoever may read it may run it, as git does it.
+            // Executable for everyone who can read it, as git does.
             let mode = if mode == EXECUTABLE { usual | (usual & 0o444) >> 2 } else { usual };
             file.set_permissions(Permissions::from_mode(mode))?;
             file.sync_all()

@@ -1,4 +1,4 @@
-//! Agents' own files may hold anything: nothing breaks, and what is found can be shown and kept.
+//! Agents' own files may hold anything: nothing breaks, and every session found can be shown and kept.
 
 // Tests fail by panicking, and so do their helpers.
 #![allow(clippy::unwrap_used)]

@@ -43,7 +43,7 @@ async fn stage() -> Stage {
     Stage { base, tree, stores: store, away }
 }
 
-/// What git says about a worktree, and what is in its files.
+/// The state of git in a worktree, and the contents of its files.
 fn seen(tree: &Scratch) -> Vec<String> {
     let read = |name: &str| std::fs::read_to_string(tree.path().join(name)).unwrap();
     vec![

@@ -9,7 +9,7 @@ use liminal_contract::{
 use liminal_scripted_agent::{ScriptBuilder, Steps, script};
 use serde_json::{Value, json};
 
-use crate::support::{App, Browser, Launch};
+use crate::support::{App, Browser, Launch, in_time};
 
 fn echo() -> ScriptBuilder {
     script().on_any_prompt().say("You said: ").say_prompt().stop("end_turn")
@@ -116,9 +116,12 @@ async fn an_edited_message_continues_in_a_new_version_that_the_agent_remembers()
         ["one", "You said: one", "two", "You said: two"]
     );
     // The agent's own file of it has what was kept, and not what was replaced. It is written after the words are sent.
-    while files_with(&app, "You said: two, better") == 0 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let is_written = async {
+        while files_with(&app, "You said: two, better") == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    in_time(is_written).await.expect("the agent never wrote it");
     assert_eq!(files_with(&app, "You said: one"), 2);
 
     // The earlier version is only read, in every browser and after a restart.
@@ -185,9 +188,9 @@ async fn an_agent_that_cant_go_back_gets_the_transcript_and_the_session_says_so(
     assert_eq!(texts[..3], ["one", "You said: one", "two, better"]);
 
     // Before the first message there is nothing to remember.
-    let anew = edits(&mut browser, &newer.id, &first, "one, better").await;
-    assert_eq!(anew.branch_of.as_ref().unwrap().memory, Memory::Nothing);
-    let texts = reads(&mut browser, &anew.id, "You said: one, better").await;
+    let again = edits(&mut browser, &newer.id, &first, "one, better").await;
+    assert_eq!(again.branch_of.as_ref().unwrap().memory, Memory::Nothing);
+    let texts = reads(&mut browser, &again.id, "You said: one, better").await;
     assert_eq!(texts, ["one, better", "You said: one, better"]);
 }
 

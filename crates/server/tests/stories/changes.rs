@@ -10,17 +10,8 @@ use liminal_contract::{
 use liminal_scripted_agent::{Steps, script};
 use rustix::process::Signal;
 
+use crate::support::acts::git;
 use crate::support::{App, Browser, Launch, are_gone, descendants, in_time};
-
-fn git(directory: &str, arguments: &[&str]) {
-    let done = Command::new("git")
-        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
-        .args(arguments)
-        .current_dir(directory)
-        .status()
-        .unwrap();
-    assert!(done.success(), "git {arguments:?}");
-}
 
 fn pipe(directory: &str, name: &str) {
     let made = Command::new("mkfifo").arg(name).current_dir(directory).status().unwrap();

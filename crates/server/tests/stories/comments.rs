@@ -1,7 +1,6 @@
 //! Comments on changes: kept until they are sent, all as one message.
 
 use std::path::Path;
-use std::process::Command;
 
 use liminal_contract::{
     ChangeScope, ClientMessage, Comment, DiffSide, ErrorCode, MovedComment, NewComment,
@@ -9,17 +8,8 @@ use liminal_contract::{
 };
 use liminal_scripted_agent::{Steps, script};
 
+use crate::support::acts::git;
 use crate::support::{App, Browser, Launch};
-
-fn git(directory: &str, arguments: &[&str]) {
-    let done = Command::new("git")
-        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
-        .args(arguments)
-        .current_dir(directory)
-        .status()
-        .unwrap();
-    assert!(done.success(), "git {arguments:?}");
-}
 
 fn about(lines: [u32; 2], snippet: &str, text: &str) -> NewComment {
     NewComment {

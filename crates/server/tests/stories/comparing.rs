@@ -1,7 +1,6 @@
 //! One message to several agents, each in a worktree of its own.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use liminal_contract::{
     ChangeAct, CliType, ClientMessage, Compare, CompareAgent, ErrorCode, MemberState, Project,
@@ -9,18 +8,8 @@ use liminal_contract::{
 };
 use liminal_scripted_agent::{Steps, script};
 
+use crate::support::acts::git;
 use crate::support::{App, Browser, Launch};
-
-fn git(directory: &Path, arguments: &[&str]) -> String {
-    let done = Command::new("git")
-        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
-        .args(arguments)
-        .current_dir(directory)
-        .output()
-        .unwrap();
-    assert!(done.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
-    String::from_utf8(done.stdout).unwrap().trim().to_owned()
-}
 
 async fn repository(app: &App, browser: &mut Browser) -> (PathBuf, Project) {
     let directory = PathBuf::from(app.directory("project"));
@@ -156,7 +145,7 @@ async fn keeping_one_discards_the_others_without_losing_their_work() {
         other => panic!("not kept: {other:?}"),
     }
     assert!(!Path::new(&discarded.path).exists() && Path::new(&kept.path).exists());
-    assert_eq!(git(&directory, &["branch", "--list", &discarded.branch]), discarded.branch);
+    assert_eq!(git(&directory, &["branch", "--list", &discarded.branch]).trim(), discarded.branch);
     let left: Vec<_> = browser.sessions(&project).await.into_iter().map(|row| row.id).collect();
     assert_eq!(left, [started[0].clone()]);
     // It stays readable.

@@ -1,8 +1,7 @@
 //! Where sessions work: prepared by a setup command, counted while the agent works, and made again when it vanished.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use liminal_contract::{
     ChangeCounts, ChangeScope, CliType, ClientMessage, ErrorCode, Project, ServerMessage,
@@ -10,17 +9,8 @@ use liminal_contract::{
 };
 use liminal_scripted_agent::{Steps, script};
 
+use crate::support::acts::git;
 use crate::support::{App, Browser, Launch, in_time};
-
-fn git(directory: &Path, arguments: &[&str]) {
-    let done = Command::new("git")
-        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
-        .args(arguments)
-        .current_dir(directory)
-        .status()
-        .unwrap();
-    assert!(done.success(), "git {arguments:?}");
-}
 
 /// With one commit of `one.txt`.
 async fn project(app: &App, browser: &mut Browser) -> (PathBuf, Project) {

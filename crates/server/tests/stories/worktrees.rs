@@ -1,7 +1,6 @@
 //! Sessions in worktrees of their own.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use liminal_contract::{
     BranchFate, ChangeAct, CliType, ClientMessage, Project, ServerMessage, SessionListItem,
@@ -9,18 +8,8 @@ use liminal_contract::{
 };
 use liminal_scripted_agent::{Steps, script};
 
+use crate::support::acts::git;
 use crate::support::{App, Browser, Launch};
-
-fn git(directory: &Path, arguments: &[&str]) -> String {
-    let done = Command::new("git")
-        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
-        .args(arguments)
-        .current_dir(directory)
-        .output()
-        .unwrap();
-    assert!(done.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
-    String::from_utf8(done.stdout).unwrap().trim().to_owned()
-}
 
 /// A project with a commit, a file that is not committed, and an ignored one that worktrees get.
 async fn project(app: &App, browser: &mut Browser) -> (PathBuf, Project) {

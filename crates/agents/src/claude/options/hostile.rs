@@ -1,4 +1,4 @@
-//! Whatever Claude Code says about its options, nothing breaks, and what is shown as chosen is offered.
+//! Whatever Claude Code says about its options, nothing breaks, and the chosen values are among those offered.
 
 use std::collections::BTreeSet;
 

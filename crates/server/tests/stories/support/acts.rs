@@ -13,8 +13,14 @@ use rustix::process::Signal;
 
 use super::{App, Browser, Launch, in_time};
 
-pub fn git(directory: &Path, arguments: &[&str]) -> String {
-    let done = Command::new("git").args(arguments).current_dir(directory).output().unwrap();
+/// Runs git as Ada. Returns its output.
+pub fn git(directory: impl AsRef<Path>, arguments: &[&str]) -> String {
+    let done = Command::new("git")
+        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
+        .args(arguments)
+        .current_dir(directory)
+        .output()
+        .unwrap();
     assert!(done.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
     String::from_utf8(done.stdout).unwrap().trim_end().to_owned()
 }
