@@ -1,29 +1,16 @@
-import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { expect, on, script, test } from "../support/chat.js"
-
-/** @param {string} directory @param {...string} words */
-const git = (directory, ...words) => execFileSync("git", words, { cwd: directory }).toString().trim()
+import { git, makeRepository, worktrees } from "../support/repository.js"
 
 const nine = ["1", "2", "3", "4", "5", "6", "7", "8", "9"]
 
 /** @param {Record<number, string>} [replaced] */
 const lines = (replaced = {}) => nine.map((line, at) => `${replaced[at + 1] ?? line}\n`).join("")
 
-/** With an author and one commit. @param {string} home */
-function repository(home) {
-  const directory = join(home, "work")
-  git(directory, "init", "--quiet", "--initial-branch", "main")
-  git(directory, "config", "user.name", "Ada")
-  git(directory, "config", "user.email", "ada@example.org")
-  writeFileSync(join(directory, ".gitignore"), "go\n")
-  writeFileSync(join(directory, "notes.txt"), lines())
-  git(directory, "add", ".")
-  git(directory, "commit", "--quiet", "--message", "first")
-  return directory
-}
+/** @param {string} home */
+const repository = (home) => makeRepository(join(home, "work"), { ".gitignore": "go\n", "notes.txt": lines() })
 
 /** The agent edits once the state before its turn is recorded; returns the panel, at what is not committed.
  * @param {import("../support/chat.js").Chat} chat @param {string} directory */
@@ -127,8 +114,7 @@ test("a worktree lands in its base, and says no with names when the base is not 
   const directory = repository(liminal.home)
   await chat.shell.startInWorktree("work", { name: "fix" })
   await expect(chat.frame.locator(".session-header")).toContainText("fix")
-  const worktrees = git(directory, "worktree", "list", "--porcelain")
-  const [at = ""] = [...worktrees.matchAll(/^worktree (.*)$/gm)].map(([, path = ""]) => path).slice(1)
+  const [at = ""] = worktrees(directory)
   const panel = await edits(chat, at)
   writeFileSync(join(directory, "notes.txt"), "mine\n")
 

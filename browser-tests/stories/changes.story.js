@@ -1,12 +1,8 @@
-import { execFileSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { expect, on, script, test } from "../support/chat.js"
-
-/** @param {string} directory @param {...string} words */
-const git = (directory, ...words) =>
-  execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...words], { cwd: directory })
+import { git, makeRepository, worktrees } from "../support/repository.js"
 
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -19,11 +15,7 @@ test.use({
 
 test("the changes of a session's directory are reviewed beside it", async ({ chat, liminal }) => {
   const directory = join(liminal.home, "work")
-  git(directory, "init", "--quiet", "--initial-branch", "main")
-  writeFileSync(join(directory, ".gitignore"), "edited\n")
-  writeFileSync(join(directory, "notes.txt"), "one\ntwo\n")
-  git(directory, "add", ".")
-  git(directory, "commit", "--quiet", "--message", "first")
+  makeRepository(directory, { ".gitignore": "edited\n", "notes.txt": "one\ntwo\n" })
   await chat.say("edit")
   writeFileSync(join(directory, "notes.txt"), "one\nTWO\nthree\n")
   writeFileSync(join(directory, "another.txt"), "new\n")
@@ -53,11 +45,7 @@ test("the changes of a session's directory are reviewed beside it", async ({ cha
 
 test("a turn's changes are told apart, marked as viewed, and shown side by side", async ({ chat, liminal }) => {
   const directory = join(liminal.home, "work")
-  git(directory, "init", "--quiet", "--initial-branch", "main")
-  writeFileSync(join(directory, ".gitignore"), "edited\n")
-  writeFileSync(join(directory, "notes.txt"), "one\ntwo\n")
-  git(directory, "add", ".")
-  git(directory, "commit", "--quiet", "--message", "first")
+  makeRepository(directory, { ".gitignore": "edited\n", "notes.txt": "one\ntwo\n" })
   writeFileSync(join(directory, "earlier.txt"), "not of this turn\n")
   await chat.say("edit")
   await expect(chat.words, "the state before the turn is known").toHaveText(/I begin/)
@@ -115,18 +103,14 @@ test("a directory without git has no changes to show", async ({ chat }) => {
 
 test("a session gets a worktree of its own, and its changes are not the project's", async ({ chat, liminal }) => {
   const directory = join(liminal.home, "work")
-  git(directory, "init", "--quiet", "--initial-branch", "main")
-  writeFileSync(join(directory, "notes.txt"), "one\n")
-  git(directory, "add", ".")
-  git(directory, "commit", "--quiet", "--message", "first")
+  makeRepository(directory, { "notes.txt": "one\n" })
   await chat.shell.startInWorktree("work", { name: "fix login" })
   await expect(chat.frame.locator(".session-header")).toContainText("fix-login")
   await chat.say("hello")
   await expect(chat.ends).toHaveCount(1)
   const branches = git(directory, "branch", "--list", "liminal/*").toString()
   expect(branches).toContain("liminal/fix-login")
-  const worktrees = git(directory, "worktree", "list", "--porcelain").toString()
-  const [path] = [...worktrees.matchAll(/^worktree (.*)$/gm)].map(([, at]) => at).filter((at) => at !== directory)
+  const [path = ""] = worktrees(directory)
   writeFileSync(join(path, "notes.txt"), "one\ntwo\n")
   await chat.frame.getByRole("button", { name: "Changes" }).click()
   const files = chat.frame.getByRole("listbox", { name: "Changed files" }).getByRole("option")

@@ -1,20 +1,11 @@
-import { execFileSync } from "node:child_process"
 import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { expect, on, script, test } from "../support/chat.js"
-
-/** @param {string} directory @param {...string} words */
-const git = (directory, ...words) =>
-  execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...words], { cwd: directory })
+import { makeRepository, worktrees } from "../support/repository.js"
 
 /** @param {string} directory */
-function repository(directory) {
-  git(directory, "init", "--quiet", "--initial-branch", "main")
-  writeFileSync(join(directory, "notes.txt"), "one\ntwo\nthree\n")
-  git(directory, "add", ".")
-  git(directory, "commit", "--quiet", "--message", "first")
-}
+const repository = (directory) => makeRepository(directory, { "notes.txt": "one\ntwo\nthree\n" })
 
 test.use({ script: script(on("*", { say: "Understood." })) })
 
@@ -74,10 +65,7 @@ test("a worktree is prepared by the project's command, and made again when it va
   await setup.getByRole("button", { name: "Start anyway" }).click()
   await expect(chat.ends).toHaveCount(1)
 
-  const worktrees = git(directory, "worktree", "list", "--porcelain").toString()
-  const [path = ""] = [...worktrees.matchAll(/^worktree (.*)$/gm)]
-    .map(([, at]) => at)
-    .filter((at) => at !== undefined && at !== directory)
+  const [path = ""] = worktrees(directory)
   rmSync(path, { recursive: true })
   await page.reload()
   await expect(chat.frame.getByRole("heading", { name: "The worktree no longer exists" })).toBeVisible()

@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 
-import { compares, expect, git, test } from "../support/many-agents.js"
+import { compares, expect, test } from "../support/many-agents.js"
+import { git, worktrees } from "../support/repository.js"
 
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
@@ -55,15 +56,14 @@ test("keeping one discards the others, and Settings brings them back with all th
   await expect(shell.activeTab).toHaveText("Make it")
   await expect(heads(page).filter({ visible: true })).toHaveCount(0)
   expect(git(repository, "branch", "--list", "liminal/*").trim().split("\n")).toHaveLength(2)
-  expect(git(repository, "worktree", "list").trim().split("\n")).toHaveLength(2)
+  expect(worktrees(repository)).toHaveLength(1)
 
   await page.getByRole("button", { name: "Settings" }).click()
   const settings = page.getByRole("dialog", { name: "Settings" })
   await expect(settings.getByText("liminal/make-it-ada")).toBeVisible()
   await settings.getByRole("button", { name: "Bring back Make it" }).click()
   await expect(settings.getByText(/Brought the worktree back/)).toBeVisible()
-  const list = git(repository, "worktree", "list", "--porcelain")
-  const [at = ""] = [...list.matchAll(/^worktree (.*ada)$/gm)].map(([, path = ""]) => path)
+  const at = worktrees(repository).find((path) => path.endsWith("ada")) ?? ""
   expect(await readFile(join(at, "made.txt"), "utf8")).toBe("Ada\n")
 })
 

@@ -1,29 +1,11 @@
-import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { expect, script, test } from "../support/chat.js"
-
-/** @param {string} directory @param {...string} words */
-const git = (directory, ...words) => execFileSync("git", words, { cwd: directory }).toString().trim()
+import { git, makeRepository, worktrees } from "../support/repository.js"
 
 /** @param {string} home */
-function repository(home) {
-  const directory = join(home, "work")
-  git(directory, "init", "--quiet", "--initial-branch", "main")
-  git(directory, "config", "user.name", "Ada")
-  git(directory, "config", "user.email", "ada@example.org")
-  writeFileSync(join(directory, ".gitignore"), "built\n")
-  git(directory, "add", ".")
-  git(directory, "commit", "--quiet", "--message", "first")
-  return directory
-}
-
-/** The worktrees of a repository, without its own directory. @param {string} directory */
-const worktrees = (directory) =>
-  [...git(directory, "worktree", "list", "--porcelain").matchAll(/^worktree (.*)$/gm)]
-    .map(([, path = ""]) => path)
-    .filter((path) => path !== directory)
+const repository = (home) => makeRepository(join(home, "work"), { ".gitignore": "built\n" })
 
 /** A session in a worktree, with a file that is in no commit and an ignored one.
  * @param {import("../support/chat.js").Chat} chat @param {string} directory */

@@ -1,12 +1,8 @@
-import { execFileSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { expect, on, script, test } from "../support/chat.js"
-
-/** @param {string} directory @param {...string} words */
-const git = (directory, ...words) =>
-  execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...words], { cwd: directory })
+import { makeRepository } from "../support/repository.js"
 
 /** @param {string} word @param {number} lines */
 const numbered = (word, lines) => Array.from({ length: lines }, (_, n) => `${word} ${n + 1}\n`).join("")
@@ -15,10 +11,7 @@ test.use({ script: script(on("*", { say: "Hello." })) })
 
 test("only the part of a long difference that is looked at is in the page", async ({ chat, liminal }) => {
   const directory = join(liminal.home, "work")
-  git(directory, "init", "--quiet", "--initial-branch", "main")
-  writeFileSync(join(directory, "long.txt"), `${numbered("old", 3000)}${numbered("same", 3000)}end\n`)
-  git(directory, "add", ".")
-  git(directory, "commit", "--quiet", "--message", "first")
+  makeRepository(directory, { "long.txt": `${numbered("old", 3000)}${numbered("same", 3000)}end\n` })
   writeFileSync(join(directory, "long.txt"), `${numbered("new", 3000)}${numbered("same", 3000)}END\n`)
   await chat.say("hello")
   await expect(chat.ends).toHaveCount(1)

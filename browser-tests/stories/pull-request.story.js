@@ -3,9 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { expect, script, test } from "../support/chat.js"
-
-/** @param {string} directory @param {...string} words */
-const git = (directory, ...words) => execFileSync("git", words, { cwd: directory }).toString().trim()
+import { git, makeRepository, worktrees } from "../support/repository.js"
 
 /** A session in a worktree with a commit, whose repository has a remote; returns the panel.
  * @param {import("../support/chat.js").Chat} chat @param {string} home */
@@ -14,18 +12,13 @@ async function withCommit(chat, home) {
   const remote = join(home, "remote")
   mkdirSync(remote)
   git(remote, "init", "--quiet", "--bare")
-  git(directory, "init", "--quiet", "--initial-branch", "main")
-  git(directory, "config", "user.name", "Ada")
-  git(directory, "config", "user.email", "ada@example.org")
+  makeRepository(directory)
   git(directory, "remote", "add", "origin", remote)
-  git(directory, "commit", "--quiet", "--allow-empty", "--message", "first")
   await chat.shell.startInWorktree("work", { name: "fix" })
   await expect(chat.frame.locator(".session-header")).toContainText("fix")
   await chat.say("Mend it")
   await expect(chat.ends).toHaveCount(1)
-  const [, at = ""] = [...git(directory, "worktree", "list", "--porcelain").matchAll(/^worktree (.*)$/gm)].map(
-    ([, path = ""]) => path,
-  )
+  const [at = ""] = worktrees(directory)
   git(at, "commit", "--quiet", "--allow-empty", "--message", "Mend the notes")
   await chat.frame.getByRole("button", { name: "Changes" }).click()
   const panel = chat.frame.getByRole("complementary", { name: "Changes" })

@@ -1,12 +1,9 @@
-import { execFileSync } from "node:child_process"
-import { readFileSync, writeFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { Chat } from "../support/chat.js"
 import { expect, test } from "../support/real.js"
-
-/** @param {string} directory @param {...string} words */
-const git = (directory, ...words) => execFileSync("git", words, { cwd: directory }).toString().trim()
+import { git, makeRepository, worktrees } from "../support/repository.js"
 
 for (const { agent, readsFirst } of [
   // It only edits files it has read.
@@ -16,18 +13,12 @@ for (const { agent, readsFirst } of [
   test(`work of ${agent} is reviewed, undone, brought back, committed and landed`, async ({ liminal, shell }) => {
     await shell.hasProject("work")
     const directory = join(liminal.home, "work")
-    git(directory, "init", "--quiet", "--initial-branch", "main")
-    git(directory, "config", "user.name", "Ada")
-    git(directory, "config", "user.email", "ada@example.org")
-    writeFileSync(join(directory, "notes.txt"), "alpha\nomega\n")
-    git(directory, "add", ".")
-    git(directory, "commit", "--quiet", "--message", "first")
+    makeRepository(directory, { "notes.txt": "alpha\nomega\n" })
     await shell.startInWorktree("work", { name: "fix", agent })
     const chat = new Chat(shell)
     await expect(chat.frame.locator(".session-header")).toContainText("fix")
     await expect(chat.composer).toBeEditable()
-    const worktrees = git(directory, "worktree", "list", "--porcelain")
-    const [at = ""] = [...worktrees.matchAll(/^worktree (.*)$/gm)].map(([, path = ""]) => path).slice(1)
+    const [at = ""] = worktrees(directory)
     const notes = join(at, "notes.txt")
     const read = () => readFileSync(notes, "utf8")
 

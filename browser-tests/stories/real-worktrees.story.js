@@ -1,13 +1,9 @@
-import { execFileSync } from "node:child_process"
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { Chat } from "../support/chat.js"
 import { expect, test } from "../support/real.js"
-
-/** @param {string} directory @param {...string} words */
-const git = (directory, ...words) =>
-  execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...words], { cwd: directory })
+import { makeRepository, worktrees } from "../support/repository.js"
 
 const agents = [
   { agent: "Claude Code", running: (/** @type {string} */ command) => `FAKE:BASH ${command}` },
@@ -24,10 +20,7 @@ for (const { agent, running } of agents)
   test(`${agent} works in a worktree of its own, and its changes are shown there`, async ({ liminal, shell }) => {
     await shell.hasProject("work")
     const directory = join(liminal.home, "work")
-    git(directory, "init", "--quiet", "--initial-branch", "main")
-    writeFileSync(join(directory, "notes.txt"), "one\n")
-    git(directory, "add", ".")
-    git(directory, "commit", "--quiet", "--message", "first")
+    makeRepository(directory, { "notes.txt": "one\n" })
     await shell.startInWorktree("work", { name: "side", agent })
     const chat = new Chat(shell)
     await expect(chat.frame.locator(".session-header")).toContainText("side")
@@ -36,10 +29,7 @@ for (const { agent, running } of agents)
     await chat.ask.locator("[data-answer=allow_once]").click()
     await expect(chat.ends).toHaveCount(1)
 
-    const worktrees = git(directory, "worktree", "list", "--porcelain").toString()
-    const [path = ""] = [...worktrees.matchAll(/^worktree (.*)$/gm)]
-      .map(([, at]) => at)
-      .filter((at) => at !== undefined && at !== directory)
+    const [path = ""] = worktrees(directory)
     expect(readFileSync(join(path, "made.txt"), "utf8")).toBe("made-here\n")
     expect(existsSync(join(directory, "made.txt"))).toBe(false)
     await chat.frame.getByRole("button", { name: "Changes" }).click()

@@ -1,11 +1,8 @@
-import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { expect, on, script, test } from "../support/chat.js"
-
-/** @param {string} directory @param {...string} words */
-const git = (directory, ...words) => execFileSync("git", words, { cwd: directory }).toString().trim()
+import { makeRepository, worktrees } from "../support/repository.js"
 
 /** @param {import("../support/chat.js").Chat} chat */
 const bar = (chat) => chat.frame.locator(".going-back")
@@ -18,16 +15,7 @@ const act = async (message, name) => {
 }
 
 /** @param {string} home */
-function repository(home) {
-  const directory = join(home, "work")
-  git(directory, "init", "--quiet", "--initial-branch", "main")
-  git(directory, "config", "user.name", "Ada")
-  git(directory, "config", "user.email", "ada@example.org")
-  writeFileSync(join(directory, ".gitignore"), "may-*\n")
-  git(directory, "add", ".")
-  git(directory, "commit", "--quiet", "--message", "first")
-  return directory
-}
+const repository = (home) => makeRepository(join(home, "work"), { ".gitignore": "may-*\n" })
 
 /** @param {string} name */
 const makes = (name) => [
@@ -102,9 +90,7 @@ test("a branch of a session in a worktree gets its own, with the files of then",
   const directory = repository(liminal.home)
   await chat.shell.startInWorktree("work", { name: "fix" })
   await expect(chat.frame.locator(".session-header")).toContainText("fix")
-  const [, at = ""] = [...git(directory, "worktree", "list", "--porcelain").matchAll(/^worktree (.*)$/gm)].map(
-    ([, path = ""]) => path,
-  )
+  const [at = ""] = worktrees(directory)
   await twoTurns(chat, at)
   await act(chat.said.filter({ hasText: "Made one" }), "Branch from here")
   const dialog = chat.frame.getByRole("alertdialog")

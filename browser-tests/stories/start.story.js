@@ -1,7 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { join } from "node:path"
-import { expect, git, names, test } from "../support/many-agents.js"
+import { expect, names, test } from "../support/many-agents.js"
+import { git } from "../support/repository.js"
 
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 

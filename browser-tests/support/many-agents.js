@@ -1,9 +1,8 @@
 /** Stories with eight agents at once, each with options, and a project that is a git repository. */
 
-import { execFileSync } from "node:child_process"
-import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Liminal } from "./liminal.js"
+import { makeRepository } from "./repository.js"
 import { expect, test as base } from "./story.js"
 
 export const names = ["Ada", "Bob", "Cleo", "Dora", "Emil", "Finn", "Gita", "Hugo"]
@@ -64,11 +63,6 @@ const scriptOf = (name, home) => ({
   ],
 })
 
-export const git = (directory, ...args) =>
-  execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...args], {
-    cwd: directory,
-  }).toString()
-
 export const test = base.extend({
   liminal: async ({ env }, use) => {
     const app = await Liminal.start(env, async (made) => {
@@ -80,11 +74,7 @@ export const test = base.extend({
 
   /** A project with one commit. */
   repository: async ({ shell, liminal }, use) => {
-    const directory = await liminal.directory("web")
-    git(directory, "init", "--quiet", "--initial-branch", "main")
-    writeFileSync(join(directory, "notes.txt"), "one\n")
-    git(directory, "add", ".")
-    git(directory, "commit", "--quiet", "--message", "first")
+    const directory = makeRepository(await liminal.directory("web"), { "notes.txt": "one\n" })
     await shell.addProject(directory)
     await expect(shell.project("web")).toHaveCount(1)
     await use(directory)
