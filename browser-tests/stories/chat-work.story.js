@@ -91,6 +91,7 @@ test.use({
           { text: "leap", status: "in_progress" },
         ],
       },
+      { wait_for_file: "go on" },
     ),
     on("give up", { fail: { code: -32603, message: "The model is out of order." } }),
     on("crash", { say: "Half a " }, { crash: { code: 3, stderr: "segfault in the mind" } }),
@@ -322,12 +323,18 @@ test("a thought is closed with its first line, and stays open while it goes on",
 })
 
 test("a plan changes in place", async ({ chat, liminal }) => {
+  const tray = chat.frame.locator(".tray > .tray-row")
   await chat.say("plan")
   await expect(chat.plan.locator("li").first()).toHaveAttribute("data-status", "in_progress")
+  await expect(tray).toHaveText(/^Working [\d:]+look0 of 2$/)
   await liminal.touch("go")
   await expect(chat.plan.locator("li").first()).toHaveAttribute("data-status", "completed")
   await expect(chat.plan).toHaveCount(1)
   await expect(chat.plan).toContainText("1 of 2")
+  await expect(tray).toHaveText(/^Working [\d:]+leap1 of 2$/)
+  await liminal.touch("go on")
+  await expect(chat.ends).toHaveCount(1)
+  await expect(tray).toBeHidden()
 })
 
 test("only the last turn offers Retry", async ({ chat }) => {

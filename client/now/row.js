@@ -2,11 +2,12 @@
 
 import { agentName, updateAgentMark } from "../shared/agents.js"
 import { el, setAttribute, setText } from "../shared/dom.js"
+import { mountSteps } from "../shared/steps.js"
 import { age, fullTime } from "../shared/time.js"
 import { mountPermission } from "../portlet/permission.js"
 import { clock, timeOfDay } from "../portlet/words.js"
 
-/** @import { Agent, NowRow, PlanStatus } from "../contract.js" */
+/** @import { Agent, NowRow } from "../contract.js" */
 /** @import { PermissionDeps } from "../portlet/row.js" */
 /** @import { Item } from "../portlet/rows.js" */
 
@@ -70,14 +71,13 @@ function mountHead(deps) {
 export function mountNowRow(first, deps) {
   const head = mountHead(deps)
   const line = el("p", { class: "now-line" })
-  const steps = el("span", { class: "now-steps", "aria-hidden": "true" })
-  const progress = el("span", { class: "now-progress" })
+  const steps = mountSteps()
   const retry = el("button", { class: "now-act", type: "button", text: "Try again" })
   const element = el(
     "li",
     { class: "now-row", tabindex: -1, "data-id": first.row.id },
     head.element,
-    el("div", { class: "now-row-body" }, line, el("span", { class: "now-plan" }, steps, progress), retry),
+    el("div", { class: "now-row-body" }, line, steps.element, retry),
   )
   let { row } = first
   retry.addEventListener("click", () => deps.retry(row))
@@ -91,9 +91,7 @@ export function mountNowRow(first, deps) {
       setAttribute(element, "data-mood", moodOf(row))
       setText(line, row.line ?? (row.state === "starting" ? "Starting…" : ""))
       const isWorking = row.state === "running" || row.state === "starting"
-      showSteps(steps, isWorking ? row.plan : [])
-      const done = row.plan.filter((status) => status === "completed").length
-      setText(progress, isWorking && row.plan.length > 0 ? `${done} of ${row.plan.length}` : "")
+      steps.update(isWorking ? row.plan : [])
       retry.hidden = row.prompt === undefined
     },
   }
@@ -125,12 +123,3 @@ export function mountNowCard(first, deps) {
 
 /** @param {NowRow} row */
 const asItem = ({ card }) => ({ item: /** @type {Item<"permission">} */ (card) })
-
-/** @param {HTMLElement} root @param {PlanStatus[]} plan */
-function showSteps(root, plan) {
-  // More would not be told apart.
-  const shown = plan.length > 12 ? [] : plan
-  if (root.dataset.steps === shown.join(" ")) return
-  root.dataset.steps = shown.join(" ")
-  root.replaceChildren(...shown.map((status) => el("i", { "data-status": status })))
-}

@@ -5,11 +5,12 @@
 
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
+import { mountSteps } from "../shared/steps.js"
 import { attachmentOf, refsOf } from "./attachments.js"
 import { clock } from "./words.js"
 import { mountWriting } from "./writing.js"
 
-/** @import { Attachment, AttachmentRef, SlashCommand } from "../contract.js" */
+/** @import { Attachment, AttachmentRef, PlanEntry, SlashCommand } from "../contract.js" */
 /** @import { ChipDeps } from "./chips.js" */
 /** @import { Draft } from "./drafts.js" */
 
@@ -18,6 +19,7 @@ import { mountWriting } from "./writing.js"
  * @property {"idle" | "sending" | "working" | "stopping"} work
  * @property {string | null} since  When the work began.
  * @property {boolean} waits  A permission is open.
+ * @property {PlanEntry[]} plan  Of the running turn.
  * @property {boolean} elsewhere  Somebody works on the session in a terminal: nothing can be sent.
  * @property {number} queued  How many messages wait for their turn.
  * @property {boolean} connected
@@ -38,6 +40,10 @@ import { mountWriting } from "./writing.js"
 
 /** A second Escape within this time stops the turn (milliseconds). */
 const TWICE = 1500
+
+/** What the agent does now, or else does next. @param {PlanEntry[]} plan */
+const currentStep = (plan) =>
+  (plan.find(({ status }) => status === "in_progress") ?? plan.find(({ status }) => status === "pending"))?.text ?? ""
 
 /** @param {HTMLElement} root @param {ComposerDeps} deps */
 export function mountComposer(root, deps) {
@@ -70,7 +76,9 @@ export function mountComposer(root, deps) {
     },
     icon("stop"),
   )
-  const status = el("div", { class: "tray-row" }, pulse)
+  const step = el("span", { class: "tray-step" })
+  const steps = mountSteps()
+  const status = el("div", { class: "tray-row" }, pulse, step, steps.element)
   const queue = el("div")
   const tray = el("div", { class: "tray", hidden: true }, status, queue)
   const controls = el("div", { class: "composer-controls" })
@@ -104,6 +112,7 @@ export function mountComposer(root, deps) {
     work: "idle",
     since: null,
     waits: false,
+    plan: [],
     elsewhere: false,
     queued: 0,
     connected: false,
@@ -136,6 +145,8 @@ export function mountComposer(root, deps) {
     setAttribute(box, "data-work", state.work)
     setAttribute(tray, "data-waits", isBusy && state.waits)
     setAttribute(input, "placeholder", state.elsewhere ? "In use in a terminal" : `Message ${state.agent}…`)
+    setText(step, currentStep(state.plan))
+    steps.update(state.plan.map(({ status }) => status))
     setText(hint, hintOf(performance.now() - escapedAt < TWICE))
     tick()
   }

@@ -50,6 +50,7 @@ import {
   nothingYet,
   openPermissions,
   ownMessages,
+  planOf,
   runningTurn,
 } from "./transcript.js"
 import { exactTime, timeOfDay } from "./words.js"
@@ -431,6 +432,7 @@ function show() {
     work: stopping !== "" ? "stopping" : running ? "working" : isSending(sends) ? "sending" : "idle",
     since: running ? workingSince(transcript, running) : null,
     waits,
+    plan: running ? planOf(transcript, running.turnId) : [],
     elsewhere: transcript.facts.elsewhere,
     queued: transcript.facts.queue.messages.length + waiting.length,
     connected: shell?.connection === "open",

@@ -7,7 +7,7 @@
 
 import { applyTail } from "./tails.js"
 
-/** @import { Details, Policy, SessionFacts, Turn, UpsertObject } from "../contract.js" */
+/** @import { Details, PlanEntry, Policy, SessionFacts, Turn, UpsertObject } from "../contract.js" */
 /** @import { PortletFrame } from "../shared/bridge.js" */
 
 /** A turn and, when its failure was seen live, the details.
@@ -276,6 +276,13 @@ export function runningTurn(now) {
     if (turn.outcome === undefined) return { turnId: turn.turnId, startedAt: turn.startedAt }
   const last = now.runs.at(-1)
   return last && !now.turns.has(last.turnId) ? { turnId: last.turnId, startedAt: last.items[0]?.startedAt ?? "" } : null
+}
+
+/** The steps of the plan in a turn; an agent may make another plan in the same turn.
+ * @param {Transcript} now @param {string} turnId @returns {PlanEntry[]} */
+export function planOf(now, turnId) {
+  const plan = now.runs.findLast((run) => run.turnId === turnId)?.items.findLast(({ type }) => type === "plan")
+  return plan?.type === "plan" ? plan.entries : []
 }
 
 /** The error code of the last turn, if it failed. @param {Transcript} now @returns {string | undefined} */

@@ -23,7 +23,7 @@ const NO_HOOKS: &str = "core.hooksPath=/dev/null";
 /// Why git did not answer. The messages tell users what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GitError {
-    #[error("This directory isn't in a git repository. Run `git init` there to see changes.")]
+    #[error("This directory isn't in a git repository. Run “git init” there to see changes.")]
     NotARepository,
     #[error("git could not be started ({0}). Install git 2.30 or newer.")]
     NotStarted(String),
