@@ -100,6 +100,7 @@ const rules = {
   wait: [{ say: "I wait. " }, "wait_for_cancel"],
   break: [{ say: "Half a " }, { fail: { code: -32603, message: "The model is out of order." } }],
   crash: [{ say: "Half a " }, { crash: { code: 3, stderr: "segfault in the mind" } }],
+  "/tidy": [{ say: "Tidied up." }],
   late: [{ say: "Now. " }, { after_turn: [{ pause: 300 }, { say: "And later." }] }],
 }
 
@@ -118,6 +119,7 @@ export const habits = {
   break: 2,
   crash: 1,
   late: 2,
+  "/tidy": 3,
   everything: 2,
   repeat: 4,
 }
@@ -146,7 +148,7 @@ const settings = [
 /** @param {string} home @param {string} dataDir @param {string} binary */
 export async function writeAgents(home, dataDir, binary) {
   const script = (about) => ({
-    about,
+    about: { commands: [{ name: "tidy", description: "Tidies up" }], ...about },
     rules: [
       ...Object.entries(rules).map(([word, steps]) => ({ on: { contains: `${word} ` }, steps })),
       { on: "any", steps: [{ say: "You said: " }, "say_prompt"] },

@@ -1,9 +1,9 @@
 /**
- * The soak test: ten sessions with three kinds of agent, some in worktrees, in two browsers, with random actions. Users
- * prompt, queue, stop, answer, reload and close; a script does the rest at the same time (`script.js`); connections are
- * cut, agents are killed, and the server twice. At the end every session must still answer in both browsers, every
- * browser must show what the journal has, nothing a browser received may be missing, no message may stand twice, the
- * repository must be whole, no process may be left, and the server must not have grown.
+ * The soak test: ten sessions with three kinds of agent, some in worktrees, in three browsers, with random actions.
+ * Users prompt, queue, stop, answer, reload and close; a script does the rest at the same time (`script.js`);
+ * connections are cut, agents are killed, and the server twice. At the end every session must still answer in all
+ * browsers, every browser must show what the journal has, nothing a browser received may be missing, no message may
+ * stand twice, the repository must be whole, no process may be left, and the server must not have grown.
  *
  *   scripts/soak [seconds] [seed]
  */
@@ -51,7 +51,9 @@ async function until(what, holds) {
   }
 }
 
-const wires = [await layWire(), await layWire(), await layWire()]
+const names = ["first", "second", "third"]
+/** One for each browser, and one for a fresh page at the end. */
+const wires = await Promise.all([...names, "fresh"].map(() => layWire()))
 const liminal = await Liminal.start({}, async (fresh) => {
   await writeAgents(fresh.home, fresh.dataDir, fresh.binary)
   fresh.args = wires.flatMap(({ origin }) => ["--allow-origin", origin])
@@ -98,7 +100,7 @@ let warmings = 0
 let baseline = 0
 let rows = 0
 
-/** Ten sessions, open in both browsers. */
+/** Ten sessions, open in every browser. */
 async function begin() {
   const work = await liminal.directory("work")
   repository = makeRepository(work)
@@ -112,7 +114,7 @@ async function begin() {
     sessions.push({ id, title })
   }
   maker.close()
-  seats.push(await Seat.take("first", wires[0], liminal), await Seat.take("second", wires[1], liminal))
+  for (const [at, name] of names.entries()) seats.push(await Seat.take(name, wires[at], liminal))
   for (const seat of seats) for (const session of sessions) await seat.show(session)
   baseline = await warmUp()
 }
@@ -217,7 +219,7 @@ async function play() {
   console.log(`did: ${[...counts].map(([name, times]) => `${times} ${name}`).join(", ")}; ${prompts} prompts`)
 }
 
-/** Ends all turns; then every session must answer in both browsers, whichever asks. */
+/** Ends all turns; then every session must answer in every browser, whichever asks. */
 async function settle() {
   for (const session of sessions) await script.empty(session)
   for (const seat of seats) {
@@ -233,13 +235,13 @@ async function settle() {
   for (const pid of theirs) killed(pid)
   await until("killed agents are gone", () => living(theirs).length === 0)
   for (const [at, session] of sessions.entries()) {
-    const [asker, other] = at % 2 === 0 ? seats : seats.toReversed()
+    const asker = seats[at % seats.length]
     await asker.show(session)
     const reconnect = asker.chat.frame.getByRole("button", { name: "Reconnect" })
     if ((await reconnect.count()) > 0) await reconnect.click()
     const words = `last of ${session.title}`
     await asker.say(words)
-    for (const seat of [asker, other]) {
+    for (const seat of [asker, ...seats.filter((each) => each !== asker)]) {
       await seat.show(session)
       await expect(seat.chat.words.last(), `${session.title} in the ${seat.name} browser`)
         .toHaveText(`You said: ${words}`, { timeout: PATIENCE })
@@ -255,7 +257,7 @@ async function settle() {
 /** Compares every browser with the journal. */
 async function judge() {
   const socket = await stranger()
-  const fresh = await Seat.take("fresh", wires[2], liminal)
+  const fresh = await Seat.take("fresh", wires.at(-1), liminal)
   others.push(fresh)
   for (const session of sessions) {
     const journal = await journalOf(socket, session.id)
@@ -275,6 +277,10 @@ async function judge() {
   }
   for (const session of script.made)
     defects.push(...repeated(await journalOf(socket, session.id)).map((what) => `${session.title}: ${what}`))
+  for (const { id, words } of script.adopted) {
+    const [first] = (await journalOf(socket, id)).entries
+    if (first?.content !== words) defects.push(`${id} was adopted, but begins with ${JSON.stringify(first?.content)}`)
+  }
   socket.close()
   defects.push(...repository.faults().map((what) => `the repository: ${what}`))
   for (const seat of [...seats, fresh]) {
@@ -308,7 +314,7 @@ for (const grown of growth) if (grown > GROWTH) defects.push(`the server grew by
 const texts = seats.reduce((sum, { received }) => sum + received.size, 0)
 const entries = [...journals.values()].reduce((sum, journal) => sum + journal.entries.length, 0)
 console.log(
-  `compared: ${entries} items of the journal, ${rows} rows in each of three browsers, ${texts} texts received`,
+  `compared: ${entries} items of the journal, ${rows} rows in each of ${seats.length + 1} browsers, ${texts} texts received`,
 )
 const errors = new Map()
 for (const { errors: its } of [...seats, script])

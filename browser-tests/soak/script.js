@@ -1,13 +1,17 @@
-/** A third user without a browser: a script that talks over the socket. It sets options, queues, moves and steers
- * messages, attaches texts, branches and compares, and acts on changes. Others act at the same time, so many of its
- * requests are refused; the refusals are counted by code. */
+/** A user without a browser: a script that talks over the socket. It sets options, queues, moves and steers messages,
+ * attaches texts, branches and compares, adopts what was made in a terminal, and acts on changes. Others act at the
+ * same time, so many of its requests are refused; the refusals are counted by code. */
 
 import { execFileSync } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { habits, kinds } from "./agents.js"
 
 /** Sessions that it may make. They make the run slower and find little after the first ones. */
 const BRANCHES = 4
 const COMPARISONS = 1
+const ADOPTIONS = 6
 
 /** @param {string} directory */
 export function makeRepository(directory) {
@@ -34,6 +38,8 @@ export class Script {
   errors = new Map()
   /** The sessions that it made. @type {{ id: string, title: string }[]} */
   made = []
+  /** The sessions that it adopted, and what each begins with. @type {{ id: string, words: string }[]} */
+  adopted = []
   comparisons = 0
 
   /** @param {{ liminal: any, socket: () => Promise<any>, projectId: () => string, next: () => number }} deps */
@@ -71,6 +77,22 @@ export class Script {
   words(chance) {
     return `${chance.weighed(habits)} ${this.deps.next()}`
   }
+}
+
+/** A transcript as Claude Code leaves it. @param {string} home @param {string} words */
+function madeInTerminal(home, words) {
+  const cwd = join(home, "work")
+  const folder = join(home, ".claude", "projects", cwd.replace(/[^a-zA-Z0-9]/g, "-"))
+  mkdirSync(folder, { recursive: true })
+  const [ref, said, answered] = [randomUUID(), randomUUID(), randomUUID()]
+  const line = { cwd, timestamp: "2026-01-02T03:04:05.000Z", isSidechain: false }
+  const answer = { id: "m", model: "m", stop_reason: "end_turn", content: [{ type: "text", text: "Mended." }] }
+  const lines = [
+    { ...line, type: "user", uuid: said, parentUuid: null, message: { role: "user", content: words } },
+    { ...line, type: "assistant", uuid: answered, parentUuid: said, message: answer },
+  ]
+  writeFileSync(join(folder, `${ref}.jsonl`), lines.map((each) => `${JSON.stringify(each)}\n`).join(""))
+  return ref
 }
 
 const open = (socket, { id }) => socket.ask({ type: "session:open", sessionId: id })
@@ -129,6 +151,17 @@ const acts = {
     const made = await socket.ask({ type: "session:branch", sessionId: session.id, ...branch })
     this.made.push({ id: made.session.id, title: `a branch of ${session.title}` })
   },
+  async adopt(socket) {
+    if (this.adopted.length >= ADOPTIONS) return
+    const words = `made in a terminal ${this.deps.next()}`
+    const ref = madeInTerminal(this.deps.liminal.home, words)
+    const projectId = this.deps.projectId()
+    await socket.ask({ type: "outside:list", projectId })
+    await socket.ask({ type: "outside:adopt", projectId, cliType: "claude-code", refs: [ref] })
+    const id = `claude-code:${ref}`
+    this.adopted.push({ id, words })
+    await open(socket, { id })
+  },
   undo: (socket, session) => change(socket, session, { kind: "undo-turn", paths: ["log.txt"] }),
   commit: (socket, session) => change(socket, session, { kind: "commit", message: "Soaked" }),
   land: (socket, session, chance) =>
@@ -147,4 +180,4 @@ const acts = {
   changes: (socket, { id }) => socket.ask({ type: "changes:list", sessionId: id, scope: { kind: "uncommitted" } }),
 }
 const weights = { option: 3, queue: 6, rearrange: 5, resume: 4, attach: 2, branch: 1 }
-Object.assign(weights, { undo: 3, commit: 2, land: 2, compare: 1, changes: 2 })
+Object.assign(weights, { undo: 3, commit: 2, land: 2, compare: 1, adopt: 1, changes: 2 })
