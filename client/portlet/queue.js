@@ -125,7 +125,8 @@ export function mountQueue(root, deps) {
 function mountRow(row, deps) {
   const when = el("span", { class: "when" })
   const text = el("span", { class: "queued-text" })
-  const now = el("button", { class: "text-button", type: "button", text: "Send now" })
+  const nowWords = el("span", { text: "Send now" })
+  const now = el("button", { class: "text-button", type: "button" }, icon("up"), nowWords)
   const edit = el("button", { class: "icon-button", type: "button", "aria-label": "Edit", title: "Edit" }, icon("edit"))
   const remove = el(
     "button",
@@ -190,7 +191,8 @@ function mountRow(row, deps) {
     setAttribute(element, "aria-keyshortcuts", isOurs ? null : "Alt+ArrowUp Alt+ArrowDown")
     const { label, title } = SENDING[next.how]
     setAttribute(now, "title", title)
-    setText(now, label)
+    setAttribute(now, "aria-label", label)
+    setText(nowWords, label)
   }
 
   now.addEventListener("click", () => deps.act(id(), { act: "steer" }))

@@ -61,7 +61,12 @@ export function commandsOf({ model, tabs, closed, room }, deps) {
           byKey("find", "search"),
           byKey("changes", "diff"),
           ...(tabs.columns ? [byKey("next-column", "columns"), byKey("show-alone", "column")] : []),
-          ...deps.sessionItems(active).map(({ label, icon, run }) => ({ label: aboutThis(label), icon, run })),
+          ...deps.sessionItems(active).map(({ label, icon, aside, run }) => ({
+            label: aboutThis(label),
+            icon,
+            keys: aside,
+            run,
+          })),
           ...deps
             .portletCommands(active)
             .map((label) => ({ label, icon: "settings", run: () => deps.runInPortlet(active, label) })),

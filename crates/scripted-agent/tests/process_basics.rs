@@ -163,7 +163,9 @@ async fn an_agents_version_is_what_its_program_says() {
     let mut entry = catalogue.entries()[0].clone();
     entry.program = "/bin/sh".into();
     for (script, version) in [
-        ("echo; echo Welcome!; echo 'tool 1.2.3 (abc)'; echo 9", Some("tool 1.2.3 (abc)")),
+        ("echo; echo Welcome!; echo 'tool 1.2.3 (abc)'; echo 9", Some("1.2.3")),
+        ("echo '@scope/tool2 v0.9.0-rc.1'", Some("v0.9.0-rc.1")),
+        ("echo build 42 of today", Some("build 42 of today")),
         ("echo hello", None),
         ("exit 1", None),
         // It ignores everything, and does not end on its own.

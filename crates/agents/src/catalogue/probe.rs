@@ -82,8 +82,17 @@ async fn version_in(mut lines: Lines<Stdout>) -> Option<String> {
         let line = lines.next().await.ok()??;
         let text = String::from_utf8_lossy(&line.bytes);
         if text.bytes().any(|byte| byte.is_ascii_digit()) {
-            return Some(text.trim().chars().filter(|c| !c.is_control()).take(SHOWN).collect());
+            return Some(number_in(&text).chars().filter(|c| !c.is_control()).take(SHOWN).collect());
         }
     }
     None
+}
+
+/// Programs print their name too, before or after the number. A line without a word like `1.2` is shown as it is.
+fn number_in(line: &str) -> &str {
+    let is_number = |word: &&str| {
+        let digits = word.strip_prefix('v').unwrap_or(word);
+        digits.starts_with(|c: char| c.is_ascii_digit()) && digits.contains('.')
+    };
+    line.split_whitespace().find(is_number).unwrap_or(line.trim())
 }

@@ -116,7 +116,7 @@ async fn the_doctor_tells_what_is_there_and_what_to_type_for_what_is_not() {
     for words in [
         "will be created on first start",
         "any free port",
-        "9.8.7 (Claude Code)",
+        "9.8.7",
         "npm install -g @agentclientprotocol/codex-acp",
         "demo",
     ] {
