@@ -53,6 +53,26 @@ test("what waits is answered in place, and the focus goes to the next", async ({
   await expect(shell.tabs, "no session was opened").toHaveCount(0)
 })
 
+test("who comes from a session answers in Now, not in the session", async ({ shell, page, liminal }) => {
+  const path = await shell.hasProject("web")
+  const [asking, open] = [await shell.hasSession(path, "Asks"), await shell.hasSession(path, "Open")]
+  await shell.open("Open")
+  for (const id of [open, asking]) await liminal.say(id, "ask me")
+  await expect(shell.portlet.locator(".ask")).toBeVisible()
+  await expect(page.locator(".tab-now .badge")).toHaveText("2")
+  await shell.composer.focus()
+  await page.keyboard.press("Alt+0")
+  await expect(cards(shell).locator(".now-title")).toHaveText(["Open", "Asks"])
+  await expect(cards(shell).nth(0).locator(".ask")).toBeFocused()
+  await page.keyboard.press("1")
+  await expect(cards(shell).locator(".now-title")).toHaveText(["Asks"])
+  await expect(cards(shell).locator(".ask")).toBeFocused()
+  await page.keyboard.press("1")
+  await expect(cards(shell)).toHaveCount(0)
+  await shell.tab("Open").click()
+  await expect(shell.composer).toHaveValue("")
+})
+
 test("J, K and Enter go through the rows, and opening one marks it as looked at", async ({ shell, page, liminal }) => {
   await many(shell, liminal)
   await page.keyboard.press("Alt+0")

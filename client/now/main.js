@@ -218,6 +218,17 @@ function focus(stop) {
 /** Whether a card waits and something else has the focus. */
 const isPassedOver = () => stops()[0]?.matches(".ask") === true && !document.activeElement?.closest(".ask")
 
+/** The user came here and has done nothing yet. What waits may still be on its way. */
+let isNew = false
+for (const type of ["keydown", "pointerdown"])
+  document.addEventListener(type, () => (isNew = false), { capture: true, signal })
+
+/** What waits comes first, and the keys of the card in focus work at once. */
+function focusFirst() {
+  if (!stops().some((stop) => stop.contains(document.activeElement)) || isPassedOver()) focus(stops()[0])
+  if (document.activeElement?.matches(".ask")) document.activeElement.setAttribute("data-opened", "")
+}
+
 /** The next card that waits, after one that was answered. @param {string} itemId */
 function focusNext(itemId) {
   const cards = [...document.querySelectorAll(".now-card > .ask")].filter(isElement)
@@ -280,7 +291,9 @@ function receive(message) {
     case "now:summary":
       rows = withSummary(rows, message)
       known = true
-      return showSoon()
+      showSoon()
+      if (message.whole && isNew) focusFirst()
+      return
     case "shell:now":
       shell = message
       showTheme(document, message.theme)
@@ -293,10 +306,8 @@ function receive(message) {
       pending.delete(message.requestId)
       return
     case "shell:focus":
-      // The user just came here: what waits comes first, and the keys of the card in focus work at once.
-      if (!stops().some((stop) => stop.contains(document.activeElement)) || isPassedOver()) focus(stops()[0])
-      if (document.activeElement?.matches(".ask")) document.activeElement.setAttribute("data-opened", "")
-      return
+      isNew = true
+      return focusFirst()
     case "shell:entry":
       for (const resolve of entering) resolve(message.entry)
       entering = []

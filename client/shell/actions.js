@@ -20,6 +20,7 @@ import { linkFrom } from "../shared/link.js"
 import { openMenu } from "../shared/menu.js"
 import { moodWords, sessionOf, sessionsByProject } from "./model.js"
 import { createNewSession } from "./new-session.js"
+import { NOW } from "./now.js"
 import { openPalette } from "./palette.js"
 import { createProjectActions } from "./project-actions.js"
 import { createSessionActions } from "./session-actions.js"
@@ -314,6 +315,8 @@ export function createActions(deps) {
     switch (name) {
       case "now":
         set({ tabs: { ...tabs, active: null } })
+        // Keys must no longer reach the session that is hidden now.
+        deps.focusPane(NOW)
         return now.focus()
       case "search":
         return search()
