@@ -36,6 +36,7 @@ impl Stirred {
             | ServerMessage::SessionChanged { session_id, .. }
             | ServerMessage::SessionDeleted { session_id }
             | ServerMessage::SessionLooked { session_id }
+            | ServerMessage::ChangesChanged { session_id, .. }
             | ServerMessage::SessionState { session_id, .. } => self.add(session_id),
             _ => {}
         }

@@ -127,6 +127,8 @@ impl SessionService {
         }
         if discards || branch.is_some() {
             self.look_around_in(&roots).await;
+        } else {
+            self.look_around(session).await;
         }
         Ok(Acted { done, _alone: alone })
     }

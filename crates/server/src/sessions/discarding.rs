@@ -61,9 +61,14 @@ impl SessionService {
     /// Says that the place is gone, or back.
     pub(super) async fn look_around_in(self: &Arc<Self>, roots: &[PathBuf]) {
         for record in self.working_in(roots).unwrap_or_default() {
-            if let Err(failure) = self.ask(&record.id, SessionRequest::LookAround).await {
-                tracing::warn!(session = %record.id, failure.message, "its place was not read");
-            }
+            self.look_around(&record.id).await;
+        }
+    }
+
+    /// An act may have changed where the session works, and how much differs there.
+    pub(super) async fn look_around(self: &Arc<Self>, session: &SessionId) {
+        if let Err(failure) = self.ask(session, SessionRequest::LookAround).await {
+            tracing::warn!(%session, failure.message, "its place was not read");
         }
     }
 

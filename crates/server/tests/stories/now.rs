@@ -1,8 +1,12 @@
 //! Now: what waits, works, is done and stopped, in all sessions.
 
-use liminal_contract::{ClientMessage, NowRow, PlanStatus, ServerMessage, SessionId, SessionState};
+use liminal_contract::{
+    ChangeAct, ChangeCounts, ClientMessage, LandHow, NowRow, PlanStatus, ServerMessage, SessionId,
+    SessionState,
+};
 use liminal_scripted_agent::{PlanStatus as Step, Steps, act, answered, script};
 
+use crate::support::acts::{repository, worktree};
 use crate::support::{App, Browser, Launch};
 
 impl Browser {
@@ -161,4 +165,24 @@ async fn a_browser_that_left_now_gets_no_more_rows() {
     // Only the answer to its own request.
     let summaries = phone.everything_seen().filter(|frame| frame["type"] == "now:summary").count();
     assert_eq!(summaries, 1);
+}
+
+#[tokio::test]
+async fn changed_lines_are_counted_after_a_turn_and_again_after_landing() {
+    let agent = script().on_any_prompt().write_file_as("w", "made.txt", "made\n").say("Done.");
+    let app = Launch::new().agent(agent).start().await;
+    let directory = repository(&app);
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(directory.to_str().unwrap()).await;
+    let (session, _) = worktree(&mut browser, &project, "fix").await;
+    let mut phone = app.browser().await;
+    phone.follows_now().await;
+    let turn = browser.says_to(&session, "make it").await;
+    browser.sees_end(&turn).await;
+    let made = Some(ChangeCounts { files: 1, added: 1, removed: 0 });
+    phone.sees_row(&session, |row| row.session.counts == made).await;
+
+    let land = ChangeAct::Land { how: LandHow::Squash, message: Some("Make it".to_owned()) };
+    browser.acts(&session, &land).await;
+    phone.sees_row(&session, |row| row.session.counts == Some(ChangeCounts::default())).await;
 }
