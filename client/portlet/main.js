@@ -308,6 +308,10 @@ function receive(message) {
       shell = message
       showTheme(document, message.theme)
       return showSoon()
+    // A tab looks the same when it is shown again, so there is nothing to draw.
+    case "shell:visible":
+      if (shell) shell = { ...shell, visible: message.visible }
+      return
     case "agent:status":
       if (shell) shell = { ...shell, agentState: message }
       return showSoon()

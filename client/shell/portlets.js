@@ -248,10 +248,15 @@ export function createPortlets(deps) {
     update() {
       for (const [sessionId, before] of sentStates) {
         const now = stateOf(sessionId)
-        if (Object.entries(now).every(([key, value]) => before[/** @type {keyof ShellState} */ (key)] === value))
-          continue
+        const changed = Object.keys(now).filter(
+          (key) => before[/** @type {keyof ShellState} */ (key)] !== now[/** @type {keyof ShellState} */ (key)],
+        )
+        if (changed.length === 0) continue
         sentStates.set(sessionId, now)
-        post(sessionId, now)
+        post(
+          sessionId,
+          changed.every((key) => key === "visible") ? { type: "shell:visible", visible: now.visible } : now,
+        )
       }
     },
   }
