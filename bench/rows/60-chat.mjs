@@ -2,6 +2,7 @@
 // script plays the shell.
 import { chromium } from "@playwright/test"
 import { turnEnd, withAgent } from "../conversation.mjs"
+import { nothingYet } from "../../client/portlet/transcript.js"
 import { withLiminal } from "../liminal.mjs"
 
 const at = new Date().toISOString()
@@ -41,7 +42,11 @@ function inPortlet(binary, measure, given, beside = (_page, run) => run()) {
             })
           }),
       )
-      return await beside(page, () => page.evaluate(measure, given))
+      const errors = []
+      page.on("pageerror", (error) => errors.push(error))
+      const row = await beside(page, () => page.evaluate(measure, { ...given, facts: nothingYet.facts }))
+      if (errors.length > 0) throw errors[0]
+      return row
     } finally {
       await browser.close()
     }
@@ -80,7 +85,7 @@ async function computing(page, run) {
   }
 }
 
-async function history({ count, at }) {
+async function history({ count, at, facts }) {
   const entries = Array.from({ length: count }, (_, index) => ({
     turnId: `t${index >> 3}`,
     sessionId: "s",
@@ -118,6 +123,7 @@ async function history({ count, at }) {
     mode: "snapshot",
     older: false,
     policy: "ask",
+    facts,
   })
   while (!view.document.querySelector(".message")) await new Promise(view.requestAnimationFrame)
   await new Promise(view.requestAnimationFrame)
@@ -144,7 +150,7 @@ async function history({ count, at }) {
 }
 
 /** Streams 100 KB in this many pieces, paced like the server; `at` is the time of the items. */
-async function answer({ at, pieces, pause }) {
+async function answer({ at, pieces, pause, facts }) {
   window.post({
     type: "session:history",
     sessionId: "demo:1",
@@ -155,6 +161,7 @@ async function answer({ at, pieces, pause }) {
     mode: "snapshot",
     older: false,
     policy: "ask",
+    facts,
   })
   const piece = "twenty bytes of text".repeat(5000 / pieces)
   let blocks = ["<p></p>"]
@@ -207,7 +214,7 @@ function rendered(binary, text) {
 }
 
 /** Shows one finished answer of `count` blocks, each with `times` pieces, and waits until all of it is on the page. */
-async function whole({ at, count = 1, begin = "", piece, end = "", times = 1 }) {
+async function whole({ at, facts, count = 1, begin = "", piece, end = "", times = 1 }) {
   const blocks = Array.from({ length: count }, () => begin + piece.repeat(times) + end)
   const item = {
     turnId: "t",
@@ -238,6 +245,7 @@ async function whole({ at, count = 1, begin = "", piece, end = "", times = 1 }) 
     mode: "snapshot",
     older: false,
     policy: "ask",
+    facts,
   })
   while (shown.length < count) await new Promise(view.requestAnimationFrame)
   await new Promise(view.requestAnimationFrame)
@@ -318,8 +326,10 @@ async function typingLong(page) {
   return typing(page, () => new Promise((resolve) => setTimeout(resolve, 5000)))
 }
 
-/** The heap of the page in KB, without garbage, once the answer is there. */
+/** The heap of the page in KB, without garbage, once the answer is there for the second time: at first, what the engine
+ * compiles grows with the updates. */
 async function heap(page, run) {
+  await page.evaluate(answer, { at, pieces: 5000, pause: 0, facts: nothingYet.facts })
   await run()
   const session = await page.context().newCDPSession(page)
   await session.send("HeapProfiler.enable")
