@@ -101,8 +101,9 @@ function send(content, attachments = []) {
   sends = withSend(sends, { requestId, content, attachments }, new Date().toISOString(), waits)
   failures = { ...failures, last: null }
   bridge.post({ type: "session:send", sessionId, content, attachments, requestId })
-  show()
-  if (!waits) conversation.toEnd()
+  // The shell is on the same thread: it sends the message before this draws it.
+  showSoon()
+  if (!waits) frames.beforePaint(conversation.toEnd)
 }
 
 function stop() {

@@ -115,7 +115,9 @@ export function createPortlets(deps) {
   }
 
   /** The user writes in it: its tab is no preview any more. @param {string} sessionId */
-  const kept = (sessionId) => setTabs((tabs) => keepTab(tabs, sessionId))
+  const kept = (sessionId) => {
+    if (shell().tabs.preview === sessionId) setTabs((tabs) => keepTab(tabs, sessionId))
+  }
 
   /** Opens the session that was made from this one. An edited version takes the place of the earlier one.
    * @param {string} sessionId @param {Extract<PortletRequest, { type: "session:branch" }>} message */
