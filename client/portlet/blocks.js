@@ -2,13 +2,14 @@
  * Blocks that the server rendered. Only changed blocks are replaced, so the others keep their selection, focus and
  * scroll position; a code block that only grew gets the new text appended.
  *
- * The page stays responsive however much there is: a very long list of blocks is built over several frames, and long
- * content is divided into portions, of which the browser lays out only those near the view.
+ * The page stays responsive however much there is: very many blocks, or a very large one, are built over several
+ * frames, and long content is divided into portions, of which the browser lays out only those near the view.
  */
 
 import { el } from "../shared/dom.js"
 import { setRenderedHtml } from "../shared/html.js"
 import { dressCode } from "./code-block.js"
+import { contentOf, isLarge, PORTION } from "./large-block.js"
 
 /** The end of a code block as the server writes it. */
 const CODE_END = "</code></pre></div>"
@@ -18,15 +19,6 @@ const BUDGET = 8
 
 /** Blocks to build between two looks at the clock. */
 const AT_ONCE = 64
-
-/** Blocks, or list items, in one portion. */
-const PORTION = 100
-
-/** Characters of a very long line in one portion. */
-const LINE = 16_384
-
-/** HTML with fewer characters is always quick to lay out. */
-const LARGE = 100_000
 
 /** @param {HTMLElement} root
  * @param {(mutate: () => void) => void} change applies a change that the user did not ask for */
@@ -40,6 +32,9 @@ export function mountBlocks(root, change) {
   /** Blocks before this one are up to date. */
   let at = 0
   let isScheduled = false
+  /** The large block that is being built. It is finished even if it grows meanwhile: else it might never be seen.
+   * @type {{ at: number, html: string, steps: ReturnType<typeof contentOf> } | null} */
+  let building = null
 
   /** Builds blocks until all are up to date or the frame's budget is used up. */
   function apply() {
@@ -50,11 +45,32 @@ export function mountBlocks(root, change) {
       if (before === html) continue
       if (made > 0 && made % AT_ONCE === 0 && performance.now() - began > BUDGET) return applySoon()
       made += 1
-      const block = elements[at] ?? (elements[at] = holder(at).appendChild(el("div", { class: "block" })))
-      if (before === undefined || !grown(block, before, html)) fill(block, html)
-      shown[at] = html
+      const block = elements[at]
+      if (block && before !== undefined && grown(block, before, html)) shown[at] = html
+      else if (!isLarge(html)) {
+        setRenderedHtml(blockAt(at), html)
+        dressCode(blockAt(at))
+        shown[at] = html
+      } else {
+        buildLarge(html, began)
+        if (shown[at] !== html) return applySoon()
+      }
     }
   }
+
+  /** Builds the next part of a large block, and shows all of it at once. @param {string} html @param {number} began */
+  function buildLarge(html, began) {
+    if (building?.at !== at) building = { at, html, steps: contentOf(html) }
+    let step = building.steps.next()
+    while (!step.done && performance.now() - began <= BUDGET) step = building.steps.next()
+    if (!step.done) return
+    blockAt(at).replaceChildren(...step.value.childNodes)
+    shown[at] = building.html
+    building = null
+  }
+
+  /** @param {number} n */
+  const blockAt = (n) => (elements[n] ??= holder(n).appendChild(el("div", { class: "block" })))
 
   /** The parent of a new block: the first ones are in no portion. @param {number} n */
   function holder(n) {
@@ -84,57 +100,11 @@ export function mountBlocks(root, change) {
         if (portion !== root && portion?.childElementCount === 0) portion.remove()
       }
       shown.splice(blocks.length)
+      if (building && building.at >= blocks.length) building = null
       at = 0
       if (!isScheduled) apply()
     },
   }
-}
-
-/** @param {Element} block @param {string} html */
-function fill(block, html) {
-  if (html.length < LARGE) {
-    setRenderedHtml(block, html)
-    return dressCode(block)
-  }
-  // Built outside the document, where moving this much is quick.
-  const made = el("div")
-  setRenderedHtml(made, html)
-  dressCode(made)
-  divide(made)
-  block.replaceChildren(...made.childNodes)
-}
-
-/** Divides long lists and very long lines into portions. @param {Element} block */
-function divide(block) {
-  for (const list of block.querySelectorAll("ul, ol")) {
-    const items = [...list.children]
-    if (items.length <= PORTION) continue
-    const first = list instanceof HTMLOListElement ? list.start : null
-    for (let n = 0; n < items.length; n += PORTION) {
-      // Numbering does not continue from one portion to the next on its own.
-      if (first !== null) items[n]?.setAttribute("value", String(first + n))
-      list.append(el("div", { class: "portion", role: "none" }, ...items.slice(n, n + PORTION)))
-    }
-  }
-  for (const line of block.querySelectorAll("p, li")) {
-    for (const text of line.childNodes) if (text instanceof Text && text.length > 2 * LINE) divideText(text)
-  }
-}
-
-/** @param {Text} node */
-function divideText(node) {
-  const { data } = node
-  const portions = []
-  for (let from = 0; from < data.length;) {
-    const space = data.lastIndexOf(" ", from + LINE)
-    let to = space > from ? space + 1 : from + LINE
-    if (from + LINE >= data.length) to = data.length
-    // Not between the two surrogates of one character.
-    else if (/[\uDC00-\uDFFF]/.test(data.charAt(to))) to += 1
-    portions.push(el("span", { class: "portion", text: data.slice(from, to) }))
-    from = to
-  }
-  node.replaceWith(...portions)
 }
 
 /** Appends new text to a code block; false when the block changed in another way.

@@ -271,7 +271,9 @@ export function mountComposer(root, deps) {
       popup.offer(next.agent, next.commands)
       show()
     },
-    tick: show,
+    tick() {
+      if (state.work !== "idle") show()
+    },
     found: popup.found,
     focus: () => input.focus({ preventScroll: true }),
     /** Whether the user is not writing, here or elsewhere on the page. */

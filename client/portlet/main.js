@@ -102,8 +102,9 @@ function send(content, attachments = []) {
   sends = withSend(sends, { requestId, content, attachments }, new Date().toISOString(), waits)
   failures = { ...failures, last: null }
   bridge.post({ type: "session:send", sessionId, content, attachments, requestId })
-  show()
-  if (!waits) conversation.toEnd()
+  // The shell is on the same thread: it sends the message before this draws it.
+  showSoon()
+  if (!waits) frames.beforePaint(conversation.toEnd)
 }
 
 function stop() {
@@ -309,6 +310,10 @@ function receive(message) {
       shell = message
       showTheme(document, message.theme)
       return showSoon()
+    // A tab looks the same when it is shown again, so there is nothing to draw.
+    case "shell:visible":
+      if (shell) shell = { ...shell, visible: message.visible }
+      return
     case "agent:status":
       if (shell) shell = { ...shell, agentState: message }
       return showSoon()

@@ -51,8 +51,10 @@ export function mountPopup(root, input, deps, signal) {
   let chosen = 0
 
   function look() {
-    trigger = document.activeElement === input ? triggerAt(input.value, input.selectionStart) : null
-    if (input.selectionStart !== input.selectionEnd) trigger = null
+    // In a long text the browser takes milliseconds to tell where the selection is.
+    const caret = document.activeElement === input ? input.selectionStart : -1
+    trigger = caret < 0 ? null : triggerAt(input.value, caret)
+    if (trigger !== null && caret !== input.selectionEnd) trigger = null
     if (trigger?.start !== closedAt) closedAt = -1
     if (trigger === null || closedAt >= 0) return close()
     if (trigger.kind === "file" && asked !== trigger.query) {

@@ -1,5 +1,7 @@
 /** Durations, sizes, costs and dates as text. Pure. */
 
+import { formatter } from "../shared/time.js"
+
 /** @import { Turn, Usage } from "../contract.js" */
 
 /** At most two units: `0.4 s`, `12 s`, `1 min 12 s`, `2 h 5 min`. @param {number} milliseconds */
@@ -81,21 +83,10 @@ export function usageInFull(usage, model) {
     .join("\n")
 }
 
-/** Creates the formatter on first use and keeps it: creating one takes as long as a thousand uses.
- * @param {Intl.DateTimeFormatOptions} options */
-function formatter(options) {
-  /** @type {Intl.DateTimeFormat | undefined} */
-  let made
-  return (/** @type {string} */ at) => {
-    const date = new Date(at)
-    return Number.isNaN(date.getTime()) ? "" : (made ??= new Intl.DateTimeFormat(undefined, options)).format(date)
-  }
-}
-
-/** The time of day in the user's locale. @type {(at: string) => string} */
+/** The time of day in the user's locale. */
 export const timeOfDay = formatter({ timeStyle: "short" })
 
-/** Date and time, to the second. @type {(at: string) => string} */
+/** Date and time, to the second. */
 export const exactTime = formatter({ dateStyle: "full", timeStyle: "medium" })
 
 /** A time to come: of day if it is within a day, else with the weekday. @param {string} at @param {number} now */

@@ -45,6 +45,7 @@
 /** @typedef {(
  *   | PortletFrame
  *   | ShellState
+ *   | { type: "shell:visible", visible: boolean }
  *   | { type: "shell:pending", sends: PendingSend[] }
  *   | { type: "shell:focus", on?: "composer" }
  *   | { type: "shell:reveal", itemId: string }
@@ -52,7 +53,7 @@
  *   | { type: "shell:entry", entry: Entry }
  * )} ToPortlet
  *
- * `shell:focus`: focus the card that waits for the user, else the composer. `shell:reveal`: scroll to the
+ * `shell:visible`: nothing else in its state changed. `shell:focus`: focus the card that waits, else the composer. `shell:reveal`: scroll to the
  * item and mark it; answer `portlet:lacks` if it is not loaded, then history around it follows, then
  * `shell:reveal` again.
  * `shell:command`: the user chose a command of the session, by its shortcut's name or by its label.
@@ -154,6 +155,7 @@ const toShell = new Set([
 const toPortlet = new Set([
   ...frames,
   "shell:state",
+  "shell:visible",
   "shell:pending",
   "shell:focus",
   "shell:reveal",

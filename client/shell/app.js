@@ -414,7 +414,10 @@ export function startApp(document, door, admission) {
     showSidebar: () => view.showSidebar(),
   })
 
+  /** Whether the page was looked at when it was last rendered. */
+  let wasLookedAt = false
   function render() {
+    wasLookedAt = isLookedAt()
     lookAtView()
     const { model, tabs } = shell
     const moods = moodsOf(shell)
@@ -453,7 +456,8 @@ export function startApp(document, door, admission) {
   for (const type of ["visibilitychange", "focus", "blur"]) {
     ;(type === "visibilitychange" ? document : window).addEventListener(type, () => {
       if (!document.hidden) socket.wake()
-      set({})
+      // The focus also moves between the shell and its frames, which changes nothing.
+      if (type === "visibilitychange" || isLookedAt() !== wasLookedAt) set({})
     })
   }
   window.addEventListener("hashchange", actions.followAddress)

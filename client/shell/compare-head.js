@@ -55,7 +55,8 @@ export function mountCompareHead(deps) {
     else setText(time, endedAt ? between(startedAt, endedAt) : clock(deps.now() - Date.parse(startedAt)))
     setText(cost, costUsd === undefined ? "" : money(costUsd))
   }
-  const ticking = setInterval(tick, 1000)
+  /** Set while the session is compared. @type {ReturnType<typeof setInterval> | undefined} */
+  let ticking
 
   return {
     element,
@@ -67,7 +68,12 @@ export function mountCompareHead(deps) {
     /** @param {ComparedPane | null} next */
     update(next) {
       element.hidden = next === null
-      if (!next) return
+      if (!next) {
+        clearInterval(ticking)
+        ticking = undefined
+        return
+      }
+      ticking ??= setInterval(tick, 1000)
       updateAgentMark(mark, next.cliType, next.agent)
       setText(name, next.agent)
       setText(choices, next.choices)

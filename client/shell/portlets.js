@@ -115,7 +115,9 @@ export function createPortlets(deps) {
   }
 
   /** The user writes in it: its tab is no preview any more. @param {string} sessionId */
-  const kept = (sessionId) => setTabs((tabs) => keepTab(tabs, sessionId))
+  const kept = (sessionId) => {
+    if (shell().tabs.preview === sessionId) setTabs((tabs) => keepTab(tabs, sessionId))
+  }
 
   /** Opens the session that was made from this one. An edited version takes the place of the earlier one.
    * @param {string} sessionId @param {Extract<PortletRequest, { type: "session:branch" }>} message */
@@ -248,10 +250,15 @@ export function createPortlets(deps) {
     update() {
       for (const [sessionId, before] of sentStates) {
         const now = stateOf(sessionId)
-        if (Object.entries(now).every(([key, value]) => before[/** @type {keyof ShellState} */ (key)] === value))
-          continue
+        const changed = Object.keys(now).filter(
+          (key) => before[/** @type {keyof ShellState} */ (key)] !== now[/** @type {keyof ShellState} */ (key)],
+        )
+        if (changed.length === 0) continue
         sentStates.set(sessionId, now)
-        post(sessionId, now)
+        post(
+          sessionId,
+          changed.every((key) => key === "visible") ? { type: "shell:visible", visible: now.visible } : now,
+        )
       }
     },
   }

@@ -91,6 +91,8 @@ export function mountTabBar(root, deps) {
   /** @type {string | null} */
   let dragged = null
   let shown = ""
+  /** Everything that decides how wide the tabs are. */
+  let measured = ""
 
   menu.addEventListener("click", () => deps.showSidebar())
   all.addEventListener("click", () => deps.all(all, tabs))
@@ -211,9 +213,13 @@ export function mountTabBar(root, deps) {
       const active = tabs.find((tab) => tab.active)
       // Also when titles arrive after a reload, because they make the tabs before it wider.
       const order = `${active?.id} ${tabs.length} ${tabs.filter((tab) => tab.title === "…").length} ${active?.title}`
-      if (order !== shown) showActive()
+      const widths = JSON.stringify(
+        tabs.map(({ id, title, mood, counts, preview }) => [id, title, mood, counts, preview]),
+      )
+      if (widths !== measured) fits()
+      measured = widths
+      if (order !== shown && !all.hidden) showActive()
       shown = order
-      fits()
     },
     destroy() {
       sizes.disconnect()
@@ -277,7 +283,7 @@ function mountTab(tab, deps) {
     element,
     /** @param {Tab} next */
     update(next) {
-      const { files = 0, added = 0, removed = 0 } = tab.counts ?? {}
+      const { files = 0, added = 0, removed = 0 } = next.counts ?? {}
       setText(counts, files === 0 ? "" : `+${added} −${removed}`)
       setText(title, next.title)
       setAttribute(open, "title", next.project === "" ? next.title : `${next.title} (${next.project})`)
