@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
-use liminal_git::{Checkpoints, End, GitError, Left, Planned, Repository, Tree};
+use liminal_git::{Checkpoints, End, Left, Planned, Repository, Tree};
 
 use crate::scratch::Scratch;
 
@@ -86,28 +85,6 @@ async fn line_ends_come_back_and_filtered_files_are_left() {
     restore(&checkpoints, planned).await;
     assert_eq!(read(&scratch, "run.bat").unwrap(), "one\r\ntwo\r\n");
     assert_eq!(read(&scratch, "large.bin").unwrap(), "changed\n");
-}
-
-#[tokio::test]
-async fn a_hook_that_hangs_is_ended_with_all_that_it_started() {
-    let (scratch, store) = (Scratch::with_commit(), tempfile::tempdir().unwrap());
-    scratch.git(&["config", "user.name", "Ada"]);
-    scratch.git(&["config", "user.email", "ada@example.org"]);
-    let started = scratch.path().join("started");
-    let hook = format!("#!/bin/sh\nsleep 1000 &\necho $! > {}\nwait\n", started.display());
-    scratch.write(".git/hooks/pre-commit", hook);
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(scratch.path().join(".git/hooks/pre-commit"), mode).unwrap();
-    scratch.write("one.txt", "changed\n");
-    let checkpoints = checkpoints(&scratch, store.path()).await;
-    let paths: Vec<_> = scratch.changes().await.into_iter().map(|file| file.path).collect();
-    let limit = Duration::from_secs(3);
-    let refused = checkpoints.commit("never", &paths, limit).await.unwrap_err();
-    assert!(matches!(refused, GitError::TooSlow { .. }), "{refused}");
-    assert_eq!(scratch.git(&["log", "--format=%s"]), "first");
-    let pid = std::fs::read_to_string(started).unwrap();
-    let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
-    assert!(state.is_err() || state.unwrap().contains(" Z "), "it still runs");
 }
 
 /// Numbers that look random and are the same in every run.
