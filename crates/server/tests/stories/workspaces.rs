@@ -299,3 +299,26 @@ async fn the_space_for_checkpoints_is_measured_and_limited() {
         other => panic!("no list: {other:?}"),
     }
 }
+
+#[tokio::test]
+async fn a_base_that_was_deleted_since_it_was_offered_is_named() {
+    let app = Launch::new().agent(script().on_any_prompt().say("Hi.")).start().await;
+    let mut browser = app.browser().await;
+    let (directory, project) = project(&app, &mut browser).await;
+    let base = Some("gone".to_owned());
+    let create = ClientMessage::SessionCreate {
+        project_id: project.id.clone(),
+        cli_type: CliType::parse("scripted").unwrap(),
+        policy: None,
+        workspace: Some(WorkspaceChoice::Worktree { base, name: None, bring: None, setup: None }),
+        options: BTreeMap::new(),
+        confirmed: None,
+    };
+    match browser.ask(create).await {
+        ServerMessage::Error { message, .. } => {
+            assert_eq!(message, "There is no branch gone. Choose another to start from.");
+        }
+        other => panic!("created: {other:?}"),
+    }
+    assert_eq!(git(&directory, &["branch", "--list", "liminal/*"]), "");
+}
