@@ -1,6 +1,8 @@
 //! Putting files back, and never losing a byte by it.
 
 use std::collections::BTreeMap;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use liminal_git::{Checkpoints, End, Left, Planned, Repository, Tree};
@@ -85,6 +87,22 @@ async fn line_ends_come_back_and_filtered_files_are_left() {
     restore(&checkpoints, planned).await;
     assert_eq!(read(&scratch, "run.bat").unwrap(), "one\r\ntwo\r\n");
     assert_eq!(read(&scratch, "large.bin").unwrap(), "changed\n");
+}
+
+#[tokio::test]
+async fn a_file_that_only_its_owner_may_read_stays_so() {
+    let (scratch, store) = (Scratch::with_commit(), tempfile::tempdir().unwrap());
+    let path = scratch.path().join("one.txt");
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    std::fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+    let checkpoints = checkpoints(&scratch, store.path()).await;
+    let before = now(&checkpoints).await;
+    scratch.write("one.txt", "changed\n");
+    let after = now(&checkpoints).await;
+    let planned = checkpoints.plan(&after, &before, &after).await.unwrap();
+    restore(&checkpoints, planned).await;
+    assert_eq!(read(&scratch, "one.txt").unwrap(), "a\nb\nc\n");
+    assert_eq!(mode(&path), 0o600);
 }
 
 /// Numbers that look random and are the same in every run.

@@ -146,8 +146,8 @@ async fn ahead_and_behind_and_a_worktree_that_vanished_are_said() {
     std::fs::write(directory.join("two.txt"), "two\n").unwrap();
     git(&directory, &["add", "."]);
     git(&directory, &["commit", "--quiet", "--message", "second"]);
-    let found = workspace(&mut browser, &session.id, |it| it.ahead == Some(1)).await;
-    assert_eq!(found.behind, Some(1));
+    let both = |it: &Workspace| (it.ahead, it.behind) == (Some(1), Some(1));
+    workspace(&mut browser, &session.id, both).await;
 
     std::fs::remove_dir_all(&path).unwrap();
     workspace(&mut browser, &session.id, |it| it.state == WorkspaceState::Missing).await;
