@@ -60,10 +60,7 @@ test("if no agent starts, the words are shown after a reload and offered again",
   await shell.isConnected()
   await expect(pane(page, "Ada")).toContainText("My precious words")
 
-  await shell
-    .tab("My precious words")
-    .getByRole("button", { name: /^Close/ })
-    .click()
+  await shell.tab("My precious words").locator(".tab-close").click()
   await page.getByRole("button", { name: "New session in web", exact: true }).click()
   await expect(shell.starting.getByLabel("What should be done?")).toHaveValue("My precious words")
 })

@@ -23,7 +23,7 @@ pub fn head(file: &mut File, mut take: impl FnMut(&[u8]) -> bool) -> io::Result<
         held.drain(..start);
         (at, start) = (at + start, 0);
         let searched = held.len();
-        if at >= HEAD || searched >= LONGEST_LINE {
+        if searched >= LONGEST_LINE {
             return Ok(());
         }
         held.resize(searched + STEP, 0);
@@ -38,6 +38,9 @@ pub fn head(file: &mut File, mut take: impl FnMut(&[u8]) -> bool) -> io::Result<
                 return Ok(());
             }
             (start, from) = (end + 1, end + 1);
+            if at + start >= HEAD {
+                return Ok(());
+            }
         }
     }
 }
