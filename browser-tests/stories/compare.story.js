@@ -42,6 +42,30 @@ test("three agents get one task, each in its own worktree, and are shown side by
   await expect(answer(page, "Bob")).toContainText("Bob has done: Make it")
 })
 
+test("if no agent starts, the words are shown after a reload and offered again", async ({
+  shell,
+  page,
+  liminal,
+  repository,
+}) => {
+  void repository
+  const refuses = { about: { refuse_new: { code: -32603, message: "not today" } }, rules: [] }
+  for (const name of ["Ada", "Bob"]) await liminal.hasAgent(name, refuses)
+  await page.setViewportSize({ width: 1600, height: 900 })
+  await compares(shell, ["Ada", "Bob"], "My precious words")
+  for (const name of ["Ada", "Bob"]) {
+    await expect(pane(page, name)).toContainText("not today")
+    await expect(pane(page, name)).toContainText("My precious words")
+  }
+  await page.reload()
+  await shell.isConnected()
+  await expect(pane(page, "Ada")).toContainText("My precious words")
+
+  await shell.tab("My precious words").locator(".tab-close").click()
+  await page.getByRole("button", { name: "New session in web", exact: true }).click()
+  await expect(shell.starting.getByLabel("What should be done?")).toHaveValue("My precious words")
+})
+
 test("keeping one discards the others, and Settings brings them back with all that they made", async ({
   shell,
   page,

@@ -24,6 +24,9 @@ export const comparing = (model, sessionId) =>
     members.some((member) => member.state === "started" && member.sessionId === sessionId),
   )
 
+/** No agent could start, so the message is in no session. @param {Compare} compare */
+export const cameToNothing = ({ members }) => members.every(({ state }) => state === "failed")
+
 /** Where a member is shown: its session, or a place of its own while it has none.
  * @param {Compare} compare @param {CompareMember} member @param {number} at */
 const paneOfMember = ({ id }, member, at) => (member.state === "started" ? member.sessionId : `${compareTab(id)}#${at}`)

@@ -6,7 +6,7 @@ import { refsOf } from "../portlet/attachments.js"
 import { draftOf, keepDraft } from "../portlet/drafts.js"
 import { createPictures } from "../portlet/pictures.js"
 import { agentChoices, withUsed } from "./agent-choice.js"
-import { compareTab, panesOf } from "./compare-state.js"
+import { cameToNothing, compareOf, compareTab, panesOf } from "./compare-state.js"
 import { saveDefaults } from "./defaults.js"
 import { sessionOf, withLogin } from "./model.js"
 import { openStart } from "./start.js"
@@ -264,9 +264,11 @@ export function createNewSession({
   return {
     newSession,
     tryDemo,
-    /** A tab was closed: the words of a session that never started are offered again. @param {string} id */
+    /** A tab was closed: words that no agent got are offered again. @param {string} id */
     forget(id) {
       if (shell().creating.get(id)?.error) drop(id)
+      const compare = compareOf(shell().model, id)
+      if (compare && cameToNothing(compare)) keepWords({ text: compare.content, attachments: [] })
     },
     /** @param {string} id */
     retryCreate(id) {

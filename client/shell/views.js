@@ -134,6 +134,7 @@ export function panesOfShell(shell, { creating, visit }) {
     compared: compared(id),
   })
   const pending = [...members.values()].filter(({ member }) => member.state !== "started")
+  const messages = [compare?.content ?? ""].filter(Boolean)
   return [
     ...shown.map((id) => ({ ...place(id), creating: creating(id), visit: visit(id) })),
     ...pending.map(({ id, member }) => {
@@ -147,7 +148,7 @@ export function panesOfShell(shell, { creating, visit }) {
         ...place(id),
         title: agent,
         visit: null,
-        creating: { agent, messages: [], attachments: [], words, error, canRetry: false },
+        creating: { agent, messages, attachments: [], words, error, canRetry: false },
       }
     }),
   ]

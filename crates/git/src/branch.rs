@@ -88,9 +88,12 @@ impl Repository {
             let commit = format!("{name}^{{commit}}");
             let found = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit];
             let Some(commit) = self.quiet_line(&found).await? else { continue };
-            let Some(fork) = self.quiet_line(&["merge-base", &commit, "HEAD"]).await? else {
-                continue;
+            let fork = match self.quiet_line(&["merge-base", &commit, "HEAD"]).await {
+                // Its branch has no commit yet, or was deleted.
+                Err(GitError::Failed { .. }) if self.head().await?.commit.is_none() => None,
+                fork => fork?,
             };
+            let Some(fork) = fork else { continue };
             let tree =
                 self.git.line(["rev-parse", "--verify", &format!("{fork}^{{tree}}")]).await?;
             return Ok(Some((name, Tree::read(&tree)?)));

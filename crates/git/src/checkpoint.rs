@@ -70,7 +70,7 @@ impl Repository {
     }
 
     /// A file of the repository. In a linked worktree the index is its own, the objects are shared.
-    async fn git_path(&self, name: &str) -> Result<PathBuf, GitError> {
+    pub(crate) async fn git_path(&self, name: &str) -> Result<PathBuf, GitError> {
         let path = self.git.line(["rev-parse", "--git-path", name]).await?;
         Ok(self.root.join(os_string(path)))
     }
@@ -175,25 +175,28 @@ impl Drop for Scratch {
     }
 }
 
-/// With the time of the original: git compares it with the files' to know which may have changed since. Whatever an
-/// earlier call left behind goes.
+/// A copy in a directory of its own. Whatever an earlier call left behind goes.
 pub(crate) fn copy_index(from: &Path, to: &Path, directory: &Path) -> Result<(), GitError> {
-    let failed = |error: std::io::Error| unwritable(to, &error);
-    if directory.exists() {
-        fs::remove_dir_all(directory).map_err(failed)?;
-    }
-    fs::create_dir_all(directory).map_err(failed)?;
+    let copied = || {
+        if directory.exists() {
+            fs::remove_dir_all(directory)?;
+        }
+        fs::create_dir_all(directory)?;
+        copy_with_time(from, to)
+    };
+    copied().map_err(|error| unwritable(to, &error))
+}
+
+/// Copies an index, if there is one, with the time of the original: git compares it with the files' to know which may
+/// have changed since.
+pub(crate) fn copy_with_time(from: &Path, to: &Path) -> std::io::Result<()> {
     match fs::copy(from, to) {
         // Before the first `git add` there is none.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        copied => copied.map_err(failed)?,
+        copied => copied?,
     };
-    let time = fs::metadata(from).and_then(|found| found.modified()).map_err(failed)?;
-    fs::OpenOptions::new()
-        .write(true)
-        .open(to)
-        .and_then(|file| file.set_modified(time))
-        .map_err(failed)
+    let time = fs::metadata(from)?.modified()?;
+    fs::OpenOptions::new().write(true).open(to)?.set_modified(time)
 }
 
 /// Removes what git wrote of objects that it never completed. Nothing else may be writing.

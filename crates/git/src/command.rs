@@ -18,6 +18,9 @@ const LARGEST_ANSWER: u64 = 64 << 20;
 /// In bytes. The end of what git says about a failure.
 const LONGEST_WORDS: u64 = 64 << 10;
 
+/// How long a pipe may stay open after git has ended. All that git wrote is in it by then.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
 const NO_HOOKS: &str = "core.hooksPath=/dev/null";
 
 /// Why git did not answer. The messages tell users what to do.
@@ -37,6 +40,10 @@ pub enum GitError {
         /// What git printed to stderr.
         words: String,
     },
+    #[error(
+        "Another git is at work here, so nothing was changed. Try again when it is done. If none is, remove {path}."
+    )]
+    Locked { path: String },
     #[error("gh could not open the pull request: {0}")]
     Gh(
         /// What gh printed.
@@ -224,7 +231,14 @@ impl Git {
             // Of its own, so that hooks end with it.
             .process_group(0)
             .kill_on_drop(true);
-        start(command).await.map_err(|error| GitError::NotStarted(error.to_string()))
+        start(command).await.map_err(|error| match error.kind() {
+            // Of the directory, not of git.
+            std::io::ErrorKind::NotFound if !self.directory.is_dir() => GitError::Unreadable {
+                path: self.directory.display().to_string(),
+                reason: "it is no longer there".to_owned(),
+            },
+            _ => GitError::NotStarted(error.to_string()),
+        })
     }
 }
 
@@ -256,33 +270,48 @@ pub(crate) async fn finish(
     }
 }
 
-/// Reads both pipes to their ends, so that neither can fill up and stop git.
+/// Reads both pipes to their ends, so that neither can fill up and stop git. What a hook left running may keep them
+/// open: once git has ended, it has little time to say more.
 async fn answer(child: &mut Child, call: &str) -> Result<Answer, GitError> {
     let lost = |error: std::io::Error| GitError::Failed {
         call: call.to_owned(),
         words: error.to_string(),
     };
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let (printed, words) = tokio::try_join!(
-        read(stdout, LARGEST_ANSWER + 1),
-        // The rest is read and dropped.
-        async {
-            let mut stderr = stderr;
-            let words = match &mut stderr {
-                Some(pipe) => read(Some(pipe), LONGEST_WORDS).await?,
-                None => Vec::new(),
-            };
-            if let Some(pipe) = &mut stderr {
-                tokio::io::copy(pipe, &mut tokio::io::sink()).await?;
+    let (mut printed, mut words) = (Vec::new(), Vec::new());
+    let status = {
+        let reading = async {
+            tokio::try_join!(
+                read(stdout, LARGEST_ANSWER + 1, &mut printed),
+                // The rest is read and dropped.
+                async {
+                    let mut stderr = stderr;
+                    if let Some(pipe) = &mut stderr {
+                        read(Some(&mut *pipe), LONGEST_WORDS, &mut words).await?;
+                        tokio::io::copy(pipe, &mut tokio::io::sink()).await?;
+                    }
+                    Ok(())
+                }
+            )
+        };
+        tokio::pin!(reading);
+        tokio::select! {
+            read = &mut reading => {
+                read.map_err(lost)?;
+                child.wait().await
             }
-            Ok(words)
+            ended = child.wait() => {
+                if let Ok(read) = tokio::time::timeout(LAST_WORDS, reading).await {
+                    read.map_err(lost)?;
+                }
+                ended
+            }
         }
-    )
-    .map_err(lost)?;
+        .map_err(lost)?
+    };
     if printed.len() as u64 > LARGEST_ANSWER {
         return Err(GitError::TooLarge { call: call.to_owned() });
     }
-    let status = child.wait().await.map_err(lost)?;
     let words = String::from_utf8_lossy(&words).trim().to_owned();
     Ok(Answer { code: status.code(), printed, words })
 }
@@ -290,12 +319,12 @@ async fn answer(child: &mut Child, call: &str) -> Result<Answer, GitError> {
 async fn read(
     pipe: Option<impl tokio::io::AsyncRead + Unpin>,
     limit: u64,
-) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    bytes: &mut Vec<u8>,
+) -> std::io::Result<()> {
     if let Some(pipe) = pipe {
-        pipe.take(limit).read_to_end(&mut bytes).await?;
+        pipe.take(limit).read_to_end(bytes).await?;
     }
-    Ok(bytes)
+    Ok(())
 }
 
 pub(crate) fn os_string(bytes: Vec<u8>) -> OsString {

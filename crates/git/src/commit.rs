@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use crate::branch::UnderWay;
 use crate::checkpoint::{aside, copy_index, unwritable};
-use crate::command::{Git, os_string};
+use crate::command::{Answer, Git, os_string};
+use crate::index::LockedIndex;
 use crate::{Checkpoints, GitError, RepoPath, Repository};
 
 /// The hooks that a commit runs, in their order.
@@ -41,20 +42,21 @@ impl Repository {
     /// Takes the last commit back, if it is this one; the files stay as they are.
     pub async fn uncommit(&self, commit: &str, parent: Option<&str>) -> Result<(), GitError> {
         let paths = self.paths_of(parent, commit).await?;
+        let index = LockedIndex::of(self).await?;
         let git = Git::quiet(&self.root);
         match parent {
             Some(parent) => {
                 let why = "--create-reflog";
                 git.run(["update-ref", why, "-m", "liminal: undo commit", "HEAD", parent, commit])
                     .await?;
+                index.change(&self.root, async |git| reset(&git, &paths).await).await
             }
-            None => drop(git.run(["update-ref", "-d", "HEAD", commit]).await?),
-        }
-        if parent.is_some() {
-            reset(&git, &paths).await
-        } else {
-            // Nothing is committed any more, so nothing is staged either.
-            git.run(["read-tree", "--empty"]).await.map(drop)
+            None => {
+                git.run(["update-ref", "-d", "HEAD", commit]).await?;
+                // Nothing is committed any more, so nothing is staged either.
+                let empty = async |git: Git| git.run(["read-tree", "--empty"]).await.map(drop);
+                index.change(&self.root, empty).await
+            }
         }
     }
 
@@ -101,6 +103,8 @@ impl Checkpoints {
         let repository = self.repository();
         let is_merge = repository.under_way().await? == Some(UnderWay::Merge);
         let head = repository.head().await?;
+        // Nothing is committed that the index would not know.
+        let users = LockedIndex::of(repository).await?;
         let scratch = self.scratch("commit")?;
         let index = scratch.path().join("index");
         if !is_merge {
@@ -124,25 +128,25 @@ impl Checkpoints {
         let mut file = OsString::from("--file=");
         file.push(&words);
         let commit = ["commit".into(), "--quiet".into(), file];
-        let answer = git.with_hooks().attempt(commit.into(), Vec::new(), limit).await?;
-        if answer.code != Some(0) {
-            let said = [answer.words, String::from_utf8_lossy(&answer.printed).into_owned()];
-            let words = said.join("\n").trim().to_owned();
-            return Err(GitError::Failed { call: "commit".into(), words });
-        }
+        let answer = git.with_hooks().attempt(commit.into(), Vec::new(), limit).await;
         let made = repository.head().await?.commit;
-        let made = made.filter(|made| head.commit.as_ref() != Some(made));
-        let made = made.ok_or_else(|| GitError::Failed {
-            call: "commit".into(),
-            words: "it made no commit".into(),
-        })?;
-        let git = Git::quiet(repository.root());
+        let Some(made) = made.filter(|made| head.commit.as_ref() != Some(made)) else {
+            let Answer { printed, words, .. } = answer?;
+            let said = [words, String::from_utf8_lossy(&printed).into_owned()].join("\n");
+            let words = match said.trim() {
+                "" => "it made no commit".to_owned(),
+                said => said.to_owned(),
+            };
+            return Err(GitError::Failed { call: "commit".into(), words });
+        };
+        // It is made, whatever a hook did after that.
         if is_merge {
-            git.run(["reset", "--quiet"]).await?;
+            let all = async |git: Git| git.run(["reset", "--quiet"]).await.map(drop);
+            users.change(repository.root(), all).await?;
         } else {
             // Hooks may have added paths.
             let paths = repository.paths_of(head.commit.as_deref(), &made).await?;
-            reset(&git, &paths).await?;
+            users.change(repository.root(), async |git| reset(&git, &paths).await).await?;
         }
         Ok(made)
     }

@@ -11,6 +11,7 @@ mod checkpoint;
 mod command;
 mod commit;
 mod file;
+mod index;
 mod landing;
 mod path;
 mod pull_request;

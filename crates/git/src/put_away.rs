@@ -106,7 +106,8 @@ impl Repository {
 }
 
 impl PutAway {
-    fn files(&self) -> PathBuf {
+    /// Where the directory is while it is away.
+    pub fn files(&self) -> PathBuf {
         self.store.join("files")
     }
 

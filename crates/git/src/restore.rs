@@ -322,10 +322,17 @@ fn replace(directory: &Dir, path: &Path, mode: u32, bytes: Vec<u8>) -> io::Resul
         directory.symlink_contents(OsString::from_vec(bytes), &temporary)?;
     } else {
         let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o666);
+        options.write(true).create_new(true);
+        let replaced = directory.symlink_metadata(path).ok().filter(|found| found.is_file());
+        // Whoever could not read the old file can't read the new one, not even while it is written.
+        let kept = replaced.map(|found| found.permissions().mode() & 0o666);
+        options.mode(kept.map_or(0o666, |_| 0o600));
         let mut file = directory.open_with(&temporary, &options)?;
         let written = io::Write::write_all(&mut file, &bytes).and_then(|()| {
-            let usual = file.metadata()?.permissions().mode();
+            let usual = match kept {
+                Some(kept) => kept,
+                None => file.metadata()?.permissions().mode(),
+            };
             // Executable for everyone who can read it, as git does.
             let mode = if mode == EXECUTABLE { usual | (usual & 0o444) >> 2 } else { usual };
             file.set_permissions(Permissions::from_mode(mode))?;

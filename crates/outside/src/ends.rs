@@ -5,27 +5,32 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use memchr::memchr;
 
-/// At most this much of a file's beginning is read. Claude Code may write 100 KB before the first message.
-const HEAD: u64 = 512 * 1024;
+/// Lines that begin this far into a file are read. Claude Code may write 100 KB before the first message.
+const HEAD: usize = 512 * 1024;
+/// At most this much of a line: a message may have pictures.
+const LONGEST_LINE: usize = 16 * 1024 * 1024;
 /// At most this much of its end.
 const TAIL: u64 = 64 * 1024;
 /// How much is read at once.
 const STEP: usize = 32 * 1024;
 
-/// Passes the whole lines at the beginning to `take`, until it returns true or [`HEAD`] is reached.
+/// Passes the whole lines that begin before [`HEAD`] to `take`, until it returns true or one is too long.
 pub fn head(file: &mut File, mut take: impl FnMut(&[u8]) -> bool) -> io::Result<()> {
     file.rewind()?;
-    let mut limited = file.take(HEAD);
-    let (mut held, mut start) = (Vec::new(), 0);
+    // `held` begins with the line at `at`.
+    let (mut held, mut at, mut start) = (Vec::new(), 0, 0);
     loop {
         held.drain(..start);
-        start = 0;
+        (at, start) = (at + start, 0);
         let searched = held.len();
+        if searched >= LONGEST_LINE {
+            return Ok(());
+        }
         held.resize(searched + STEP, 0);
-        let read = limited.read(&mut held[searched..])?;
+        let read = file.read(&mut held[searched..])?;
         held.truncate(searched + read);
         if read == 0 {
-            return Ok(()); // What is left has no line end: it is being written, or too long.
+            return Ok(()); // What is left has no line end: it is being written.
         }
         let mut from = searched;
         while let Some(end) = memchr(b'\n', &held[from..]).map(|at| from + at) {
@@ -33,6 +38,9 @@ pub fn head(file: &mut File, mut take: impl FnMut(&[u8]) -> bool) -> io::Result<
                 return Ok(());
             }
             (start, from) = (end + 1, end + 1);
+            if at + start >= HEAD {
+                return Ok(());
+            }
         }
     }
 }

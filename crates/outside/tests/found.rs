@@ -75,6 +75,20 @@ fn a_session_of_claude_is_found_with_what_its_first_message_says() {
 }
 
 #[test]
+fn a_session_that_begins_with_a_large_picture_is_found() {
+    let home = Home::new();
+    let mut shown = said("What is wrong here?");
+    let picture =
+        json!({"type": "image", "source": {"type": "base64", "data": "A".repeat(3 << 20)}});
+    shown["message"]["content"].as_array_mut().unwrap().insert(0, picture);
+    home.session(ONE, &[json!({"type": "mode"}), shown, said("Thanks")]);
+    assert_eq!(titles(&home.claude()), ["What is wrong here?"]);
+
+    home.session(TWO, &[json!({"type": "mode", "text": "A".repeat(600 << 10)}), said("Too late")]);
+    assert_eq!(titles(&home.claude()), ["What is wrong here?"], "no file is read far");
+}
+
+#[test]
 fn the_title_is_the_last_one_given_then_the_summary_then_the_first_message() {
     let home = Home::new();
     let title = |text: &str| json!({"type": "custom-title", "customTitle": text});

@@ -16,6 +16,7 @@ use crate::outside::Outside;
 use crate::projects::ProjectsFile;
 use crate::store::RefsFile;
 use crate::terminal::{Stopped, say};
+use crate::workspaces::Discarded;
 use crate::{providers, search, store, workspaces};
 
 /// Prints the findings. Fails when the server could not start as things are; a missing agent is no failure.
@@ -40,6 +41,10 @@ pub fn examine(config: &Config) -> Result<(), Stopped> {
     }
     for worktree in workspaces::existing(&config.data_dir) {
         line("Worktree", Finding::good(worktree.display().to_string()))?;
+    }
+    let discarded = Discarded::beside(&config.data_dir);
+    for about in discarded.read() {
+        line("Discarded", Finding::good(about.words(&discarded)))?;
     }
     line("Address", address(config))?;
 

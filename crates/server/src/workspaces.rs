@@ -64,6 +64,9 @@ impl Workspaces {
         let _one_at_a_time = self.making.lock().await;
         let repository = Repository::at(Path::new(&project.path)).await?;
         let current = repository.branch().await?;
+        if let Some(asked) = &wanted.base {
+            check_branch(&repository, asked).await?;
+        }
         let is_current = wanted.base.is_none() || wanted.base == current;
         if wanted.bring && !is_current {
             let what = "Uncommitted files can only be brought along from the current branch.";
@@ -154,10 +157,7 @@ impl Workspaces {
     ) -> Result<Option<String>, Failure> {
         let repository = Repository::at(Path::new(&project.path)).await?;
         let Some(asked) = asked else { return Ok(repository.branch().await?) };
-        if !repository.has_branch(&asked).await? {
-            let what = format!("There is no branch {asked}. Choose another to start from.");
-            return Err(Failure::new(ErrorCode::GitFailed, what));
-        }
+        check_branch(&repository, &asked).await?;
         Ok(Some(asked))
     }
 
@@ -188,6 +188,15 @@ impl Workspaces {
         }
         Err(Failure::unexpected())
     }
+}
+
+/// It may have been deleted since it was offered.
+async fn check_branch(repository: &Repository, name: &str) -> Result<(), Failure> {
+    if repository.has_branch(name).await? {
+        return Ok(());
+    }
+    let what = format!("There is no branch {name}. Choose another to start from.");
+    Err(Failure::new(ErrorCode::GitFailed, what))
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod checkpoints;
+mod committing;
 mod odd;
 mod putting_away;
 mod reading;

@@ -218,3 +218,21 @@ async fn a_bare_repository_has_no_files_to_compare() {
     let refused = Repository::at(&bare.path()).await.unwrap_err();
     assert_eq!(refused, GitError::NotARepository);
 }
+
+#[tokio::test]
+async fn a_branch_without_a_commit_has_no_base() {
+    let scratch = Scratch::with_commit();
+    scratch.git(&["checkout", "--quiet", "--orphan", "new"]);
+    let repository = at(&scratch).await;
+    assert_eq!(repository.base(None).await.unwrap(), None);
+    assert_eq!(repository.base(Some("main")).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_directory_that_is_gone_is_named() {
+    let scratch = Scratch::with_commit();
+    let (repository, path) = (at(&scratch).await, scratch.path());
+    drop(scratch);
+    let words = repository.head().await.unwrap_err().to_string();
+    assert_eq!(words, format!("{} could not be read: it is no longer there", path.display()));
+}

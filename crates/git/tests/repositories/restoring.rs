@@ -1,10 +1,11 @@
 //! Putting files back, and never losing a byte by it.
 
 use std::collections::BTreeMap;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::Duration;
 
-use liminal_git::{Checkpoints, End, GitError, Left, Planned, Repository, Tree};
+use liminal_git::{Checkpoints, End, Left, Planned, Repository, Tree};
 
 use crate::scratch::Scratch;
 
@@ -89,25 +90,19 @@ async fn line_ends_come_back_and_filtered_files_are_left() {
 }
 
 #[tokio::test]
-async fn a_hook_that_hangs_is_ended_with_all_that_it_started() {
+async fn a_file_that_only_its_owner_may_read_stays_so() {
     let (scratch, store) = (Scratch::with_commit(), tempfile::tempdir().unwrap());
-    scratch.git(&["config", "user.name", "Ada"]);
-    scratch.git(&["config", "user.email", "ada@example.org"]);
-    let started = scratch.path().join("started");
-    let hook = format!("#!/bin/sh\nsleep 1000 &\necho $! > {}\nwait\n", started.display());
-    scratch.write(".git/hooks/pre-commit", hook);
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(scratch.path().join(".git/hooks/pre-commit"), mode).unwrap();
-    scratch.write("one.txt", "changed\n");
+    let path = scratch.path().join("one.txt");
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    std::fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     let checkpoints = checkpoints(&scratch, store.path()).await;
-    let paths: Vec<_> = scratch.changes().await.into_iter().map(|file| file.path).collect();
-    let limit = Duration::from_secs(3);
-    let refused = checkpoints.commit("never", &paths, limit).await.unwrap_err();
-    assert!(matches!(refused, GitError::TooSlow { .. }), "{refused}");
-    assert_eq!(scratch.git(&["log", "--format=%s"]), "first");
-    let pid = std::fs::read_to_string(started).unwrap();
-    let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
-    assert!(state.is_err() || state.unwrap().contains(" Z "), "it still runs");
+    let before = now(&checkpoints).await;
+    scratch.write("one.txt", "changed\n");
+    let after = now(&checkpoints).await;
+    let planned = checkpoints.plan(&after, &before, &after).await.unwrap();
+    restore(&checkpoints, planned).await;
+    assert_eq!(read(&scratch, "one.txt").unwrap(), "a\nb\nc\n");
+    assert_eq!(mode(&path), 0o600);
 }
 
 /// Numbers that look random and are the same in every run.

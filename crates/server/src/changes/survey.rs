@@ -72,9 +72,14 @@ impl Pace {
 }
 
 impl Changes {
-    /// Waits until the directory may be surveyed again.
+    /// Counting waits until the directory may be surveyed again. Where a session works is read at once: without it the
+    /// page shows neither the branch nor Changes, and other sessions of the directory would keep a new one waiting.
     pub async fn survey(&self, session: &SessionId, place: &Place, look: Look) -> Survey {
-        self.pace.paced(&place.directory, self.surveyed(session, place, look)).await
+        let survey = self.surveyed(session, place, look);
+        match look {
+            Look::Place => survey.await,
+            Look::Counts => self.pace.paced(&place.directory, survey).await,
+        }
     }
 
     async fn surveyed(&self, session: &SessionId, place: &Place, look: Look) -> Survey {
@@ -161,6 +166,19 @@ impl Changes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::Journal;
+
+    #[tokio::test]
+    async fn where_a_session_works_is_read_while_another_of_its_directory_waits_to_be_counted() {
+        let home = tempfile::tempdir().unwrap();
+        let changes = Changes::new(home.path(), Journal::open(home.path()).unwrap().journal);
+        let (kind, directory) = (WorkspaceKind::Directory, home.path().to_owned());
+        let place = Place { kind, directory, base: None };
+        let _another_is = changes.pace.turns.turn(&place.directory).await;
+        let session = SessionId::parse("demo:1b73d39f-06aa-4a7e-a2c7-feb2f79b8d43").unwrap();
+        let survey = changes.survey(&session, &place, Look::Place).await;
+        assert_eq!(survey.workspace.unwrap().state, WorkspaceState::NoGit);
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_directory_rests_between_surveys_and_another_does_not_wait() {

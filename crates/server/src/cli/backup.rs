@@ -6,16 +6,18 @@ use std::path::Path;
 
 use crate::attachments::Attachments;
 use crate::terminal::Stopped;
+use crate::workspaces::Discarded;
 use crate::{data_dir, journal, workspaces};
 
 /// Each is replaced in one step when it changes, so a plain copy is consistent.
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "projects.json",
     "sessions.json",
     "trust.json",
     "choices.json",
     "comparisons.json",
     "agent-ids.json",
+    "keeping.json",
     "agents.json",
 ];
 
@@ -58,6 +60,12 @@ pub fn backup(data_dir: &Path, to: &Path) -> Result<String, Stopped> {
     if !worktrees.is_empty() {
         words.push_str("\nSessions have worktrees that are not part of it:");
         worktrees.iter().for_each(|path| words.push_str(&format!("\n  {}", path.display())));
+    }
+    let discarded = Discarded::beside(&data_dir);
+    let kept = discarded.read();
+    if !kept.is_empty() {
+        words.push_str("\nNor are these discarded ones:");
+        kept.iter().for_each(|about| words.push_str(&format!("\n  {}", about.words(&discarded))));
     }
     Ok(words)
 }

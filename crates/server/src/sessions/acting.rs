@@ -134,6 +134,36 @@ impl SessionService {
     }
 
     async fn carry_out(
+        self: &Arc<Self>,
+        place: &ActPlace,
+        session: &SessionId,
+        act: &ChangeAct,
+        plan: Plan,
+    ) -> Result<ActDone, Failure> {
+        let changes = &self.around.changes;
+        let ChangeAct::Land { message, .. } = act else {
+            return changes.carry_out(session, plan).await;
+        };
+        if !plan.preview.paths.iter().any(|path| path.what == PathFate::Commit) {
+            return self.land(place, session, act, plan).await;
+        }
+        let message = message.clone().unwrap_or_default();
+        let commit = ChangeAct::Commit { message, paths: None };
+        let commit = changes.plan(place, session, &commit).await?;
+        let committed = changes.carry_out(session, commit).await?;
+        let landed = match changes.plan(place, session, act).await {
+            Ok(plan) => self.land(place, session, act, plan).await,
+            Err(failure) => Err(failure),
+        };
+        if landed.is_err() {
+            // The commit stays, so it is told, and can be undone.
+            let details = Details { undo: committed.undo, ..Details::default() };
+            self.note_act(session, committed.summary, details).await;
+        }
+        landed
+    }
+
+    async fn land(
         &self,
         place: &ActPlace,
         session: &SessionId,
@@ -141,16 +171,6 @@ impl SessionService {
         mut plan: Plan,
     ) -> Result<ActDone, Failure> {
         let changes = &self.around.changes;
-        let ChangeAct::Land { message, .. } = act else {
-            return changes.carry_out(session, plan).await;
-        };
-        if plan.preview.paths.iter().any(|path| path.what == PathFate::Commit) {
-            let message = message.clone().unwrap_or_default();
-            let commit = ChangeAct::Commit { message, paths: None };
-            let commit = changes.plan(place, session, &commit).await?;
-            changes.carry_out(session, commit).await?;
-            plan = changes.plan(place, session, act).await?;
-        }
         for _ in 1..MOST_TRIES {
             let base = plan.base();
             match changes.carry_out(session, plan).await {

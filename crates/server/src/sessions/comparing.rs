@@ -125,14 +125,16 @@ impl SessionService {
         Ok(id)
     }
 
-    /// Those of which a session is left, the newest first.
+    /// Those of which a session is left, the newest first. One that came to nothing stays too: the user's words are
+    /// nowhere else.
     pub fn comparisons(&self) -> Result<Vec<Compare>, Failure> {
         let mut all = self.around.comparisons.all()?;
         all.retain(|compare| {
-            compare.members.iter().any(|member| match member.state.session() {
-                Some(session) => self.record(session).is_ok(),
-                None => member.state == MemberState::Starting {},
-            })
+            let mut sessions = compare.members.iter().filter_map(|member| member.state.session());
+            let is_starting = |member: &CompareMember| member.state == MemberState::Starting {};
+            compare.members.iter().any(is_starting)
+                || compare.members.iter().all(|member| member.state.session().is_none())
+                || sessions.any(|session| self.record(session).is_ok())
         });
         Ok(all)
     }

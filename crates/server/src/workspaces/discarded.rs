@@ -51,16 +51,18 @@ impl Discarded {
         Timestamp::from(now + KEPT_FOR)
     }
 
-    /// The last first. What can't be read is left alone, and not listed.
+    /// See [`read`](Self::read).
     pub async fn all(&self) -> Vec<About> {
-        let directory = self.directory.clone();
-        let read = move || {
-            let entries = std::fs::read_dir(&directory).into_iter().flatten().flatten();
-            let mut all: Vec<About> = entries.filter_map(|entry| about(&entry.path())).collect();
-            all.sort_by_key(|about| std::cmp::Reverse(about.shown.at));
-            all
-        };
-        tokio::task::spawn_blocking(read).await.unwrap_or_default()
+        let this = self.clone();
+        tokio::task::spawn_blocking(move || this.read()).await.unwrap_or_default()
+    }
+
+    /// The last first. What can't be read is left alone, and not listed.
+    pub fn read(&self) -> Vec<About> {
+        let entries = std::fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        let mut all: Vec<About> = entries.filter_map(|entry| about(&entry.path())).collect();
+        all.sort_by_key(|about| std::cmp::Reverse(about.shown.at));
+        all
     }
 
     pub async fn find(&self, saved: &str) -> Result<About, Failure> {
@@ -94,6 +96,14 @@ impl About {
             private: self.private.clone(),
             store: store.to_owned(),
         }
+    }
+
+    /// Where its files are, and until when, for people.
+    pub fn words(&self, discarded: &Discarded) -> String {
+        let DiscardedWorkspace { saved, branch, until, .. } = &self.shown;
+        let at = self.put_away(&discarded.store(saved)).files();
+        let until: String = until.to_string().chars().take("2026-12-17".len()).collect();
+        format!("{} ({}, kept until {until})", at.display(), liminal_render::visible(branch))
     }
 
     /// The name that keeps its objects. From no file, because it is removed in the end.

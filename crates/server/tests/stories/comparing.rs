@@ -117,6 +117,22 @@ async fn each_agent_works_in_a_worktree_of_its_own_and_one_that_fails_stops_no_o
 }
 
 #[tokio::test]
+async fn a_comparison_that_comes_to_nothing_keeps_the_users_words() {
+    let refuses = || script().refuse_new(-32603, "not today");
+    let app = Launch::new().agents(&[("one", refuses()), ("two", refuses())]).start().await;
+    let mut browser = app.browser().await;
+    let (directory, project) = repository(&app, &mut browser).await;
+    browser.compares(&project, &["one", "two"]).await;
+    let compare = browser.sees_all_under_way().await;
+    assert_eq!(browser.comparisons().await, [compare.clone()]);
+    assert_eq!(compare.content, "Make it");
+    assert_eq!(git(&directory, &["branch", "--list", "liminal/*"]), "");
+
+    let app = app.restart().await;
+    assert_eq!(app.browser().await.comparisons().await, [compare]);
+}
+
+#[tokio::test]
 async fn keeping_one_discards_the_others_without_losing_their_work() {
     let works = script().on_any_prompt().write_file_as("w", "made.txt", "made\n").say("Done.");
     let app = Launch::new().agent(works).start().await;

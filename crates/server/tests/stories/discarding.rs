@@ -11,7 +11,7 @@ use liminal_scripted_agent::{ScriptBuilder, Steps, script};
 use crate::support::acts::{
     commit, git, killed_at, lines, read, repository, sees_settled, undo, worktree, write,
 };
-use crate::support::{App, Browser, Launch, in_time};
+use crate::support::{App, Browser, Launch, in_time, run};
 
 const BRANCH: &str = "liminal/one";
 
@@ -291,5 +291,17 @@ async fn a_bringing_back_that_was_killed_is_completed() {
         assert_eq!(discarded(&mut browser).await, []);
         holds_nothing(&directory);
         browser.acts(&session, &commit("all of it")).await;
+    }
+}
+
+#[tokio::test]
+async fn the_doctor_and_a_backup_name_what_was_discarded() {
+    let Stage { app, mut browser, session, .. } = stage(Launch::new().agent(agent())).await;
+    browser.acts(&session, &discard(BranchFate::Keep)).await;
+    let copy = app.launch().data_dir().with_file_name("copy");
+    for command in [&["doctor", "--port", "0"][..], &["backup", copy.to_str().unwrap()]] {
+        let said = run(&mut app.launch().command(command)).await.stdout;
+        assert!(said.contains(".discarded/"), "{said}");
+        assert!(said.contains("/files (liminal/one, kept until 20"), "{said}");
     }
 }

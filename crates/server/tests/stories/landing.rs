@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use liminal_contract::{ChangeAct, ErrorCode, LandHow, PathFate, Project, ServerMessage};
+use liminal_contract::{Body, ChangeAct, ErrorCode, LandHow, PathFate, Project, ServerMessage};
 use liminal_scripted_agent::{ScriptBuilder, Steps, script};
 
 use crate::support::acts::{
@@ -232,4 +232,56 @@ async fn a_merge_that_was_killed_at_its_start_or_its_end_is_there_or_not() {
         browser.acts(&session, &ChangeAct::StartMerge {}).await;
         assert!(read(&at, "notes.txt").contains("<<<<<<<"));
     }
+}
+
+#[tokio::test]
+async fn a_base_that_is_checked_out_nowhere_any_more_is_said_and_stays() {
+    let (app, mut browser, project, directory) = stage(script()).await;
+    git(&directory, &["checkout", "--quiet", "-b", "other"]);
+    let elsewhere = PathBuf::from(app.directory("elsewhere")).join("main");
+    git(&directory, &["worktree", "add", "--quiet", elsewhere.to_str().unwrap(), "main"]);
+    let (session, at) = worktree(&mut browser, &project, "one").await;
+    write(&at, "new.txt", "new\n");
+    browser.acts(&session, &commit("New")).await;
+    std::fs::remove_dir_all(&elsewhere).unwrap();
+
+    let preview = browser.previews(&session, &land(LandHow::Squash, "New")).await;
+    let words = preview.cannot.join(" ");
+    assert!(words.contains("no working tree is there"), "{words}");
+    browser.is_refused(&session, &land(LandHow::Squash, "New")).await;
+    assert_eq!(log(&directory, "main"), ["first"]);
+
+    git(&directory, &["worktree", "prune"]);
+    browser.acts(&session, &land(LandHow::Squash, "New")).await;
+    assert_eq!(log(&directory, "main"), ["New", "first"]);
+}
+
+#[tokio::test]
+async fn while_another_git_works_nothing_is_committed_and_later_all_of_it_lands() {
+    let agent = script().on_any_prompt().say("Hi.");
+    let (_app, mut browser, project, directory) = stage(agent).await;
+    let (session, at) = worktree(&mut browser, &project, "one").await;
+    let turn = browser.says_to(&session, "hello").await;
+    browser.sees_end(&turn).await;
+    write(&at, "new.txt", "new\n");
+    let private = PathBuf::from(git(&at, &["rev-parse", "--absolute-git-dir"]).trim());
+    for lock in [private.join("index.lock"), directory.join(".git/index.lock")] {
+        std::fs::write(&lock, "").unwrap();
+        let (_, words) = browser.is_refused(&session, &land(LandHow::Squash, "New")).await;
+        assert!(words.contains("index.lock"), "{words}");
+        assert_eq!(log(&directory, "main"), ["first"]);
+        assert_eq!(git(&directory, &["status", "--porcelain"]), "");
+        std::fs::remove_file(lock).unwrap();
+    }
+    // The files are committed by now, and that is told.
+    let noted = |body: &Body| match body {
+        Body::Notice { text, .. } => Some(text.clone()),
+        _ => None,
+    };
+    let words = browser.sees_item(&session, "notice", |item| noted(&item.body)).await;
+    assert_eq!(words, "Committed 1 file on liminal/one.");
+    assert_eq!(git(&at, &["status", "--porcelain"]), "");
+    browser.acts(&session, &land(LandHow::Squash, "New")).await;
+    assert_eq!(log(&directory, "main"), ["New", "first"]);
+    assert_eq!(read(&directory, "new.txt"), "new\n");
 }

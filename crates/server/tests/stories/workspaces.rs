@@ -146,8 +146,8 @@ async fn ahead_and_behind_and_a_worktree_that_vanished_are_said() {
     std::fs::write(directory.join("two.txt"), "two\n").unwrap();
     git(&directory, &["add", "."]);
     git(&directory, &["commit", "--quiet", "--message", "second"]);
-    let found = workspace(&mut browser, &session.id, |it| it.ahead == Some(1)).await;
-    assert_eq!(found.behind, Some(1));
+    let both = |it: &Workspace| (it.ahead, it.behind) == (Some(1), Some(1));
+    workspace(&mut browser, &session.id, both).await;
 
     std::fs::remove_dir_all(&path).unwrap();
     workspace(&mut browser, &session.id, |it| it.state == WorkspaceState::Missing).await;
@@ -298,4 +298,27 @@ async fn the_space_for_checkpoints_is_measured_and_limited() {
         }
         other => panic!("no list: {other:?}"),
     }
+}
+
+#[tokio::test]
+async fn a_base_that_was_deleted_since_it_was_offered_is_named() {
+    let app = Launch::new().agent(script().on_any_prompt().say("Hi.")).start().await;
+    let mut browser = app.browser().await;
+    let (directory, project) = project(&app, &mut browser).await;
+    let base = Some("gone".to_owned());
+    let create = ClientMessage::SessionCreate {
+        project_id: project.id.clone(),
+        cli_type: CliType::parse("scripted").unwrap(),
+        policy: None,
+        workspace: Some(WorkspaceChoice::Worktree { base, name: None, bring: None, setup: None }),
+        options: BTreeMap::new(),
+        confirmed: None,
+    };
+    match browser.ask(create).await {
+        ServerMessage::Error { message, .. } => {
+            assert_eq!(message, "There is no branch gone. Choose another to start from.");
+        }
+        other => panic!("created: {other:?}"),
+    }
+    assert_eq!(git(&directory, &["branch", "--list", "liminal/*"]), "");
 }

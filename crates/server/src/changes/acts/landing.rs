@@ -126,6 +126,10 @@ pub async fn plan(
         }
     };
     if let Some(checkout) = base_at {
+        if let Some(words) = is_gone(checkout, base) {
+            preview.cannot.push(words.clone());
+            return with(preview, Err(refused(words)));
+        }
         let there = Repository::at(checkout).await?;
         let words = match check_clean(&there, checkout, base).await? {
             Some(words) => Some(words),
@@ -187,6 +191,17 @@ fn deed(scene: &Scene, sides: &Sides, new_tip: String) -> Deed {
     Deed::Move { root: scene.root(), why, moves, keep }
 }
 
+/// Why nothing can land in a branch that git takes for checked out somewhere else than it is.
+fn is_gone(checkout: &Path, branch: &str) -> Option<String> {
+    let at = checkout.display();
+    (!checkout.join(".git").exists()).then(|| {
+        format!(
+            "git says that {branch} is checked out in {at}, but no working tree is there. If it was removed, run \
+             `git worktree prune`."
+        )
+    })
+}
+
 /// Why nothing can land in a working tree that isn't clean.
 async fn check_clean(
     there: &Repository,
@@ -222,6 +237,9 @@ pub async fn plan_back(scene: &Scene, moves: Vec<Moved>) -> Result<Plan, Failure
             return Err(refused("This was pushed, so it can't be undone here."));
         }
         if let Some(checkout) = &moved.checkout {
+            if let Some(words) = is_gone(checkout, &moved.branch) {
+                return Err(refused(words));
+            }
             let there = Repository::at(checkout).await?;
             if let Some(words) = check_clean(&there, checkout, &moved.branch).await? {
                 return Err(refused(words));
