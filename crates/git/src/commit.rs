@@ -99,7 +99,7 @@ impl Checkpoints {
         limit: Duration,
     ) -> Result<String, GitError> {
         let repository = self.repository();
-        let is_merge = repository.under_way().await? == Some(UnderWay::Merge);
+        let is_merge = repository.under_way() == Some(UnderWay::Merge);
         let head = repository.head().await?;
         let scratch = self.scratch("commit")?;
         let index = scratch.path().join("index");
