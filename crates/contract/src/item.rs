@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
-use crate::{Attachment, Details, ErrorCode, ItemId, SessionId, Timestamp, TurnId};
+use crate::{Attachment, Blocks, Details, ErrorCode, ItemId, SessionId, Timestamp, TurnId};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -66,7 +66,8 @@ pub enum Body {
         content: String,
         origin: MessageOrigin,
         /// Safe HTML, one string per top-level block.
-        blocks: Vec<String>,
+        #[cfg_attr(test, ts(as = "Vec<String>"))]
+        blocks: Blocks,
         /// Of the `session:send` that sent it.
         #[serde(skip_serializing_if = "Option::is_none")]
         request_id: Option<String>,
@@ -81,7 +82,8 @@ pub enum Body {
         /// The provider that drives the agent.
         provider_id: String,
         /// Safe HTML, one string per top-level block.
-        blocks: Vec<String>,
+        #[cfg_attr(test, ts(as = "Vec<String>"))]
+        blocks: Blocks,
     },
     ToolCall {
         /// The agent's name for the tool.
@@ -151,7 +153,8 @@ pub enum Body {
         /// Markdown.
         text: String,
         /// Safe HTML, one string per top-level block.
-        blocks: Vec<String>,
+        #[cfg_attr(test, ts(as = "Vec<String>"))]
+        blocks: Blocks,
     },
     /// The agent replaced the conversation so far by a summary. While the item is open it is still at it; with status
     /// `error` it failed.
@@ -160,7 +163,8 @@ pub enum Body {
         #[serde(skip_serializing_if = "Option::is_none")]
         summary: Option<String>,
         /// The summary as safe HTML, one string per top-level block.
-        blocks: Vec<String>,
+        #[cfg_attr(test, ts(as = "Vec<String>"))]
+        blocks: Blocks,
         /// Tokens in the context before.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[cfg_attr(test, ts(as = "Option<u32>"))]

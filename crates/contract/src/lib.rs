@@ -5,6 +5,7 @@
 
 mod agent_facts;
 mod attachment;
+mod blocks;
 mod changes;
 mod client_message;
 mod compare;
@@ -28,6 +29,7 @@ pub use agent_facts::{
     AgentFacts, AgentTask, McpAct, McpServer, McpState, TaskAct, TaskKind, TaskState,
 };
 pub use attachment::{Attachment, AttachmentKind, AttachmentRef, Prompt};
+pub use blocks::Blocks;
 pub use changes::{
     ActPath, BranchFate, ChangeAct, ChangeCounts, ChangeScope, ChangeStatus, ChangedFile, Comment,
     DiffPart, DiffSide, DiscardedWorkspace, LandHow, MovedComment, NewComment, PathFate, Pictures,

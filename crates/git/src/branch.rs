@@ -9,6 +9,19 @@ pub struct Apart {
     pub behind: u32,
 }
 
+/// Where the current branch left another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fork {
+    /// The other branch.
+    pub base: String,
+    /// Its last commit.
+    pub tip: String,
+    /// The current one's last commit.
+    pub head: String,
+    /// The last commit that both have.
+    pub commit: String,
+}
+
 /// Files of the repository that exist while git is in the middle of something.
 const UNDER_WAY: [(&str, &str); 6] = [
     ("rebase-merge", "rebase"),
@@ -44,7 +57,7 @@ impl Repository {
     }
 
     /// What has begun here and is not complete.
-    pub async fn under_way(&self) -> Result<Option<UnderWay>, GitError> {
+    pub fn under_way(&self) -> Option<UnderWay> {
         let signs = [
             ("MERGE_HEAD", UnderWay::Merge),
             ("rebase-merge", UnderWay::Other("rebase")),
@@ -52,9 +65,8 @@ impl Repository {
             ("CHERRY_PICK_HEAD", UnderWay::Other("cherry-pick")),
             ("REVERT_HEAD", UnderWay::Other("revert")),
         ];
-        let directory = self.git.line(["rev-parse", "--absolute-git-dir"]).await?;
-        let directory = std::path::PathBuf::from(crate::command::os_string(directory));
-        Ok(signs.into_iter().find(|(name, _)| directory.join(name).exists()).map(|(_, what)| what))
+        let found = signs.into_iter().find(|(name, _)| self.private.join(name).exists());
+        found.map(|(_, what)| what)
     }
 
     /// The last commit of a local branch.
@@ -72,6 +84,17 @@ impl Repository {
     /// `master`; `None` if none exists, or if it is the current branch.
     pub async fn base(&self, asked: Option<&str>) -> Result<Option<(String, Tree)>, GitError> {
         let current = self.branch().await?;
+        let Some(fork) = self.fork(asked, current.as_deref()).await? else { return Ok(None) };
+        let tree = self.tree_of(&fork.commit).await?;
+        Ok(Some((fork.base, tree)))
+    }
+
+    /// The same without the tree, for a branch that is known.
+    pub async fn fork(
+        &self,
+        asked: Option<&str>,
+        current: Option<&str>,
+    ) -> Result<Option<Fork>, GitError> {
         let remote =
             self.quiet_line(&["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);
         let candidates = match asked {
@@ -81,22 +104,24 @@ impl Repository {
                 remote.await?.into_iter().chain(usual).collect()
             }
         };
-        for name in candidates {
-            if current.as_deref() == Some(name.strip_prefix("origin/").unwrap_or(&name)) {
+        for base in candidates {
+            if current == Some(base.strip_prefix("origin/").unwrap_or(&base)) {
                 return Ok(None);
             }
-            let commit = format!("{name}^{{commit}}");
-            let found = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit];
-            let Some(commit) = self.quiet_line(&found).await? else { continue };
-            let fork = match self.quiet_line(&["merge-base", &commit, "HEAD"]).await {
-                // Its branch has no commit yet, or was deleted.
-                Err(GitError::Failed { .. }) if self.head().await?.commit.is_none() => None,
-                fork => fork?,
+            // Both commits, and then those in which they meet.
+            let both = format!("{base}...HEAD");
+            let printed = match self.git.line(["rev-parse", "--end-of-options", &both]).await {
+                Ok(printed) => String::from_utf8_lossy(&printed).into_owned(),
+                Err(GitError::Failed { .. }) => continue,
+                Err(error) => return Err(error),
             };
-            let Some(fork) = fork else { continue };
-            let tree =
-                self.git.line(["rev-parse", "--verify", &format!("{fork}^{{tree}}")]).await?;
-            return Ok(Some((name, Tree::read(&tree)?)));
+            let names = printed.lines().filter(|line| !line.starts_with('-')).collect::<Vec<_>>();
+            if let [head, tip, meeting, ..] = names[..]
+                && let Some(commit) = meeting.strip_prefix('^')
+            {
+                let [head, tip, commit] = [head, tip, commit].map(str::to_owned);
+                return Ok(Some(Fork { base, tip, head, commit }));
+            }
         }
         Ok(None)
     }
@@ -118,11 +143,9 @@ impl Repository {
     }
 
     /// What git is in the middle of, in the words of its own commands.
-    pub async fn doing(&self) -> Result<Option<&'static str>, GitError> {
-        let directory = self.git.line(["rev-parse", "--absolute-git-dir"]).await?;
-        let directory = std::path::PathBuf::from(crate::command::os_string(directory));
-        let found = UNDER_WAY.iter().find(|(file, _)| directory.join(file).exists());
-        Ok(found.map(|(_, name)| *name))
+    pub fn doing(&self) -> Option<&'static str> {
+        let found = UNDER_WAY.iter().find(|(file, _)| self.private.join(file).exists());
+        found.map(|(_, name)| *name)
     }
 
     /// The line that a call prints; `None` if it fails without a word, which means that there is no such thing.

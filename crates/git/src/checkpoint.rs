@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::command::{Git, os_string};
+use crate::command::Git;
 use crate::{GitError, Head, RepoPath, Repository};
 
 /// In bytes. Larger files that git doesn't track are named, not kept.
@@ -56,23 +56,17 @@ pub struct Checkpoints {
 
 impl Repository {
     /// Checkpoints in a directory, which is created if necessary.
-    pub async fn checkpoints(&self, directory: &Path) -> Result<Checkpoints, GitError> {
-        let (index, theirs) = tokio::try_join!(self.git_path("index"), self.git_path("objects"))?;
+    pub fn checkpoints(&self, directory: &Path) -> Result<Checkpoints, GitError> {
         let objects = directory.join("objects");
         fs::create_dir_all(&objects).map_err(|error| unwritable(&objects, &error))?;
-        let git = self
-            .git
-            .clone()
-            .with_variable("GIT_OBJECT_DIRECTORY", objects.into())
-            .with_variable("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted(&theirs));
-        let repository = Self { git, root: self.root.clone() };
+        let git =
+            self.git.clone().with_variable("GIT_OBJECT_DIRECTORY", objects.into()).with_variable(
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+                quoted(&self.common().join("objects")),
+            );
+        let index = self.private.join("index");
+        let repository = Self { git, ..self.clone() };
         Ok(Checkpoints { repository, directory: directory.to_owned(), index })
-    }
-
-    /// A file of the repository. In a linked worktree the index is its own, the objects are shared.
-    pub(crate) async fn git_path(&self, name: &str) -> Result<PathBuf, GitError> {
-        let path = self.git.line(["rev-parse", "--git-path", name]).await?;
-        Ok(self.root.join(os_string(path)))
     }
 }
 
@@ -88,6 +82,12 @@ impl Checkpoints {
 
     /// The files as they are now: tracked or not, but without ignored ones and the contents of submodules.
     pub async fn take(&self) -> Result<Checkpoint, GitError> {
+        let ((tree, left_out), head) = tokio::try_join!(self.tree(), self.repository.head())?;
+        Ok(Checkpoint { tree, left_out, head })
+    }
+
+    /// The same without what is checked out: the tree, and the files that are not in it.
+    pub async fn tree(&self) -> Result<(Tree, Vec<RepoPath>), GitError> {
         let scratch = self.directory.join("scratch");
         let index = scratch.join("index");
         let (from, to, directory) = (self.index.clone(), index.clone(), scratch.clone());
@@ -109,8 +109,8 @@ impl Checkpoints {
             // Parts of a split index would be written next to the user's.
             .with_setting("core.splitIndex=false")
             .with_setting("core.safecrlf=false");
-        let checkpoint = self.write(&git).await;
-        if checkpoint.is_err() {
+        let written = self.write(&git).await;
+        if written.is_err() {
             // git was stopped, perhaps in the middle of a large file.
             aside(move || {
                 sweep(&objects);
@@ -119,7 +119,7 @@ impl Checkpoints {
             .await?;
         }
         let _the_next_one_does = fs::remove_dir_all(&scratch);
-        checkpoint
+        written
     }
 
     /// Whether it is the name of a tree that can be read.
@@ -131,20 +131,18 @@ impl Checkpoints {
         }
     }
 
-    async fn write(&self, git: &Git) -> Result<Checkpoint, GitError> {
-        let changed = ["diff-files", "--name-only", "-z", "--ignore-submodules=dirty"];
-        let others = ["ls-files", "--others", "--exclude-standard", "-z"];
-        let (changed, others, head) =
-            tokio::try_join!(git.run(changed), git.run(others), self.repository.head())?;
+    async fn write(&self, git: &Git) -> Result<(Tree, Vec<RepoPath>), GitError> {
+        let changed = ["ls-files", "--modified", "--others", "--exclude-standard", "-t", "-z"];
+        let changed = git.run(changed).await?;
         let root = self.repository.root.clone();
-        let (paths, left_out) = aside(move || Ok(paths(&root, &changed, &others))).await?;
+        let (paths, left_out) = aside(move || Ok(paths(&root, &changed))).await?;
         if !paths.is_empty() {
             let update = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
             git.run_with(update, paths).await?;
         }
         // A partial clone lacks objects that nothing needs.
         let tree = git.line(["write-tree", "--missing-ok"]).await?;
-        Ok(Checkpoint { tree: Tree::read(&tree)?, left_out, head })
+        Ok((Tree::read(&tree)?, left_out))
     }
 
     /// An empty directory, which is removed with the value.
@@ -210,8 +208,9 @@ fn sweep(objects: &Path) {
     }
 }
 
-/// The paths to keep, each followed by a zero byte, and those to leave out.
-fn paths(root: &Path, changed: &[u8], others: &[u8]) -> (Vec<u8>, Vec<RepoPath>) {
+/// The paths to keep, each followed by a zero byte, and those to leave out. `changed` has both, each after a letter and
+/// a blank: `?` is one that git doesn't track.
+fn paths(root: &Path, changed: &[u8]) -> (Vec<u8>, Vec<RepoPath>) {
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     let mut sort = |path: &[u8], most: u64| {
         let path = RepoPath::new(path);
@@ -229,13 +228,13 @@ fn paths(root: &Path, changed: &[u8], others: &[u8]) -> (Vec<u8>, Vec<RepoPath>)
             left_out.push(path);
         }
     };
-    for path in changed.split(|&byte| byte == 0).filter(|path| !path.is_empty()) {
-        sort(path, u64::MAX);
-    }
-    for path in others.split(|&byte| byte == 0).filter(|path| !path.is_empty()) {
-        // A repository within the repository is listed as a directory.
-        if path.last() != Some(&b'/') {
-            sort(path, LARGEST_UNTRACKED);
+    for line in changed.split(|&byte| byte == 0) {
+        match line {
+            // A repository within the repository is listed as a directory.
+            [b'?', b' ', .., b'/'] => {}
+            [b'?', b' ', path @ ..] => sort(path, LARGEST_UNTRACKED),
+            [_, b' ', path @ ..] => sort(path, u64::MAX),
+            _ => {}
         }
     }
     (kept, left_out)

@@ -101,7 +101,7 @@ impl Checkpoints {
         limit: Duration,
     ) -> Result<String, GitError> {
         let repository = self.repository();
-        let is_merge = repository.under_way().await? == Some(UnderWay::Merge);
+        let is_merge = repository.under_way() == Some(UnderWay::Merge);
         let head = repository.head().await?;
         // Nothing is committed that the index would not know.
         let users = LockedIndex::of(repository).await?;

@@ -18,7 +18,7 @@ pub(crate) struct LockedIndex {
 impl LockedIndex {
     /// Refuses if somebody has the lock.
     pub async fn of(repository: &Repository) -> Result<Self, GitError> {
-        let index = repository.git_path("index").await?;
+        let index = repository.private.join("index");
         aside(move || {
             let lock = index.with_extension("lock");
             let taken = fs::OpenOptions::new().write(true).create_new(true).open(&lock);

@@ -135,7 +135,7 @@ impl Repository {
         let call = ["merge", "--quiet", "--no-commit", "--no-ff", branch].map(Into::into);
         let answer = Git::quiet(&self.root).attempt(call.into(), Vec::new(), LONGEST_MERGE).await?;
         match answer.code {
-            Some(0 | 1) if self.under_way().await?.is_some() => Ok(()),
+            Some(0 | 1) if self.under_way().is_some() => Ok(()),
             _ => Err(GitError::Failed { call: "merge".into(), words: answer.words }),
         }
     }

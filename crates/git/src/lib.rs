@@ -21,8 +21,7 @@ mod start;
 mod tree;
 mod worktree;
 
-pub use branch::Apart;
-pub use branch::{Head, UnderWay};
+pub use branch::{Apart, Fork, Head, UnderWay};
 pub use changes::{Became, Change, Changes, Counts, Kind};
 pub use checkpoint::{Checkpoint, Checkpoints, LARGEST_UNTRACKED, Tree};
 pub use command::GitError;
@@ -35,6 +34,7 @@ pub use restore::{End, Fate, Left, Planned, fate};
 pub use tree::{Difference, Entry};
 pub use worktree::Bases;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use command::Git;
@@ -45,21 +45,44 @@ pub struct Repository {
     git: Git,
     /// The topmost directory of the working tree.
     root: PathBuf,
+    /// Where git keeps what belongs to this working tree.
+    private: PathBuf,
 }
 
 impl Repository {
     /// The repository that this directory is in.
     pub async fn at(directory: &Path) -> Result<Self, GitError> {
-        let outside = Git::quiet(directory);
-        let root = outside.line(["rev-parse", "--show-toplevel"]).await.map_err(|error| {
+        let call = ["rev-parse", "--is-inside-work-tree", "--show-cdup", "--absolute-git-dir"];
+        let printed = Git::quiet(directory).line(call).await.map_err(|error| {
             if error.is_no_repository() { GitError::NotARepository } else { error }
         })?;
-        let root = PathBuf::from(command::os_string(root));
+        // The last may contain line breaks; the others can't.
+        let [b"true", up, private] =
+            printed.splitn(3, |&byte| byte == b'\n').collect::<Vec<_>>()[..]
+        else {
+            return Err(GitError::NotARepository);
+        };
+        let steps = up.iter().filter(|&&byte| byte == b'/').count();
+        let below = directory.canonicalize().map_err(|error| unreadable(directory, &error))?;
+        let root = below.ancestors().nth(steps).unwrap_or(&below).to_owned();
+        let private = PathBuf::from(command::os_string(private.to_vec()));
         let git = Git::quiet(&root).without_filters().await?;
-        Ok(Self { git, root })
+        Ok(Self { git, root, private })
     }
 
     pub fn root(&self) -> &Path {
         &self.root
     }
+
+    /// Where git keeps what all working trees of the repository share.
+    fn common(&self) -> PathBuf {
+        match fs::read(self.private.join("commondir")) {
+            Ok(path) => self.private.join(command::os_string(path.trim_ascii_end().to_vec())),
+            Err(_only_linked_ones_have_it) => self.private.clone(),
+        }
+    }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> GitError {
+    GitError::Unreadable { path: path.display().to_string(), reason: error.to_string() }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::changes::parse_columns;
 use crate::checkpoint::{aside, unwritable};
-use crate::command::{Git, os_string};
+use crate::command::Git;
 use crate::tree::SUBMODULE;
 use crate::{GitError, Repository};
 
@@ -35,11 +35,8 @@ pub struct PutAway {
 impl Repository {
     /// How to put this worktree away; `None` if it is the repository's main one.
     pub async fn put_away(&self, store: &Path) -> Result<Option<PutAway>, GitError> {
-        let common = self.git.line(["rev-parse", "--git-common-dir"]).await?;
-        let private = self.git.line(["rev-parse", "--absolute-git-dir"]).await?;
         let real = |path: PathBuf| path.canonicalize().map_err(|error| unwritable(&path, &error));
-        let common = real(self.root.join(os_string(common)))?;
-        let private = real(PathBuf::from(os_string(private)))?;
+        let (common, private) = (real(self.common())?, real(self.private.clone())?);
         let (path, store) = (self.root.clone(), store.to_owned());
         Ok((private != common).then_some(PutAway { common, path, private, store }))
     }

@@ -36,7 +36,7 @@ pub use diff::{
 pub use escape::visible;
 pub use fields::{fields, folded};
 pub use live::{Edit, Renderer};
-pub use markdown::{as_written, markdown};
+pub use markdown::{as_written, markdown, markdown_into};
 pub use plain::{terminal_text, text};
 pub use terminal::terminal;
 pub(crate) use units::common_start;

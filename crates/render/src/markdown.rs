@@ -21,12 +21,19 @@ const MOST_DEFINITIONS: usize = 16 * 1024;
 
 /// The HTML of each top-level block of a text. Raw HTML appears as text; footnote syntax stays text.
 pub fn markdown(text: &str) -> Vec<String> {
-    in_windows(&plain_lines(text), WINDOW)
+    let mut blocks = Vec::new();
+    markdown_into(&mut blocks, text);
+    blocks
+}
+
+/// The same, for a list that keeps its blocks in another way.
+pub fn markdown_into(blocks: &mut impl Extend<String>, text: &str) {
+    in_windows(blocks, &plain_lines(text), WINDOW);
 }
 
 /// A window ends with a line. Its last block is parsed again with the next window, because it may go on there; nothing
 /// before it can change. A block longer than its window gets a larger one.
-fn in_windows(text: &str, window: usize) -> Vec<String> {
+fn in_windows(blocks: &mut impl Extend<String>, text: &str, window: usize) {
     let mut definitions = String::new();
     if text.len() > window {
         define(&mut definitions, text, MOST_DEFINITIONS);
@@ -35,7 +42,7 @@ fn in_windows(text: &str, window: usize) -> Vec<String> {
     }
     // The parser counts lines from 1.
     let first_line = line_ends(&definitions).count() + 1;
-    let (mut blocks, mut from, mut size) = (Vec::new(), 0_usize, window);
+    let (mut from, mut size) = (0_usize, window);
     loop {
         let end = window_end(text, from.saturating_add(size));
         let part = &text[from..end];
@@ -45,7 +52,7 @@ fn in_windows(text: &str, window: usize) -> Vec<String> {
         let write = |block| wall::checked(write::block(block, Reading::default()), part).html;
         if end == text.len() {
             blocks.extend(root.children().map(write));
-            return blocks;
+            return;
         }
         let last = root.last_child().map_or(first_line, |block| block.data().sourcepos.start.line);
         let place = start_of_line(part, last.saturating_sub(first_line));
@@ -162,6 +169,12 @@ mod tests {
 
     use super::in_windows;
 
+    fn blocks(text: &str, window: usize) -> Vec<String> {
+        let mut blocks = Vec::new();
+        in_windows(&mut blocks, text, window);
+        blocks
+    }
+
     const LINES: [&str; 24] = [
         "word *of* it",
         "another `line`",
@@ -199,13 +212,13 @@ mod tests {
         ) {
             let lines: Vec<&str> = lines.into_iter().map(|line| LINES[line]).collect();
             let text = lines.join("\n");
-            prop_assert_eq!(in_windows(&text, window), in_windows(&text, usize::MAX / 2), "{:?}", text);
+            prop_assert_eq!(blocks(&text, window), blocks(&text, usize::MAX / 2), "{:?}", text);
         }
     }
 
     #[test]
     fn a_definition_counts_in_every_window() {
         let text = "[a] and [b]\n\n\"no title\"\n\n[b]: https://b.dev\n\n[a]: https://a.dev\n\n[a] again\n";
-        assert_eq!(in_windows(text, 10), in_windows(text, 1_000));
+        assert_eq!(blocks(text, 10), blocks(text, 1_000));
     }
 }

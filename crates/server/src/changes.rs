@@ -7,6 +7,7 @@ mod acts;
 mod comments;
 mod difference;
 mod kept;
+mod pace;
 mod scope;
 mod shown;
 mod survey;
@@ -17,7 +18,7 @@ use liminal_contract::{
     ChangeCounts, ChangeScope, ChangedFile, Comment, ErrorCode, ServerMessage, SessionId,
     WorkspaceKind,
 };
-use liminal_git::{Checkpoint, GitError, Repository, Tree};
+use liminal_git::{Checkpoint, Checkpoints, GitError, Repository, Tree};
 
 use crate::failure::Failure;
 use crate::journal::{Journal, Turns};
@@ -28,14 +29,16 @@ pub use comments::message as comments_message;
 use difference::Compared;
 pub use difference::PartAsked;
 use kept::Kept;
-use scope::Found;
+pub use pace::{Look, Wish};
+use scope::{Found, Start};
 use shown::listed;
-pub use survey::{Look, Survey};
+pub use survey::Survey;
 
 /// Reads changes, in one call at a time per directory: git reads the same files for each.
 pub struct Changes {
     reading: OneAtATime,
-    pace: survey::Pace,
+    pace: pace::Pace,
+    forks: survey::Forks,
     /// The working trees that acts change.
     writing: OneAtATime,
     compared: Compared,
@@ -63,10 +66,11 @@ pub struct Beside {
 
 impl Changes {
     pub fn new(data_dir: &Path, journal: Journal) -> Self {
-        let (reading, pace) = (OneAtATime::default(), survey::Pace::default());
+        let (reading, pace) = (OneAtATime::default(), pace::Pace::default());
+        let forks = survey::Forks::default();
         let (writing, compared) = (OneAtATime::default(), Compared::default());
         let (kept, discarded) = (Kept::below(data_dir), Discarded::beside(data_dir));
-        Self { reading, writing, compared, pace, kept, discarded, journal }
+        Self { reading, writing, compared, pace, forks, kept, discarded, journal }
     }
 
     /// Keeps the state of the files in a session's directory.
@@ -80,7 +84,7 @@ impl Changes {
         }
         let store = self.kept.of(session);
         let _one_at_a_time = self.reading.turn(&store).await;
-        let taken = Repository::at(directory).await?.checkpoints(&store).await?.take().await;
+        let taken = Repository::at(directory).await?.checkpoints(&store)?.take().await;
         self.kept.trim();
         taken
     }
@@ -93,7 +97,7 @@ impl Changes {
         state: &Tree,
     ) -> Result<bool, Failure> {
         let repository = Repository::at(directory).await?;
-        Ok(repository.checkpoints(&self.kept.of(session)).await?.has(state).await?)
+        Ok(repository.checkpoints(&self.kept.of(session))?.has(state).await?)
     }
 
     /// Gives a branch of a session the checkpoints of the turns that it has in common with it.
@@ -124,11 +128,12 @@ impl Changes {
         &self,
         session: &SessionId,
         directory: &Path,
-        base: Option<&str>,
-        now: &Tree,
+        checkpoints: &Checkpoints,
+        start: Start,
+        now: Tree,
     ) -> Result<ChangeCounts, Failure> {
         let _one_at_a_time = self.reading.turn(directory).await;
-        let found = self.since_the_start(directory, session, base, now).await?;
+        let found = self.since_the_start(directory, session, checkpoints, start, now).await?;
         let mut counts = ChangeCounts::default();
         for file in found.changes.files.iter().filter(|file| found.is_named(&file.path.to_string()))
         {

@@ -42,7 +42,7 @@ pub use listed::Listed;
 pub use long::{Piece, plain};
 pub use open::{JournalError, Opened};
 pub use read::{Page, Reader, SessionRow};
-pub use record::{Blocks, Change, CheckpointRow, Item, Moment, Rendered, Request, TurnRow};
+pub use record::{Change, CheckpointRow, Item, KeptBlocks, Moment, Rendered, Request, TurnRow};
 pub use schema::SEQ;
 
 /// The file in the data directory.

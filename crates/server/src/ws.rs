@@ -14,4 +14,4 @@ mod reply;
 mod search;
 mod sessions;
 
-pub use connection::{MOST_DRAINED, serve};
+pub use connection::serve;

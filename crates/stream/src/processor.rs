@@ -93,9 +93,10 @@ impl UpsertProcessor {
         Self { item_limit: bytes.max(4), ..self }
     }
 
-    /// From now on, emits a growing item at most once per `interval`. For [`Pacing::paced`].
-    pub fn set_interval(&mut self, interval: Duration) {
-        self.pacing.set_wait(interval);
+    /// From now on, emits a growing item at most once per `interval`, or per `of_much` if at least 32 characters wait.
+    /// For [`Pacing::paced`].
+    pub fn set_interval(&mut self, interval: Duration, of_much: Duration) {
+        self.pacing.set_wait(interval, of_much);
     }
 
     /// Events of another session are counted as [`too_late`](Self::too_late) and not emitted.

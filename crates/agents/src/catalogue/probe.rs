@@ -82,7 +82,9 @@ async fn version_in(mut lines: Lines<Stdout>) -> Option<String> {
         let line = lines.next().await.ok()??;
         let text = String::from_utf8_lossy(&line.bytes);
         if text.bytes().any(|byte| byte.is_ascii_digit()) {
-            return Some(number_in(&text).chars().filter(|c| !c.is_control()).take(SHOWN).collect());
+            return Some(
+                number_in(&text).chars().filter(|c| !c.is_control()).take(SHOWN).collect(),
+            );
         }
     }
     None

@@ -10,7 +10,7 @@ use crate::scratch::{Scratch, fingerprint};
 
 async fn take(scratch: &Scratch, store: &Path) -> Checkpoint {
     let repository = Repository::at(&scratch.path()).await.unwrap();
-    repository.checkpoints(store).await.unwrap().take().await.unwrap()
+    repository.checkpoints(store).unwrap().take().await.unwrap()
 }
 
 async fn between(
@@ -19,7 +19,7 @@ async fn between(
     (old, new): (&Checkpoint, &Checkpoint),
 ) -> Result<Vec<Change>, GitError> {
     let repository = Repository::at(&scratch.path()).await.unwrap();
-    let checkpoints = repository.checkpoints(store).await.unwrap();
+    let checkpoints = repository.checkpoints(store).unwrap();
     Ok(checkpoints.repository().between(&old.tree, &new.tree).await?.files)
 }
 
@@ -60,7 +60,7 @@ async fn two_states_are_compared_whatever_git_knows_of_them() {
     assert_eq!(shown(&changes), expected.map(|(path, kind)| (path.to_owned(), kind)));
 
     let repository = Repository::at(&scratch.path()).await.unwrap();
-    let checkpoints = repository.checkpoints(store.path()).await.unwrap();
+    let checkpoints = repository.checkpoints(store.path()).unwrap();
     let versions = checkpoints.repository().versions(&changes[0]).await.unwrap();
     assert_eq!((versions.old, versions.new), (Content::Text("here\n".into()), Content::None));
 }
@@ -202,7 +202,7 @@ async fn what_git_left_half_written_is_removed() {
     half_written();
     std::fs::write(scratch.path().join(".git/index"), "not an index").unwrap();
     let repository = Repository::at(&scratch.path()).await.unwrap();
-    let checkpoints = repository.checkpoints(store.path()).await.unwrap();
+    let checkpoints = repository.checkpoints(store.path()).unwrap();
     assert!(checkpoints.take().await.is_err());
     assert_eq!(left(), [""; 0]);
 }
@@ -226,7 +226,7 @@ async fn only_the_names_of_trees_that_exist_are_known() {
     let (scratch, store) = (Scratch::with_commit(), TempDir::new().unwrap());
     let taken = take(&scratch, store.path()).await;
     let repository = Repository::at(&scratch.path()).await.unwrap();
-    let checkpoints = repository.checkpoints(store.path()).await.unwrap();
+    let checkpoints = repository.checkpoints(store.path()).unwrap();
     assert!(checkpoints.has(&taken.tree).await.unwrap());
     let commit = scratch.git(&["rev-parse", "HEAD"]);
     for name in [commit, "0".repeat(40)] {

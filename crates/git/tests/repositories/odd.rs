@@ -39,17 +39,17 @@ async fn a_rebase_and_a_merge_that_stopped_are_named() {
     for (call, doing) in [("rebase", "rebase"), ("merge", "merge"), ("cherry-pick", "cherry-pick")]
     {
         let scratch = forked();
-        assert_eq!(at(&scratch).await.doing().await.unwrap(), None);
+        assert_eq!(at(&scratch).await.doing(), None);
         fails(&scratch, &[call, "main"]);
         let repository = at(&scratch).await;
-        assert_eq!(repository.doing().await.unwrap(), Some(doing));
+        assert_eq!(repository.doing(), Some(doing));
         let is_detached = repository.branch().await.unwrap().is_none();
         assert_eq!(is_detached, call == "rebase");
         let listed = scratch.listed().await;
         assert_eq!(listed.len(), 1, "{call}");
         assert_eq!(listed[0].1, Kind::Unmerged);
         let store = TempDir::new().unwrap();
-        repository.checkpoints(store.path()).await.unwrap().take().await.unwrap();
+        repository.checkpoints(store.path()).unwrap().take().await.unwrap();
     }
 }
 
@@ -74,7 +74,7 @@ async fn files_that_a_sparse_checkout_leaves_out_are_not_deleted() {
     assert!(!scratch.path().join("out").exists());
     let store = TempDir::new().unwrap();
     let repository = at(&scratch).await;
-    let checkpoints = repository.checkpoints(store.path()).await.unwrap();
+    let checkpoints = repository.checkpoints(store.path()).unwrap();
     let before = checkpoints.take().await.unwrap();
     assert_eq!(before.tree, repository.head_tree().await.unwrap());
     scratch.write("in/a.txt", "changed\n");
@@ -97,7 +97,7 @@ async fn a_shallow_clone_has_no_base_beyond_its_end() {
     assert_eq!(repository.branch().await.unwrap().as_deref(), Some("other"));
     assert_eq!(repository.base(Some("origin/main")).await.unwrap(), None, "they meet nowhere");
     let store = TempDir::new().unwrap();
-    repository.checkpoints(store.path()).await.unwrap().take().await.unwrap();
+    repository.checkpoints(store.path()).unwrap().take().await.unwrap();
 }
 
 #[tokio::test]
@@ -170,7 +170,7 @@ async fn a_hundred_thousand_files_are_listed_up_to_a_limit() {
     let changes = repository.uncommitted().await.unwrap();
     assert_eq!((changes.files.len(), changes.more), (5000, 95_000));
     let store = TempDir::new().unwrap();
-    let checkpoint = repository.checkpoints(store.path()).await.unwrap().take().await.unwrap();
+    let checkpoint = repository.checkpoints(store.path()).unwrap().take().await.unwrap();
     let first = scratch.git(&["rev-parse", "HEAD~1^{tree}"]);
     assert_eq!(checkpoint.tree.as_str(), first, "all were deleted");
 }
@@ -183,7 +183,7 @@ async fn a_pipe_in_place_of_a_file_is_left_out_of_a_checkpoint() {
     assert!(made.success());
     scratch.write("two.txt", "2\n");
     let repository = at(&scratch).await;
-    let checkpoint = repository.checkpoints(store.path()).await.unwrap().take().await.unwrap();
+    let checkpoint = repository.checkpoints(store.path()).unwrap().take().await.unwrap();
     let left_out: Vec<_> = checkpoint.left_out.iter().map(ToString::to_string).collect();
     assert_eq!(left_out, ["one.txt"]);
     assert_ne!(checkpoint.tree, repository.head_tree().await.unwrap(), "two.txt is kept");

@@ -10,7 +10,7 @@ use liminal_git::{Checkpoints, End, Left, Planned, Repository, Tree};
 use crate::scratch::Scratch;
 
 async fn checkpoints(scratch: &Scratch, store: &Path) -> Checkpoints {
-    Repository::at(&scratch.path()).await.unwrap().checkpoints(store).await.unwrap()
+    Repository::at(&scratch.path()).await.unwrap().checkpoints(store).unwrap()
 }
 
 async fn now(checkpoints: &Checkpoints) -> Tree {

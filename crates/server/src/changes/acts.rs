@@ -215,7 +215,7 @@ impl Changes {
             return Err(GitError::NotARepository.into());
         }
         let repository = Repository::at(directory).await?;
-        let checkpoints = repository.checkpoints(&self.kept.of(session)).await?;
+        let checkpoints = repository.checkpoints(&self.kept.of(session))?;
         let now = checkpoints.take().await?;
         Ok(Scene { checkpoints, now })
     }

@@ -29,6 +29,16 @@ pub struct Found {
     named: Option<Named>,
 }
 
+/// Where a session's changes begin.
+pub(super) enum Start {
+    /// At the base of its worktree.
+    At(Tree),
+    /// That base no longer exists.
+    Gone,
+    /// At the first state that was recorded.
+    FirstState,
+}
+
 pub(super) struct Named {
     pub texts: Vec<String>,
     /// The session's directory, from the repository's topmost one.
@@ -120,7 +130,7 @@ impl Changes {
         let below = directory.strip_prefix(repository.root()).unwrap_or(Path::new("")).to_owned();
         let mut found = match at(Moment::After).or(next) {
             Some(after) => {
-                let checkpoints = repository.checkpoints(&self.kept.of(session)).await?;
+                let checkpoints = repository.checkpoints(&self.kept.of(session))?;
                 let new = tree(after).unwrap_or_else(|| old.clone());
                 let mut found = Found::between(&checkpoints, &old, new).await?;
                 found.note_left_out(&after.left_out);
@@ -138,21 +148,22 @@ impl Changes {
         Ok(found)
     }
 
-    /// From the base of a worktree, or from the session's first state, to a later one.
+    /// From where a session started to a later state.
     pub(super) async fn since_the_start(
         &self,
         directory: &Path,
         session: &SessionId,
-        base: Option<&str>,
-        now: &Tree,
+        checkpoints: &Checkpoints,
+        start: Start,
+        now: Tree,
     ) -> Result<Found, Failure> {
-        let repository = Repository::at(directory).await?;
-        let checkpoints = repository.checkpoints(&self.kept.of(session)).await?;
-        if let Some(base) = base {
-            let Some((_, old)) = repository.base(Some(base)).await? else {
-                return Ok(Found::none(repository, "The base no longer exists."));
-            };
-            return Ok(Found::between(&checkpoints, &old, now.clone()).await?);
+        let repository = checkpoints.repository();
+        match start {
+            Start::At(old) => return Ok(Found::between(checkpoints, &old, now).await?),
+            Start::Gone => {
+                return Ok(Found::none(repository.clone(), "The base no longer exists."));
+            }
+            Start::FirstState => {}
         }
         let id = session.clone();
         let read = move |reader: &crate::journal::Reader<'_>| {
@@ -161,7 +172,7 @@ impl Changes {
         let (rows, texts) = self.journal.read(read).await?;
         let first = rows.iter().find(|row| row.moment == Moment::Before).and_then(tree);
         let old = first.unwrap_or_else(|| now.clone());
-        let mut found = Found::between(&checkpoints, &old, now.clone()).await?;
+        let mut found = Found::between(checkpoints, &old, now).await?;
         let below = directory.strip_prefix(repository.root()).unwrap_or(Path::new("")).to_owned();
         found.named = Some(Named { texts, below });
         Ok(found)
@@ -176,7 +187,7 @@ impl Changes {
     ) -> Result<Found, ScopeError> {
         let store = self.kept.of(session);
         let _one_at_a_time = self.reading.turn(&store).await;
-        let checkpoints = repository.checkpoints(&store).await?;
+        let checkpoints = repository.checkpoints(&store)?;
         let now = checkpoints.take().await?;
         let mut found = Found::between(&checkpoints, &old, now.tree).await?;
         let left_out: Vec<_> = now.left_out.iter().map(ToString::to_string).collect();

@@ -340,11 +340,17 @@ fn summary(now: &mut BTreeMap<SessionId, Option<Arc<NowRow>>>) -> Option<Bytes> 
 }
 
 pub(super) fn to_text(frame: &impl Serialize) -> Bytes {
-    let json = serde_json::to_vec(frame).unwrap_or_else(|error| {
+    to_text_of(frame, 128)
+}
+
+/// For a frame of about this many bytes.
+fn to_text_of(frame: &impl Serialize, size: usize) -> Bytes {
+    let mut json = Vec::with_capacity(size);
+    if let Err(error) = serde_json::to_writer(&mut json, frame) {
         // Only a map with keys that are not strings could do this, and the contract has none.
         tracing::error!(%error, "a frame could not be written as JSON");
-        Vec::new()
-    });
+        json.clear();
+    }
     json.into()
 }
 

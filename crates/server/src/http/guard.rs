@@ -132,7 +132,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-fn protocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+pub fn protocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let values = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
     values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',').map(str::trim))
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use liminal_contract::{
-    ItemId, ItemStatus, SessionFacts, SessionId, Timestamp, TurnId, TurnOutcome,
+    Blocks, ItemId, ItemStatus, SessionFacts, SessionId, Timestamp, TurnId, TurnOutcome,
 };
 use liminal_stream::{HistoryMark, Source, Upsert};
 use rusqlite::types::Type;
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::listed::LAST_OUTCOME;
 use super::schema::SEQ;
-use super::{Blocks, Item, Request, TurnRow, facts};
+use super::{Item, KeptBlocks, Request, TurnRow, facts};
 
 /// A page of history stops at this many items,
 const PAGE_ITEMS: usize = 200;
@@ -325,13 +325,13 @@ impl<'c> Reader<'c> {
                 (seq, source_at, emitted_at) = (tail.get(1)?, tail.get(2)?, tail.get(3)?);
             }
         }
-        let html: Option<Vec<String>> = parsed(row, 12)?;
+        let html: Option<Blocks> = parsed(row, 12)?;
         let version: Option<u32> = row.get(13)?;
         Ok(Item {
             index: row.get::<_, i64>(0)?.cast_unsigned(),
             seq: seq.cast_unsigned(),
             request_id: row.get(10)?,
-            blocks: html.zip(version).map(|(html, version)| Blocks { version, html }),
+            blocks: html.zip(version).map(|(html, version)| KeptBlocks { version, html }),
             upsert: Upsert {
                 session_id: session.clone(),
                 item_id: ItemId::new(row.get::<_, String>(2)?),
@@ -407,7 +407,7 @@ fn weight(item: &Item) -> usize {
         Source::Interlude(interlude) => interlude.text().len(),
         Source::Plan { .. } | Source::Permission(_) | Source::Notice(_) => 256,
     };
-    source + item.blocks.as_ref().map_or(source, |blocks| blocks.html.iter().map(String::len).sum())
+    source + item.blocks.as_ref().map_or(source, |blocks| blocks.html.bytes())
 }
 
 pub(super) fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {

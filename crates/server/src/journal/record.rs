@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use liminal_contract::{
-    Details, ErrorCode, FactsChange, ItemId, Timestamp, TurnId, TurnOrigin, TurnOutcome, Usage,
+    Blocks, Details, ErrorCode, FactsChange, ItemId, Timestamp, TurnId, TurnOrigin, TurnOutcome,
+    Usage,
 };
 use liminal_stream::{Growth, HistoryMark, Upsert};
 use serde::{Deserialize, Serialize};
@@ -19,15 +20,14 @@ pub struct Item {
     /// The id of the send that created it.
     pub request_id: Option<String>,
     /// Its rendered blocks, if they were kept.
-    pub blocks: Option<Blocks>,
+    pub blocks: Option<KeptBlocks>,
 }
 
 /// Rendered blocks: a cache, valid only for the renderer that made them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Blocks {
+pub struct KeptBlocks {
     pub version: u32,
-    /// Safe HTML, one per top-level block.
-    pub html: Vec<String>,
+    pub html: Blocks,
 }
 
 /// The blocks of an item that was rendered after it was written.
@@ -36,7 +36,7 @@ pub struct Rendered {
     pub item: ItemId,
     /// The change that was rendered.
     pub seq: u64,
-    pub blocks: Blocks,
+    pub blocks: KeptBlocks,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -98,7 +98,7 @@ fn what_was_committed_is_read_back_whole() {
     let journal = Journal::open(home.path()).unwrap().journal;
     let mut item = message(0, 1, "hello", ItemStatus::Complete);
     item.request_id = Some("r".into());
-    item.blocks = Some(Blocks { version: 7, html: vec!["<p>hello</p>".into()] });
+    item.blocks = Some(KeptBlocks { version: 7, html: ["<p>hello</p>"].into_iter().collect() });
     let ended = turn(2, Some(TurnOutcome::Completed));
     commit(
         &journal,
@@ -121,7 +121,7 @@ fn what_was_rendered_is_kept_only_for_the_item_that_was_read() {
     let complete = |(index, seq)| message(index, seq, "hello", ItemStatus::Complete);
     commit(&journal, 2, items.map(|item| Change::Item(Box::new(complete(item)))).to_vec());
 
-    let blocks = Blocks { version: 7, html: vec!["<p>hello</p>".into()] };
+    let blocks = KeptBlocks { version: 7, html: ["<p>hello</p>"].into_iter().collect() };
     let rendered = items.map(|item| {
         let Item { upsert, seq, .. } = complete(item);
         Rendered { item: upsert.item_id, seq, blocks: blocks.clone() }

@@ -106,7 +106,7 @@ fn grow(item: &mut UpsertObject, growth: &Growth, edit: &Edit) {
         &mut item.body
     {
         content.push_str(&growth.text);
-        edit.apply(blocks);
+        blocks.splice(edit.from, edit.keep, &edit.blocks);
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base64::Engine;
-use liminal_contract::{ItemId, ItemStatus, MessageOrigin, Outcome, Timestamp, TurnId};
+use liminal_contract::{Blocks, ItemId, ItemStatus, MessageOrigin, Outcome, Timestamp, TurnId};
 use liminal_render::{HEAVY, RENDER_VERSION, Renderer, units};
 use liminal_stream::{Growth, Permission, Source, SourcePart, ToolCall, Upsert};
 
@@ -15,7 +15,7 @@ use super::aside::aside;
 use super::news::News;
 use super::{snippet, view};
 use crate::feed::Update;
-use crate::journal::{Blocks, Change, Item};
+use crate::journal::{Change, Item, KeptBlocks};
 
 pub struct Transcript {
     seq: u64,
@@ -96,12 +96,12 @@ impl Transcript {
                 let update = Update::item(seq, &seen);
                 (News::Ended(update), view::into_blocks(seen.body))
             } else {
-                (News::Item(Box::new(seen)), Vec::new())
+                (News::Item(Box::new(seen)), Blocks::default())
             }
         });
         // Cached for a final state; any other is rendered when it is read.
         let blocks =
-            (!blocks.is_empty()).then_some(Blocks { version: RENDER_VERSION, html: blocks });
+            (!blocks.is_empty()).then_some(KeptBlocks { version: RENDER_VERSION, html: blocks });
         changes.push(Change::Item(Box::new(Item { upsert, index, seq, request_id, blocks })));
         Applied { seq, changes, news: Some(news) }
     }
@@ -146,7 +146,7 @@ impl Transcript {
     }
 
     /// Returns the rendered blocks of a text.
-    fn open(&mut self, upsert: &Upsert, index: u64, request_id: Option<String>) -> Vec<String> {
+    fn open(&mut self, upsert: &Upsert, index: u64, request_id: Option<String>) -> Blocks {
         let (state, blocks) = match &upsert.source {
             Source::Message {
                 content,
@@ -154,8 +154,8 @@ impl Transcript {
                 ..
             }
             | Source::Thinking { content, .. } => {
-                let (mut renderer, mut blocks) = (Renderer::new(), Vec::new());
-                renderer.append(content).apply(&mut blocks);
+                let mut renderer = Renderer::new();
+                let blocks = renderer.append(content).blocks.into_iter().collect();
                 (State::Text { renderer, units: units(content) }, blocks)
             }
             Source::Message { .. }

@@ -8,7 +8,7 @@ pub mod tests;
 
 use liminal_agents::asked;
 use liminal_contract::{
-    Answer, AskKind, AskOption, Body, FormField, Location, MessageOrigin, Part, PlanEntry,
+    Answer, AskKind, AskOption, Blocks, Body, FormField, Location, MessageOrigin, Part, PlanEntry,
     Question, QuestionOption, SessionId, Turn, TurnEvent, TurnEventKind, UpsertObject,
 };
 use liminal_render::{self as render, Extent, visible};
@@ -18,7 +18,7 @@ use liminal_stream::{
 
 use crate::attachments::{self, Kind};
 use crate::failure::shown;
-use crate::journal::{Blocks, Item, Rendered, TurnRow};
+use crate::journal::{Item, KeptBlocks, Rendered, TurnRow};
 
 /// In bytes. Longer output is cut for browsers; HTTP serves the whole.
 const MOST_OUTPUT: usize = 64 * 1024;
@@ -32,7 +32,7 @@ pub fn item(item: Item, rendered: &mut Vec<Rendered>) -> UpsertObject {
     if is_new {
         let html = into_blocks(seen.body.clone());
         if !html.is_empty() {
-            let blocks = Blocks { version: render::RENDER_VERSION, html };
+            let blocks = KeptBlocks { version: render::RENDER_VERSION, html };
             rendered.push(Rendered { item: item.upsert.item_id, seq: item.seq, blocks });
         }
     }
@@ -56,7 +56,7 @@ pub fn upsert(
     upsert: &Upsert,
     index: u64,
     request_id: Option<String>,
-    blocks: Vec<String>,
+    blocks: Blocks,
 ) -> UpsertObject {
     let (error_code, error_message) =
         upsert.failure.as_ref().map(|failure| (failure.code, visible(&failure.message))).unzip();
@@ -116,28 +116,30 @@ pub fn in_words_of(ask: &Permission, mut answer: Answer) -> Answer {
 }
 
 /// The rendered blocks of an item that is a text.
-pub fn blocks_of(source: &Source) -> Vec<String> {
+pub fn blocks_of(source: &Source) -> Blocks {
+    let mut blocks = Blocks::default();
     match source {
-        Source::Message { content, origin: MessageOrigin::User, .. } => render::as_written(content),
+        Source::Message { content, origin: MessageOrigin::User, .. } => {
+            blocks.extend(render::as_written(content));
+        }
         Source::Message { content, .. } | Source::Thinking { content, .. } => {
-            render::markdown(content)
+            render::markdown_into(&mut blocks, content);
         }
-        Source::Interlude(interlude) => render::markdown(interlude.text()),
-        Source::ToolCall(_) | Source::Plan { .. } | Source::Permission(_) | Source::Notice(_) => {
-            Vec::new()
-        }
+        Source::Interlude(interlude) => render::markdown_into(&mut blocks, interlude.text()),
+        Source::ToolCall(_) | Source::Plan { .. } | Source::Permission(_) | Source::Notice(_) => {}
     }
+    blocks
 }
 
 /// What was rendered of it, to be kept: what [`blocks_of`] gave, or its parts.
-pub fn into_blocks(body: Body) -> Vec<String> {
+pub fn into_blocks(body: Body) -> Blocks {
     match body {
         Body::Message { blocks, .. }
         | Body::Thinking { blocks, .. }
         | Body::CommandOutput { blocks, .. }
         | Body::Compaction { blocks, .. } => blocks,
         Body::ToolCall { parts, .. } | Body::Permission { parts, .. } => kept::written(&parts),
-        Body::Plan { .. } | Body::Notice { .. } | Body::Cleared {} => Vec::new(),
+        Body::Plan { .. } | Body::Notice { .. } | Body::Cleared {} => Blocks::default(),
     }
 }
 
@@ -156,12 +158,7 @@ pub fn image_name(mime_type: &str, data: &[u8]) -> Option<String> {
     Kind::of_mime_type(mime_type).map(|kind| attachments::name(kind, data))
 }
 
-fn body(
-    session: &SessionId,
-    source: &Source,
-    request_id: Option<String>,
-    blocks: Vec<String>,
-) -> Body {
+fn body(session: &SessionId, source: &Source, request_id: Option<String>, blocks: Blocks) -> Body {
     match source {
         Source::Message { content, origin, attachments } => {
             let (content, attachments) = (content.clone(), attachments.clone());
@@ -196,7 +193,7 @@ fn body(
 }
 
 /// `blocks` are its parts, if they were kept.
-fn tool_call(session: &SessionId, call: &ToolCall, blocks: &[String]) -> Body {
+fn tool_call(session: &SessionId, call: &ToolCall, blocks: &Blocks) -> Body {
     let whole = call.tool_output.as_ref().map_or(0, String::len)
         + call.parts.iter().map(text_len).sum::<usize>();
     let was_cut = call.tool_output.as_ref().is_some_and(|output| output.len() > MOST_OUTPUT)
@@ -255,7 +252,7 @@ fn in_ascii(url: &str) -> String {
 }
 
 /// `blocks` are its parts, if they were kept.
-fn permission(session: &SessionId, ask: &Permission, blocks: &[String]) -> Body {
+fn permission(session: &SessionId, ask: &Permission, blocks: &Blocks) -> Body {
     // All of it while the user has to decide.
     let extent = if ask.outcome.is_none() { Extent::Whole } else { Extent::Beginning };
     let part = |part: &SourcePart| part_of(session, &visibly(part), extent);

@@ -3,11 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use bytes::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
 use liminal_contract::Frame;
-use tokio_tungstenite::tungstenite;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{CloseCode, Data, OpCode};
+use tokio_tungstenite::tungstenite::protocol::frame::{self, CloseFrame};
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::dispatch::dispatch;
 use super::inbound::{self, Refused};
@@ -18,13 +24,29 @@ use crate::feed::{Client, Closing, Outbox};
 
 /// In bytes. A message longer than we accept but not longer than this is read, dropped and answered; a longer one ends
 /// the connection.
-pub const MOST_DRAINED: usize = 64 * 1024 * 1024;
+const MOST_DRAINED: usize = 64 * 1024 * 1024;
+
+/// In bytes. A connection copies what it writes, and keeps the memory. So it gets a longer message in fragments of this
+/// size, and the message itself stays in memory once for all browsers.
+const FRAGMENT: usize = 32 * 1024;
+
+/// In bytes. Most requests are shorter; each connection keeps this much to read into.
+const READ_AT_ONCE: usize = 8 * 1024;
 
 /// How long a browser may take to receive the close frame.
 const FAREWELL: Duration = Duration::from_millis(500);
 
+type Socket = WebSocketStream<TokioIo<Upgraded>>;
+
 /// Serves one browser until either side closes. `pass` is the credential it connected with.
-pub async fn serve(app: Arc<App>, socket: WebSocket, pass: Pass) {
+pub async fn serve(app: Arc<App>, stream: Upgraded, pass: Pass) {
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(MOST_DRAINED))
+        .max_frame_size(Some(MOST_DRAINED))
+        .read_buffer_size(READ_AT_ONCE)
+        .write_buffer_size(0);
+    let stream = TokioIo::new(stream);
+    let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
     let client = match &pass {
         Pass::Browser(browser) => app.hub.join_as(Some(browser.clone())),
         Pass::Token(_) => app.hub.join(),
@@ -54,18 +76,20 @@ pub async fn serve(app: Arc<App>, socket: WebSocket, pass: Pass) {
     app.hub.remove(client.id);
 }
 
-async fn read(app: &Arc<App>, client: &Client, stream: &mut SplitStream<WebSocket>) {
+async fn read(app: &Arc<App>, client: &Client, stream: &mut SplitStream<Socket>) {
     loop {
         client.outbox.room().await;
         let request = match stream.next().await {
             Some(Ok(Message::Text(text))) => inbound::read(&text),
             Some(Ok(Message::Binary(_))) => Err(inbound::refuse_binary()),
             // Continuing to read is what answers a ping or a close.
-            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Close(_))) => continue,
+            Some(Ok(
+                Message::Ping(_) | Message::Pong(_) | Message::Close(_) | Message::Frame(_),
+            )) => continue,
             None => return,
             Some(Err(error)) => {
                 tracing::debug!(%error, "a connection ended");
-                if is_too_long(error) {
+                if matches!(error, Error::Capacity(_)) {
                     client.outbox.close(Closing::TooLong);
                 }
                 return;
@@ -80,24 +104,59 @@ async fn read(app: &Arc<App>, client: &Client, stream: &mut SplitStream<WebSocke
     }
 }
 
-async fn write(mut sink: SplitSink<WebSocket, Message>, outbox: Arc<Outbox>) {
+async fn write(mut sink: SplitSink<Socket, Message>, outbox: Arc<Outbox>) {
     let why = loop {
         match outbox.next().await {
             Ok(text) => {
-                // Our own JSON is always UTF-8.
-                let Ok(text) = Utf8Bytes::try_from(text) else { continue };
-                if sink.send(Message::Text(text)).await.is_err() {
-                    return;
+                for fragment in fragments(text) {
+                    if sink.send(Message::Frame(fragment)).await.is_err() {
+                        return;
+                    }
                 }
             }
             Err(why) => break why,
         }
     };
-    let goodbye = CloseFrame { code: why.code(), reason: why.reason().into() };
+    let goodbye = CloseFrame { code: CloseCode::from(why.code()), reason: why.reason().into() };
     let _too_slow = tokio::time::timeout(FAREWELL, sink.send(Message::Close(Some(goodbye)))).await;
 }
 
-fn is_too_long(error: axum::Error) -> bool {
-    let cause = error.into_inner();
-    matches!(cause.downcast_ref(), Some(tungstenite::Error::Capacity(_)))
+/// A text as the frames of one message. They share its memory.
+fn fragments(mut text: Bytes) -> impl Iterator<Item = frame::Frame> {
+    let mut next = Some(Data::Text);
+    std::iter::from_fn(move || {
+        let kind = next.take()?;
+        let piece = text.split_to(text.len().min(FRAGMENT));
+        let is_last = text.is_empty();
+        next = (!is_last).then_some(Data::Continue);
+        Some(frame::Frame::message(piece, OpCode::Data(kind), is_last))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_sent_in_fragments_that_share_its_memory() {
+        let text = Bytes::from("word ".repeat(FRAGMENT));
+        let frames: Vec<frame::Frame> = fragments(text.clone()).collect();
+        let kinds: Vec<_> = frames.iter().map(|frame| frame.header().opcode).collect();
+        let [text_kind, more] = [Data::Text, Data::Continue].map(OpCode::Data);
+        assert_eq!(kinds, [text_kind, more, more, more, more]);
+        let ends: Vec<bool> = frames.iter().map(|frame| frame.header().is_final).collect();
+        assert_eq!(ends, [false, false, false, false, true]);
+        assert_eq!(frames.iter().map(frame::Frame::payload).collect::<Vec<_>>().concat(), text);
+        for (at, frame) in frames.iter().enumerate() {
+            assert_eq!(frame.payload().as_ptr(), text[at * FRAGMENT..].as_ptr(), "not a copy");
+        }
+    }
+
+    #[test]
+    fn a_short_text_is_one_frame() {
+        for text in ["", "{}"] {
+            let frames: Vec<frame::Frame> = fragments(Bytes::from(text)).collect();
+            assert_eq!(frames, [frame::Frame::message(text, OpCode::Data(Data::Text), true)]);
+        }
+    }
 }

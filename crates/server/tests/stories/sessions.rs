@@ -28,7 +28,7 @@ async fn an_answer_streams_and_is_there_after_a_reload() {
     assert!(history.entries.iter().all(|entry| entry.turn_id == turn));
     assert_eq!(history.turns[0].outcome, Some(TurnOutcome::Completed));
     let Body::Message { blocks, .. } = &history.entries[1].body else { panic!("not a message") };
-    assert_eq!(blocks, &["<p>Hello <strong>you</strong>.</p>"]);
+    assert_eq!(blocks.iter().collect::<Vec<_>>(), ["<p>Hello <strong>you</strong>.</p>"]);
 }
 
 #[tokio::test]

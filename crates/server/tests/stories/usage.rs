@@ -89,11 +89,11 @@ async fn local_output_a_compaction_and_a_cleared_conversation_are_nobodys_words(
         Body::CommandOutput {
             command: "/context all".into(),
             text: "## Context".into(),
-            blocks: vec!["<h2>Context</h2>".into()],
+            blocks: ["<h2>Context</h2>"].into_iter().collect(),
         },
         Body::Compaction {
             summary: Some("We **built** it.".into()),
-            blocks: vec!["<p>We <strong>built</strong> it.</p>".into()],
+            blocks: ["<p>We <strong>built</strong> it.</p>"].into_iter().collect(),
             before: Some(9000),
             after: Some(700),
         },

@@ -2,7 +2,8 @@
 //!
 //! One rule applies to both: a waiting item is due when it has grown past its threshold, or at its deadline. The
 //! gradient has thresholds, and a deadline counted from the oldest waiting word; paced batching has no thresholds, and
-//! a deadline counted from the last emission, so that the first word is emitted immediately.
+//! a deadline counted from the last emission, so that the first word is emitted immediately. Its deadline can be earlier
+//! for much text than for a few characters, which are hardly worth an emission of their own.
 
 use std::time::Duration;
 
@@ -12,6 +13,9 @@ const GRADIENT: [usize; 5] = [10, 20, 40, 80, 120];
 /// The timeout of the specified default.
 const TIMEOUT: Duration = Duration::from_millis(1000);
 
+/// In characters. Paced batching may emit this much earlier than less.
+const MUCH: usize = 32;
+
 /// A token is this many characters, rounded up.
 const CHARS_PER_TOKEN: usize = 4;
 
@@ -20,6 +24,7 @@ const CHARS_PER_TOKEN: usize = 4;
 pub struct Pacing {
     thresholds: Vec<usize>,
     wait: Duration,
+    wait_of_much: Duration,
     leading_edge: bool,
     tool_updates: bool,
 }
@@ -36,6 +41,7 @@ impl Pacing {
         Self {
             thresholds: thresholds.to_vec(),
             wait: timeout,
+            wait_of_much: timeout,
             leading_edge: false,
             tool_updates: false,
         }
@@ -44,7 +50,13 @@ impl Pacing {
     /// The first words immediately, then at most one emission per item and `interval`. Tool calls are also emitted when
     /// something about them changes or their output grows, at the same pace.
     pub fn paced(interval: Duration) -> Self {
-        Self { thresholds: Vec::new(), wait: interval, leading_edge: true, tool_updates: true }
+        Self {
+            thresholds: Vec::new(),
+            wait: interval,
+            wait_of_much: interval,
+            leading_edge: true,
+            tool_updates: true,
+        }
     }
 
     /// In tokens; empty if only time counts.
@@ -57,8 +69,8 @@ impl Pacing {
         self.wait
     }
 
-    pub(super) fn set_wait(&mut self, wait: Duration) {
-        self.wait = wait;
+    pub(super) fn set_wait(&mut self, wait: Duration, wait_of_much: Duration) {
+        (self.wait, self.wait_of_much) = (wait, wait_of_much);
     }
 
     /// Whether a tool call is emitted between its invocation and its completion.
@@ -98,7 +110,11 @@ impl Pace {
     pub(super) fn deadline(&self, pacing: &Pacing) -> Option<Duration> {
         let waiting_since = self.waiting_since?;
         match self.emitted_at {
-            Some(emitted_at) if pacing.leading_edge => Some(emitted_at.saturating_add(pacing.wait)),
+            Some(emitted_at) if pacing.leading_edge => {
+                let is_much = self.chars >= MUCH;
+                let wait = if is_much { pacing.wait_of_much } else { pacing.wait };
+                Some(emitted_at.saturating_add(wait))
+            }
             None if pacing.leading_edge => Some(waiting_since),
             _ => Some(waiting_since.saturating_add(pacing.wait)),
         }

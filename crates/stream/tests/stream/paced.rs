@@ -59,10 +59,27 @@ fn a_longer_interval_holds_for_what_already_waits() {
     stream.say(start_message("m"));
     stream.say_at(0, delta("m", "a"));
     stream.say_at(1, delta("m", "b"));
-    stream.processor.set_interval(Duration::from_millis(100));
+    let longer = Duration::from_millis(100);
+    stream.processor.set_interval(longer, longer);
     assert_eq!(contents(&stream.flush_at(33)), Vec::<&str>::new());
     assert_eq!(stream.deadline(), Some(100));
     assert_eq!(contents(&stream.flush_at(100)), ["ab"]);
+}
+
+#[test]
+fn much_text_waits_less_long_than_a_word() {
+    let mut stream = paced();
+    stream.say(start_message("m"));
+    stream.processor.set_interval(Duration::from_millis(33), Duration::from_millis(10));
+    stream.say_at(0, delta("m", "a"));
+    stream.say_at(1, delta("m", "b"));
+    assert_eq!(stream.deadline(), Some(33));
+    let much = "c".repeat(31);
+    assert!(stream.say_at(2, delta("m", &much)).is_empty());
+    assert_eq!(stream.deadline(), Some(10));
+    assert_eq!(contents(&stream.flush_at(10)), [format!("ab{much}")]);
+    assert!(stream.say_at(19, delta("m", "d")).is_empty());
+    assert_eq!(contents(&stream.say_at(21, delta("m", &much))), [format!("ab{much}d{much}")]);
 }
 
 #[test]

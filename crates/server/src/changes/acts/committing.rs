@@ -13,7 +13,7 @@ pub async fn plan(
     chosen: Option<&[String]>,
 ) -> Result<Plan, Failure> {
     let repository = scene.repository();
-    let under_way = repository.under_way().await?;
+    let under_way = repository.under_way();
     if let Some(UnderWay::Other(what)) = under_way {
         return Err(refused(format!("A {what} is under way here. Complete or abort it first.")));
     }

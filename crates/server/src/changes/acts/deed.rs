@@ -116,12 +116,12 @@ impl Deed {
     ) -> Result<(Self, Vec<String>), Failure> {
         match self {
             Self::Restore { root, before, after } => {
-                let checkpoints = Repository::at(root).await?.checkpoints(store).await?;
+                let checkpoints = Repository::at(root).await?.checkpoints(store)?;
                 let left = checkpoints.apply(&tree(before)?, &tree(after)?).await?;
                 Ok((self.clone(), left.into_iter().map(|(path, _)| path.to_string()).collect()))
             }
             Self::Commit { root, head, .. } => {
-                let checkpoints = Repository::at(root).await?.checkpoints(store).await?;
+                let checkpoints = Repository::at(root).await?.checkpoints(store)?;
                 let Extra { message, paths } = extra;
                 let made = checkpoints.commit(&message, &paths, LONGEST_COMMIT).await?;
                 let done =
@@ -199,7 +199,7 @@ impl Deed {
         let rolled_back = async {
             match self {
                 Self::Restore { root, before, after } => {
-                    let checkpoints = Repository::at(root).await?.checkpoints(store).await?;
+                    let checkpoints = Repository::at(root).await?.checkpoints(store)?;
                     checkpoints.apply(&tree(after)?, &tree(before)?).await?;
                 }
                 Self::Move { root, why, moves, .. } => {

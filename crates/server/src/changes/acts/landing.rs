@@ -41,7 +41,7 @@ pub async fn sides(scene: &Scene, place: &ActPlace) -> Result<Sides, Failure> {
             "The worktree is not on its branch {branch}. Check it out there."
         )));
     }
-    if let Some(UnderWay::Other(what)) = repository.under_way().await? {
+    if let Some(UnderWay::Other(what)) = repository.under_way() {
         return Err(refused(format!(
             "A {what} is under way in the worktree. Complete or abort it first."
         )));
@@ -83,7 +83,7 @@ pub async fn plan(
     let now = scene.now.tree.as_str();
     let world = ["land", how_word, branch, tip, base, base_tip, now];
     let with = |preview, deed| Ok(Plan::new(preview, roots, deed, &world));
-    if repository.under_way().await? == Some(UnderWay::Merge) {
+    if repository.under_way() == Some(UnderWay::Merge) {
         let words = format!(
             "A merge of {base} is under way in the worktree. Commit it or abort it, then land."
         );
@@ -209,7 +209,7 @@ async fn check_clean(
     branch: &str,
 ) -> Result<Option<String>, Failure> {
     let at = checkout.display();
-    if there.under_way().await?.is_some() {
+    if there.under_way().is_some() {
         return Ok(Some(format!(
             "A merge or rebase is under way in {at}. Complete or abort it first."
         )));
@@ -285,7 +285,7 @@ pub async fn plan_merge(scene: &Scene, place: &ActPlace) -> Result<Plan, Failure
 }
 
 pub async fn plan_abort(scene: &Scene) -> Result<Plan, Failure> {
-    if scene.repository().under_way().await? != Some(UnderWay::Merge) {
+    if scene.repository().under_way() != Some(UnderWay::Merge) {
         return Err(refused("No merge is under way here."));
     }
     let summary = "Aborted the merge. The files are as they were before it.".to_owned();

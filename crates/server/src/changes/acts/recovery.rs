@@ -104,7 +104,7 @@ impl Deed {
     async fn settle(self, store: &Path) -> Result<(Self, ActState), Failure> {
         match self {
             Self::Restore { root, before, after } => {
-                let checkpoints = Repository::at(&root).await?.checkpoints(store).await?;
+                let checkpoints = Repository::at(&root).await?.checkpoints(store)?;
                 checkpoints.apply(&tree(&before)?, &tree(&after)?).await?;
                 Ok((Self::Restore { root, before, after }, ActState::Done))
             }
@@ -141,7 +141,7 @@ impl Deed {
                 let state = if is_begun { ActState::Done } else { ActState::Failed };
                 for moved in moves.iter().map(Moved::carried) {
                     let at = moved.checkout.clone().unwrap_or_else(|| root.clone());
-                    let checkpoints = Repository::at(&at).await?.checkpoints(store).await?;
+                    let checkpoints = Repository::at(&at).await?.checkpoints(store)?;
                     // A branch that arrived has its files too: they go first.
                     let is_done = moved.is_done(&any).await?;
                     match state {
@@ -154,9 +154,9 @@ impl Deed {
             }
             Self::StartMerge { root, branch, before, marked } => {
                 let repository = Repository::at(&root).await?;
-                let is_begun = repository.under_way().await?.is_some();
+                let is_begun = repository.under_way().is_some();
                 if !is_begun {
-                    let checkpoints = repository.checkpoints(store).await?;
+                    let checkpoints = repository.checkpoints(store)?;
                     checkpoints.apply(&tree(&marked)?, &tree(&before)?).await?;
                 }
                 let state = if is_begun { ActState::Done } else { ActState::Failed };
@@ -164,7 +164,7 @@ impl Deed {
             }
             Self::AbortMerge { root } => {
                 let repository = Repository::at(&root).await?;
-                if repository.under_way().await?.is_some() {
+                if repository.under_way().is_some() {
                     repository.abort_merge().await?;
                 }
                 Ok((Self::AbortMerge { root }, ActState::Done))

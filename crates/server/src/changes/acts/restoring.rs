@@ -183,7 +183,7 @@ impl Changes {
     ) -> Result<(), Failure> {
         let store = self.kept.of(session);
         let _one_at_a_time = self.reading.turn(&store).await;
-        let checkpoints = Repository::at(root).await?.checkpoints(&store).await?;
+        let checkpoints = Repository::at(root).await?.checkpoints(&store)?;
         let committed = checkpoints.repository().tree_of(commit).await?;
         let left = checkpoints.apply(&committed, state).await?;
         let Some((path, why)) = left.first() else { return Ok(()) };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use liminal_contract::{FactsChange, Frame, ItemId, ServerMessage, SessionId};
 
-use super::tail::SharedTail;
+use super::tail::{SharedTail, Tails};
 use super::to_text;
 use super::update::{Stage, Update};
 
@@ -52,16 +52,16 @@ pub struct Followed {
 #[derive(Debug)]
 enum Queued {
     Update(Update),
-    /// Follows the item's whole state, here or at the browser.
-    Tail(Arc<SharedTail>),
+    /// They follow the item's whole state, here or at the browser.
+    Tails(Tails),
 }
 
 #[derive(Debug)]
 struct Known {
     /// The place of its whole state in the queue, if it waits.
     whole: Option<u64>,
-    /// The place of what was added since, if it waits.
-    tail: Option<u64>,
+    /// The places of what was added since, as far as it waits.
+    tails: Vec<u64>,
     /// The length of its text when it was last queued whole.
     length: usize,
 }
@@ -117,7 +117,7 @@ impl Followed {
                     self.items.retain(|known, at| *known != item || at.whole != Some(seq));
                 }
                 Queued::Update(Update::Facts(_)) => self.waiting_facts = None,
-                Queued::Update(Update::Turn { .. }) | Queued::Tail(_) => {}
+                Queued::Update(Update::Turn { .. }) | Queued::Tails(_) => {}
             }
         }
         self.history = Some(history);
@@ -144,12 +144,12 @@ impl Followed {
         let before = self.bytes;
         match &mut update {
             Update::Item { item, .. } => {
-                let new = Known { whole: Some(seq), tail: None, length: 0 };
+                let new = Known { whole: Some(seq), tails: Vec::new(), length: 0 };
                 if let Some(old) = self.items.insert(item.clone(), new) {
                     let stays =
                         |place: &u64| self.queue.get(place).is_some_and(Queued::is_invocation);
                     let whole = old.whole.filter(|place| !stays(place));
-                    whole.into_iter().chain(old.tail).for_each(|place| drop(self.take(place)));
+                    whole.into_iter().chain(old.tails).for_each(|place| drop(self.take(place)));
                 }
             }
             Update::Facts(facts) => {
@@ -180,8 +180,10 @@ impl Followed {
         let known = if self.held { None } else { self.items.get_mut(tail.item()) };
         match (known, self.follow) {
             (Some(known), Follow::Tails) => {
-                let before = known.tail.replace(seq);
-                self.append(seq, before, tail)
+                let queue = &self.queue;
+                let last = known.tails.pop_if(|place| has_room(queue.get(&*place), tail));
+                known.tails.push(seq);
+                self.append(seq, last, tail)
             }
             (Some(known), Follow::Whole)
                 if length > LONG && length < known.length + known.length / 4 =>
@@ -214,15 +216,15 @@ impl Followed {
         }
     }
 
-    /// Queues a tail, as one with the tail that waits at `before`.
-    fn append(&mut self, seq: u64, before: Option<u64>, tail: &Arc<SharedTail>) -> isize {
-        let bytes = self.bytes;
-        let both = match before.and_then(|place| self.take(place)) {
-            Some(Queued::Tail(before)) => Arc::new(before.then(tail)),
-            Some(Queued::Update(_)) | None => tail.clone(),
+    /// Queues a tail, as one with those that wait at `last`.
+    fn append(&mut self, seq: u64, last: Option<u64>, tail: &Arc<SharedTail>) -> isize {
+        let before = self.bytes;
+        let tails = match last.and_then(|place| self.take(place)) {
+            Some(Queued::Tails(waiting)) => waiting.then(tail.clone()),
+            Some(Queued::Update(_)) | None => tail.clone().into(),
         };
-        self.insert(seq, Queued::Tail(both));
-        self.bytes.cast_signed() - bytes.cast_signed()
+        self.insert(seq, Queued::Tails(tails));
+        self.bytes.cast_signed() - before.cast_signed()
     }
 
     fn insert(&mut self, seq: u64, queued: Queued) {
@@ -256,15 +258,15 @@ impl Followed {
                 }
                 frame
             }
-            Queued::Tail(tail) => {
-                if let Some(known) = self.items.get_mut(tail.item()) {
-                    known.tail = None;
+            Queued::Tails(tails) => {
+                if let Some(known) = self.items.get_mut(tails.item()) {
+                    known.tails.retain(|place| *place != seq);
                 }
-                tail.frame(&self.session, seq)
+                tails.frame(&self.session, seq)
             }
             Queued::Update(Update::Turn { is_end, frame }) => {
                 if is_end {
-                    self.items.retain(|_, known| known.whole.or(known.tail).is_some());
+                    self.items.retain(|_, known| known.whole.is_some() || !known.tails.is_empty());
                 }
                 frame
             }
@@ -288,7 +290,12 @@ impl Queued {
     fn weight(&self) -> usize {
         match self {
             Self::Update(update) => update.weight(),
-            Self::Tail(tail) => tail.weight(),
+            Self::Tails(tails) => tails.weight(),
         }
     }
+}
+
+/// Whether what waits at a place can be sent as one with the next tail.
+fn has_room(waiting: Option<&Queued>, next: &SharedTail) -> bool {
+    matches!(waiting, Some(Queued::Tails(tails)) if tails.have_room_for(next))
 }

@@ -27,7 +27,7 @@ fn item(name: &str, content: &str, blocks: &[&str], status: ItemStatus) -> Upser
         body: Body::Message {
             content: content.into(),
             origin: MessageOrigin::Agent,
-            blocks: blocks.iter().map(|&block| block.to_owned()).collect(),
+            blocks: blocks.iter().collect(),
             request_id: None,
             attachments: Vec::new(),
         },
@@ -275,6 +275,45 @@ fn tails_that_wait_become_one_behind_the_item_they_continue() {
     grow(&outbox, 4, "one two three!", 13, "!");
     put(&outbox, 5, "a", "done");
     assert_eq!(texts(&written(&outbox)), ["done"], "a newer whole state replaces both");
+    assert_eq!(outbox.lock().bytes, 0);
+}
+
+#[test]
+fn tails_wait_in_memory_once_for_all_browsers() {
+    let outboxes = [opened(Follow::Tails, 0), opened(Follow::Tails, 0)];
+    outboxes.iter().for_each(|outbox| put(outbox, 1, "a", "one"));
+    let tails = [(3, " two"), (7, " three")].map(|(from, text)| {
+        let (item, text) = (ItemId::new("a"), text.to_owned());
+        Arc::new(SharedTail::new(Tail { item, from, text, edit: Edit::default() }))
+    });
+    for (seq, tail) in (2..).zip(&tails) {
+        for outbox in &outboxes {
+            outbox.grow(&session(), seq, tail, 9, &|| unreachable!("it has the item"));
+        }
+    }
+    assert_eq!(tails.each_ref().map(Arc::strong_count), [3, 3], "ours, and one in each outbox");
+    for outbox in &outboxes {
+        assert_eq!(texts(&written(outbox)), ["one", "3:  two three"]);
+    }
+    assert_eq!(tails.each_ref().map(Arc::strong_count), [1, 1]);
+}
+
+#[test]
+fn tails_that_wait_become_frames_of_a_moderate_size() {
+    let outbox = opened(Follow::Tails, 0);
+    put(&outbox, 1, "a", "");
+    let piece = "x".repeat(1000);
+    let many = |outbox: &Outbox, first: u64| {
+        (first..first + 40).for_each(|seq| grow(outbox, seq, "", 0, &piece));
+    };
+    many(&outbox, 2);
+    let messages = written(&outbox);
+    assert_eq!(seqs(&messages), [1, 17, 33, 41]);
+    let lengths: Vec<usize> = texts(&messages).iter().map(String::len).collect();
+    assert_eq!(lengths, [0, 16_003, 16_003, 8_003]);
+    many(&outbox, 42);
+    put(&outbox, 82, "a", "done");
+    assert_eq!(texts(&written(&outbox)), ["done"], "a newer whole state replaces all of them");
     assert_eq!(outbox.lock().bytes, 0);
 }
 

@@ -9,7 +9,7 @@ use liminal_contract::{
 };
 use serde::Serialize;
 
-use super::to_text;
+use super::{to_text, to_text_of};
 
 #[derive(Debug, Clone)]
 pub enum Update {
@@ -59,7 +59,8 @@ impl Update {
     pub fn item(seq: u64, item: &UpsertObject) -> Self {
         let session_id = &item.session_id;
         let upsert = Upsert { r#type: "session:upsert", session_id, payload: item, seq };
-        Self::Item { item: item.item_id.clone(), stage: Stage::of(item), frame: to_text(&upsert) }
+        let frame = to_text_of(&upsert, size(item));
+        Self::Item { item: item.item_id.clone(), stage: Stage::of(item), frame }
     }
 
     /// `at` is when the turn started or ended.
@@ -81,5 +82,16 @@ impl Update {
                 256 * (1 + commands + choices.sum::<usize>())
             }
         }
+    }
+}
+
+/// About as many bytes as the frame of an item will have: for a long text a little more, because growing a large buffer
+/// takes twice its memory.
+fn size(item: &UpsertObject) -> usize {
+    match &item.body {
+        Body::Message { content, blocks, .. } | Body::Thinking { content, blocks, .. } => {
+            1024 + (content.len() + blocks.bytes()) / 8 * 9 + blocks.iter().count() * 3
+        }
+        _ => 1024,
     }
 }

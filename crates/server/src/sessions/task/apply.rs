@@ -8,6 +8,7 @@ use liminal_contract::{
 use liminal_stream::{AgentError, Emission, Payload, SessionFact, Upsert};
 
 use super::super::facts::Learnt;
+use super::super::pace::Interval;
 use super::super::queue::Hold;
 use super::super::recorder::Step;
 use super::{SessionTask, Then};
@@ -89,7 +90,8 @@ impl SessionTask {
         if !step.changes.is_empty() {
             self.commit(step, then);
             let cost = self.clock.elapsed() - began;
-            self.intake.processor.set_interval(self.intake.pace.interval(cost));
+            let Interval { few, many } = self.intake.pace.interval(cost);
+            self.intake.processor.set_interval(few, many);
         }
     }
 

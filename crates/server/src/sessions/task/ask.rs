@@ -120,7 +120,7 @@ impl SessionTask {
             SessionRequest::SetUp(command) => self.set_up(command),
             SessionRequest::ActOnSetup(act, reply) => self.act_on_setup(act, reply),
             SessionRequest::LookAround(reply) => {
-                self.look_around(Look::Counts);
+                self.look_around(Look::LastCounts);
                 let _asker_left = reply.send(Ok(()));
             }
             SessionRequest::Note { turn, text, details, reply } => {

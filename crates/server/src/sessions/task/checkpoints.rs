@@ -148,7 +148,7 @@ impl SessionTask {
         match result {
             Ok(Checkpoint { tree, left_out, head: Head { branch, commit: head } }) => {
                 if moment == Moment::After {
-                    self.look_around(Look::Counts);
+                    self.look_around(Look::LastCounts);
                 } else if self.facts.shared.workspace.is_none() {
                     // There was no repository when the session was opened.
                     self.look_around(Look::Place);

@@ -4,15 +4,16 @@ use liminal_contract::{FactsChange, ServerMessage, ToolKind};
 use liminal_stream::{Source, Upsert};
 
 use super::{Done, SessionTask};
-use crate::changes::{Look, Survey};
+use crate::changes::{Look, Survey, Wish};
 use crate::store::SessionRecord;
 
-/// One at a time; what is asked for meanwhile is read once it ends.
+/// One at a time; what is asked for after it began is read once it ends.
 #[derive(Debug, Default)]
 pub(super) enum SurveyUnderWay {
     #[default]
     None,
     Reading {
+        wish: Wish,
         then: Option<Look>,
     },
 }
@@ -20,16 +21,19 @@ pub(super) enum SurveyUnderWay {
 impl SessionTask {
     /// Something may have changed.
     pub(super) fn look_around(&mut self, look: Look) {
-        if let SurveyUnderWay::Reading { then } = &mut self.under_way.survey {
-            *then = (*then).max(Some(look));
+        if let SurveyUnderWay::Reading { wish, then } = &mut self.under_way.survey {
+            if !wish.raise(look) {
+                *then = (*then).max(Some(look));
+            }
             return;
         }
-        self.under_way.survey = SurveyUnderWay::Reading { then: None };
+        let wish = Wish::new(look);
+        self.under_way.survey = SurveyUnderWay::Reading { wish: wish.clone(), then: None };
         let (changes, back) = (self.around.changes.clone(), self.inbox.back.clone());
         let place = self.around.place(&self.facts.record);
         let id = self.facts.id().clone();
         tokio::spawn(async move {
-            let survey = changes.survey(&id, &place, look).await;
+            let survey = changes.survey(&id, &place, &wish).await;
             let _task_ended = back.send(Done::Surveyed(survey));
         });
     }
@@ -63,7 +67,8 @@ impl SessionTask {
             self.around.sessions.update_later(id.clone(), kept);
             self.around.hub.broadcast(ServerMessage::ChangesChanged { session_id: id, counts });
         }
-        let SurveyUnderWay::Reading { then } = std::mem::take(&mut self.under_way.survey) else {
+        let SurveyUnderWay::Reading { then, .. } = std::mem::take(&mut self.under_way.survey)
+        else {
             return;
         };
         if let Some(look) = then {

@@ -1,16 +1,16 @@
 //! Rendered parts as the journal keeps them: beside the blocks of texts, one string each, the kind in its first line.
 
-use liminal_contract::Part;
+use liminal_contract::{Blocks, Part};
 
 /// Empty if there is nothing that is worth keeping. Pictures are not rendered, and their address names the session, so
 /// parts with one are not kept.
-pub fn written(parts: &[Part]) -> Vec<String> {
+pub fn written(parts: &[Part]) -> Blocks {
     parts.iter().map(part).collect::<Option<_>>().unwrap_or_default()
 }
 
 /// `None` if none were kept.
-pub fn read(blocks: &[String]) -> Option<Vec<Part>> {
-    if blocks.is_empty() { None } else { blocks.iter().map(|block| parsed(block)).collect() }
+pub fn read(blocks: &Blocks) -> Option<Vec<Part>> {
+    if blocks.is_empty() { None } else { blocks.iter().map(parsed).collect() }
 }
 
 fn part(part: &Part) -> Option<String> {
@@ -63,9 +63,9 @@ mod tests {
     fn what_is_not_kept_or_not_understood_is_rendered_again() {
         let picture = Part::Image { url: "/api/session/a/image/b".into() };
         assert!(written(&[Part::Text { html: String::new() }, picture]).is_empty());
-        assert_eq!(read(&[]), None);
+        assert_eq!(read(&Blocks::default()), None);
         for strange in ["", "<p>old</p>", "diff 1\n", "weather\nfair"] {
-            assert_eq!(read(&[strange.to_owned()]), None, "{strange}");
+            assert_eq!(read(&[strange].into_iter().collect()), None, "{strange}");
         }
     }
 }

@@ -10,7 +10,7 @@ use super::*;
 use crate::failure::Failure;
 
 fn seen(ask: Permission) -> Body {
-    permission(&SessionId::parse("scripted:s").unwrap(), &ask, &[])
+    permission(&SessionId::parse("scripted:s").unwrap(), &ask, &Blocks::default())
 }
 
 /// An agent's words in every short text beside the transcript's prose, as browsers get them.
@@ -59,7 +59,8 @@ fn short_texts(text: &str) -> Vec<Value> {
     };
     let failure = Failure::new(ErrorCode::AgentProtocolError, text).with_details(details);
     vec![
-        serde_json::to_value(body(&session, &Source::Notice(notice), None, Vec::new())).unwrap(),
+        serde_json::to_value(body(&session, &Source::Notice(notice), None, Blocks::default()))
+            .unwrap(),
         serde_json::to_value(turn_event(TurnEvent { turn_id, session_id: session, kind })).unwrap(),
         serde_json::to_value(turn(row)).unwrap(),
         serde_json::to_value(failure.clone().into_message()).unwrap(),
@@ -294,7 +295,7 @@ fn no_short_text_of_an_agents_hides_anything() {
         ..ToolCall::default()
     };
     let Body::ToolCall { tool_name, title, locations, .. } =
-        tool_call(&SessionId::parse("scripted:s").unwrap(), &call, &[])
+        tool_call(&SessionId::parse("scripted:s").unwrap(), &call, &Blocks::default())
     else {
         panic!()
     };
@@ -350,14 +351,15 @@ fn a_call_that_was_rendered_once_is_not_rendered_again() {
     let again = item(Item { blocks: Some(blocks.clone()), ..ended.clone() }, &mut Vec::new());
     assert_eq!(again, first);
     // What is kept is what is shown, and another version of the renderer is not believed.
-    let other = Blocks { version: blocks.version, html: vec!["text\n<p>kept</p>".to_owned()] };
+    let other =
+        KeptBlocks { version: blocks.version, html: ["text\n<p>kept</p>"].into_iter().collect() };
     let Body::ToolCall { parts, .. } =
         item(Item { blocks: Some(other.clone()), ..ended.clone() }, &mut Vec::new()).body
     else {
         panic!()
     };
     assert_eq!(parts, [Part::Text { html: "<p>kept</p>".to_owned() }]);
-    let old = Blocks { version: blocks.version - 1, ..other };
+    let old = KeptBlocks { version: blocks.version - 1, ..other };
     assert_eq!(item(Item { blocks: Some(old), ..ended }, &mut rendered), first);
     assert_eq!(rendered.len(), 2);
 }

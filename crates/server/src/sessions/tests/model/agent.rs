@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use liminal_contract::{
-    Body, ErrorCode, ItemId, ItemStatus, MessageOrigin, Outcome, OutcomeBy, SessionId, Severity,
-    Timestamp, TurnEvent, TurnEventKind, TurnId, TurnOrigin, TurnOutcome, TurnStatus,
+    Blocks, Body, ErrorCode, ItemId, ItemStatus, MessageOrigin, Outcome, OutcomeBy, SessionId,
+    Severity, Timestamp, TurnEvent, TurnEventKind, TurnId, TurnOrigin, TurnOutcome, TurnStatus,
 };
 use liminal_stream::{Growth, Interlude, Notice, Permission, Source, ToolCall, Upsert};
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ pub struct Agent {
     open: Vec<Upsert>,
     /// Calls and permissions that were still open when their turn ended.
     left: Vec<Upsert>,
-    blocks: HashMap<ItemId, Vec<String>>,
+    blocks: HashMap<ItemId, Blocks>,
     turns: u64,
     items: u64,
     clock: i64,
@@ -271,7 +271,8 @@ impl Agent {
                 }
             }
             Some(News::Grew { growth, edit, .. }) => {
-                edit.apply(self.blocks.get_mut(&growth.item_id).unwrap());
+                let blocks = self.blocks.get_mut(&growth.item_id).unwrap();
+                blocks.splice(edit.from, edit.keep, &edit.blocks);
             }
             Some(News::Ended(_) | News::Settled(_) | News::Turn(..) | News::Facts(_)) | None => {}
         }
