@@ -91,6 +91,8 @@ export function mountTabBar(root, deps) {
   /** @type {string | null} */
   let dragged = null
   let shown = ""
+  let widths = ""
+  let isActiveSought = false
 
   menu.addEventListener("click", () => deps.showSidebar())
   all.addEventListener("click", () => deps.all(all, tabs))
@@ -192,6 +194,12 @@ export function mountTabBar(root, deps) {
     showActive()
   })
   sizes.observe(list)
+  // Observed again when the tabs change: after the layout of that frame. Asking earlier would do it one more time.
+  const changes = new ResizeObserver(() => {
+    fits()
+    if (isActiveSought) showActive()
+    isActiveSought = false
+  })
 
   return {
     /** @param {Tab[]} next @param {{ active: boolean, waiting: number }} pinned  Now's own tab. */
@@ -211,12 +219,17 @@ export function mountTabBar(root, deps) {
       const active = tabs.find((tab) => tab.active)
       // Also when titles arrive after a reload, because they make the tabs before it wider.
       const order = `${active?.id} ${tabs.length} ${tabs.filter((tab) => tab.title === "…").length} ${active?.title}`
-      if (order !== shown) showActive()
+      const drawn = JSON.stringify(tabs.map(({ id, title, counts, preview }) => [id, title, counts, preview]))
+      if (order === shown && drawn === widths) return
+      isActiveSought ||= order !== shown
       shown = order
-      fits()
+      widths = drawn
+      changes.unobserve(root)
+      changes.observe(root)
     },
     destroy() {
       sizes.disconnect()
+      changes.disconnect()
       root.replaceChildren()
     },
   }
@@ -277,7 +290,7 @@ function mountTab(tab, deps) {
     element,
     /** @param {Tab} next */
     update(next) {
-      const { files = 0, added = 0, removed = 0 } = tab.counts ?? {}
+      const { files = 0, added = 0, removed = 0 } = next.counts ?? {}
       setText(counts, files === 0 ? "" : `+${added} −${removed}`)
       setText(title, next.title)
       setAttribute(open, "title", next.project === "" ? next.title : `${next.title} (${next.project})`)
