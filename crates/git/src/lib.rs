@@ -12,6 +12,7 @@ mod command;
 mod commit;
 mod file;
 mod landing;
+mod moves;
 mod path;
 mod pull_request;
 mod put_away;
@@ -50,12 +51,18 @@ impl Repository {
     /// The repository that this directory is in.
     pub async fn at(directory: &Path) -> Result<Self, GitError> {
         let outside = Git::quiet(directory);
-        let root = outside.line(["rev-parse", "--show-toplevel"]).await.map_err(|error| {
-            if error.is_no_repository() { GitError::NotARepository } else { error }
-        })?;
+        let (root, git) = tokio::join!(
+            outside.line(["rev-parse", "--show-toplevel"]),
+            outside.clone().without_filters()
+        );
+        let root =
+            root.map_err(
+                |error| {
+                    if error.is_no_repository() { GitError::NotARepository } else { error }
+                },
+            )?;
         let root = PathBuf::from(command::os_string(root));
-        let git = Git::quiet(&root).without_filters().await?;
-        Ok(Self { git, root })
+        Ok(Self { git: git?.in_directory(&root), root })
     }
 
     pub fn root(&self) -> &Path {
