@@ -30,10 +30,11 @@ async function begin() {
   const applyTheme = () => showTheme(document, resolveTheme(themeChoice(localStorage), system.matches))
   applyTheme()
   system.addEventListener("change", applyTheme)
+  const knowing = door.isLoggedIn()
   // Before the address is read: a page that came through another program's service worker is reloaded unchanged.
   if (await endWorkers()) return location.reload()
   const stored = takeStoredToken(localStorage)
-  const isKnown = await door.isLoggedIn()
+  const isKnown = await knowing
   const given = takeFromAddress(location, history) ?? (isKnown ? null : stored)
   if (given) {
     const problem = await door.logIn(given)
