@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs"
+import { readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-import { expect, on, script, test } from "../support/chat.js"
+import { expect, newChat, on, script, test } from "../support/chat.js"
 import { git, makeRepository, worktrees } from "../support/repository.js"
 
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -41,6 +41,26 @@ test("the changes of a session's directory are reviewed beside it", async ({ cha
   await expect(panel).toBeHidden()
   await expect(chat.composer).toBeFocused()
   expect(readFileSync(join(directory, "notes.txt"), "utf8")).toBe("one\ntwo\n")
+})
+
+test("a moved file is renamed, and another session in the directory is named though it is idle", async ({
+  chat,
+  liminal,
+}) => {
+  const directory = join(liminal.home, "work")
+  makeRepository(directory, { "notes.txt": "one\ntwo\n" })
+  renameSync(join(directory, "notes.txt"), join(directory, "words.txt"))
+  await chat.say("The first one")
+  await expect(chat.ends).toHaveCount(1)
+  await newChat(chat.shell)
+  await chat.say("The second one")
+  await expect(chat.ends).toHaveCount(1)
+
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  const files = chat.frame.getByRole("listbox", { name: "Changed files" }).getByRole("option")
+  await expect(files).toHaveText([/renamed.*notes\.txt → .*words\.txt/])
+  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
+  await expect(panel.getByText("Also in this directory: “The first one”.")).toBeVisible()
 })
 
 test("a turn's changes are told apart, marked as viewed, and shown side by side", async ({ chat, liminal }) => {

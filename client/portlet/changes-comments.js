@@ -182,7 +182,8 @@ export function mountComments(root, deps) {
       path = shownPath
       for (const each of root.querySelectorAll(".comment")) each.remove()
       const isPointing = !plus.hidden && pointed !== null
-      root.append(plus)
+      // Moving it would have the browser look at the style of every row again.
+      if (!plus.isConnected) root.append(plus)
       plus.hidden = true
       for (const row of root.querySelectorAll("[data-commented]")) row.removeAttribute("data-commented")
       for (const comment of comments.filter((each) => each.path === path && each.id !== writing?.about.id)) {

@@ -14,14 +14,17 @@ import { partOf } from "./changes-state.js"
  * @property {(part: HTMLElement) => void} decorate  The rows of a part are about to be arranged,
  * @property {() => void} drawn  and are now in the DOM. */
 
-/** Some rows. `html` is null until they are here.
- * @typedef {{ element: HTMLElement, from: number, rows: number, html: string | null, isNear: boolean }} Part */
+/** Some rows. `html` is null until they are here; `coming` are those that are not in the DOM yet.
+ * @typedef {{ element: HTMLElement, from: number, rows: number, html: string | null, isNear: boolean,
+ *   coming: Element[] | null, isDrawn: boolean }} Part */
 
 /** A line, and how far below the top of the window it was.
  * @typedef {{ side: DiffSide, line: number, below: number }} Anchor */
 
-/** How far beyond the window parts are drawn. */
-const margin = 1200
+/** How far beyond the window parts are drawn, */
+const margin = 1600
+/** and how many rows of them in one frame: all at once would hold up scrolling. */
+const BATCH = 40
 
 /** @param {HTMLElement} root @param {DiffDeps} deps */
 export function mountDiff(root, deps) {
@@ -37,9 +40,13 @@ export function mountDiff(root, deps) {
   let addresses = []
   const nearness = new IntersectionObserver(
     (entries) => {
-      for (const { target, isIntersecting } of entries) {
+      for (const { target, isIntersecting, boundingClientRect } of entries) {
         const part = parts.find(({ element }) => element === target)
-        if (part) setNear(part, isIntersecting)
+        if (!part || part.isNear === isIntersecting) continue
+        part.isNear = isIntersecting
+        if (!isIntersecting) clear(part, boundingClientRect.height)
+        else if (part.html === null) deps.ask(part.from)
+        else drawNear(part)
       }
     },
     { root, rootMargin: `${margin}px 0px` },
@@ -55,36 +62,68 @@ export function mountDiff(root, deps) {
     deps.more()
   })
 
-  /** @param {Part} part @param {boolean} isNear */
-  function setNear(part, isNear) {
-    if (part.isNear === isNear) return
-    part.isNear = isNear
-    if (!isNear) return clear(part)
-    if (part.html === null) deps.ask(part.from)
-    else draw(part)
-  }
-
-  /** @param {Part} part */
-  function draw(part) {
-    const { element } = part
-    setRenderedHtml(element, part.html ?? "")
-    for (const gap of element.querySelectorAll(".gap")) {
+  /** Its rows, not in the DOM yet. @param {Part} part */
+  function rowsOf(part) {
+    const made = el("div")
+    setRenderedHtml(made, part.html ?? "")
+    for (const gap of made.querySelectorAll(".gap")) {
       setAttribute(gap, "role", "button")
       setAttribute(gap, "tabindex", "0")
       setAttribute(gap, "title", "Show more lines")
     }
-    element.style.blockSize = ""
-    deps.decorate(element)
-    if (shown?.split) putSideBySide(element)
+    deps.decorate(made)
+    if (!shown?.split) return [...made.children]
+    setAttribute(part.element, "data-split", true)
+    return sideBySide([...made.children])
+  }
+
+  /** At once. @param {Part} part */
+  function draw(part) {
+    part.element.replaceChildren(...rowsOf(part))
+    drawn(part)
+  }
+
+  /** At once if it is in view, else some rows in each frame. @param {Part} part */
+  function drawNear(part) {
+    if (part.isDrawn) return
+    const { top, bottom } = part.element.getBoundingClientRect()
+    const view = root.getBoundingClientRect()
+    if (anchor !== null || (bottom > view.top && top < view.bottom)) return draw(part)
+    part.coming = rowsOf(part)
+    drawOn(part, bottom <= view.top)
+  }
+
+  /** Some rows in each frame; from the last if it is above the window, because that comes into view first.
+   * @param {Part} part @param {boolean} isAbove */
+  function drawOn(part, isAbove) {
+    setAttribute(part.element, "data-from-end", isAbove)
+    requestAnimationFrame(function more() {
+      if (part.coming === null || !parts.includes(part)) return
+      const batch = part.coming.splice(isAbove ? -BATCH : 0, BATCH)
+      if (isAbove) part.element.prepend(...batch)
+      else part.element.append(...batch)
+      if (part.coming.length > 0) requestAnimationFrame(more)
+      else drawn(part)
+    })
+  }
+
+  /** All its rows are in the DOM. @param {Part} part */
+  function drawn(part) {
+    part.coming = null
+    part.isDrawn = true
+    part.element.style.blockSize = ""
+    setAttribute(part.element, "data-from-end", false)
     deps.drawn()
     if (anchor && shown && parts[partOf(shown, anchor.side, anchor.line)] === part) settle()
   }
 
-  /** Takes the rows away but keeps their room, unless somebody writes there. @param {Part} part */
-  function clear({ element }) {
+  /** Takes the rows away but keeps their room, unless somebody writes there. @param {Part} part @param {number} height */
+  function clear(part, height) {
+    const { element } = part
     // A closed panel has no height.
-    const height = element.offsetHeight
     if (height === 0 || element.querySelector("form")) return
+    part.coming = null
+    part.isDrawn = false
     element.style.blockSize = `${height}px`
     element.replaceChildren()
   }
@@ -121,7 +160,7 @@ export function mountDiff(root, deps) {
       return
     }
     anchor = null
-    if (part.element.firstChild === null) draw(part)
+    if (!part.isDrawn) draw(part)
     const rows = /** @type {NodeListOf<HTMLElement>} */ (part.element.querySelectorAll(":is(.same, .add, .del)"))
     const row = [...rows].find((each) => each.dataset[side]?.trim() === String(line))
     if (row) root.scrollTop += row.getBoundingClientRect().top - root.getBoundingClientRect().top - below
@@ -152,8 +191,8 @@ export function mountDiff(root, deps) {
     }
   }
 
-  /** @param {ChangesFile} file */
-  function showParts(file) {
+  /** @param {ChangesFile} file @param {boolean} isWhole  Its first part is wanted at once. */
+  function showParts(file, isWhole) {
     const starts = file.parts ?? []
     parts = starts.map(({ row }, at) => ({
       element: el("div", { class: "rows" }),
@@ -161,17 +200,28 @@ export function mountDiff(root, deps) {
       rows: (starts[at + 1]?.row ?? file.rows) - row,
       html: null,
       isNear: false,
+      coming: null,
+      isDrawn: false,
     }))
-    if (parts.length > 0) root.append(el("div", { class: "diff" }, ...parts.map(({ element }) => element)))
+    if (parts.length > 0)
+      root.append(
+        el("div", { class: "diff", "data-split": file.split ?? false }, ...parts.map(({ element }) => element)),
+      )
     const [first] = parts
     if (first) {
       first.html = file.html
       first.isNear = true
-      draw(first)
-      if (parts.length > 1) rowHeight = first.element.offsetHeight / first.rows
+      const rows = rowsOf(first)
+      first.element.append(...rows.splice(0, isWhole ? rows.length : BATCH))
+      if (parts.length > 1 || rows.length > 0) rowHeight = first.element.offsetHeight / first.element.childElementCount
+      if (rows.length === 0) drawn(first)
+      else {
+        first.coming = rows
+        drawOn(first, false)
+      }
     }
     for (const part of parts) {
-      if (part !== first) part.element.style.blockSize = `${part.rows * rowHeight}px`
+      if (!part.isDrawn) part.element.style.blockSize = `${part.rows * rowHeight}px`
       nearness.observe(part.element)
     }
   }
@@ -191,7 +241,7 @@ export function mountDiff(root, deps) {
       parts = []
       anchor = null
       if (file) {
-        showParts(file)
+        showParts(file, kept !== null)
         showPictures(file)
       }
       anchor = kept
@@ -204,7 +254,7 @@ export function mountDiff(root, deps) {
       const part = parts.find(({ from }) => from === file.from)
       if (!part || !belongs(file)) return false
       part.html = file.html
-      if (part.isNear) draw(part)
+      if (part.isNear) drawNear(part)
       return true
     },
     /** The line of the new file that is in view, for an editor. */
@@ -216,14 +266,13 @@ export function mountDiff(root, deps) {
     /** Whether a line is in a part that is not in the DOM. @param {DiffSide} side @param {number} line */
     isAway(side, line) {
       const part = shown ? parts[partOf(shown, side, line)] : undefined
-      return part !== undefined && part.element.firstChild === null
+      return part !== undefined && !part.isDrawn
     },
   }
 }
 
-/** Removed lines stand beside the added ones that follow them. @param {Element} rows */
-function putSideBySide(rows) {
-  const lines = [...rows.children]
+/** Removed lines stand beside the added ones that follow them. @param {Element[]} lines */
+function sideBySide(lines) {
   const pairs = []
   for (let at = 0; at < lines.length;) {
     const removed = runOf(lines, at, "del")
@@ -238,8 +287,7 @@ function putSideBySide(rows) {
     for (let row = 0; row < Math.max(removed.length, added.length); row += 1)
       pairs.push(pairOf(removed[row] ?? null, added[row] ?? null))
   }
-  setAttribute(rows, "data-split", true)
-  rows.replaceChildren(...pairs)
+  return pairs
 }
 
 /** @param {Element[]} lines @param {number} from @param {string} kind */

@@ -240,9 +240,7 @@ export function mountChanges(root, header, deps) {
     const others = state.list?.others ?? []
     const notes = [
       ...(hidden === 0 ? [] : [`${hidden} more files are not listed.`]),
-      ...(others.length === 0
-        ? []
-        : [`Also at work in this directory: ${others.map((each) => `“${each}”`).join(", ")}.`]),
+      ...(others.length === 0 ? [] : [`Also in this directory: ${others.map((each) => `“${each}”`).join(", ")}.`]),
       ...(state.list?.notes ?? []),
     ]
     more.hidden = notes.length === 0
@@ -365,7 +363,8 @@ export function mountChanges(root, header, deps) {
     if (found !== null) return select(found)
     if (isOpen && (state.file === null || selectedFile(state)?.version !== before)) askForFile()
     else difference.retry()
-    show()
+    // The request leaves first: this page and the one that sends it share a thread.
+    setTimeout(show)
   }
 
   return {

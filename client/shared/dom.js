@@ -39,17 +39,29 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text
 }
 
+/** A part of a list that comes and goes by its key.
+ * @template Item
+ * @typedef {{ element: Element, update(item: Item): void, destroy?(): void }} KeyedView */
+
 /** Makes the children of `parent` match `items`, in order: reuses by key, updates, adds, removes, and moves only what
  * must move (so that focus, scroll and loaded iframes stay).
  * @template Item
- * @template {{ element: Element, update(item: Item): void, destroy?(): void }} View
+ * @template {KeyedView<Item>} View
  * @param {Element} parent
  * @param {Map<string, View>} views of the last call; changed in place
  * @param {Iterable<Item>} items
  * @param {(item: Item) => string} keyOf
  * @param {(item: Item) => View} mount */
 export function keyed(parent, views, items, keyOf, mount) {
-  const focused = document.activeElement
+  keepingFocus(parent, () => arrange(parent, elementsOf(views, items, keyOf, mount)))
+}
+
+/** The elements of `items`, in order, those that are no longer wanted removed; the arguments are those of `keyed`.
+ * @template Item
+ * @template {KeyedView<Item>} View
+ * @param {Map<string, View>} views @param {Iterable<Item>} items @param {(item: Item) => string} keyOf
+ * @param {(item: Item) => View} mount */
+export function elementsOf(views, items, keyOf, mount) {
   const wanted = new Map()
   for (const item of items) wanted.set(keyOf(item), item)
   for (const [key, view] of views) {
@@ -58,16 +70,32 @@ export function keyed(parent, views, items, keyOf, mount) {
     view.element.remove()
     views.delete(key)
   }
-  /** @type {Element | null} */
-  let next = parent.firstElementChild
+  const elements = []
   for (const [key, item] of wanted) {
     let view = views.get(key)
     if (view) view.update(item)
     else views.set(key, (view = mount(item)))
-    if (view.element === next) next = next.nextElementSibling
-    else parent.insertBefore(view.element, next)
+    elements.push(view.element)
   }
-  // Moving an element takes the focus away from its content.
+  return elements
+}
+
+/** Puts elements at the beginning of `parent`, in order, and moves only what must move.
+ * @param {Element} parent @param {Element[]} elements */
+export function arrange(parent, elements) {
+  /** @type {Element | null} */
+  let next = parent.firstElementChild
+  for (const element of elements) {
+    if (element === next) next = next.nextElementSibling
+    else parent.insertBefore(element, next)
+  }
+}
+
+/** Moving an element takes the focus away from its content; this brings it back.
+ * @param {Element} parent @param {() => void} move */
+export function keepingFocus(parent, move) {
+  const focused = document.activeElement
+  move()
   if (focused instanceof HTMLElement && focused !== document.activeElement && parent.contains(focused))
     focused.focus({ preventScroll: true })
 }

@@ -17,7 +17,7 @@ import { retryDelay } from "./reconnect.js"
 /** @typedef {PendingSend & { sessionId: string }} Send */
 
 /** @typedef {object} SocketDeps
- * @property {() => Promise<Entry>} enter
+ * @property {() => Entry | Promise<Entry>} enter
  * @property {(ticket: string) => WebSocket} open
  * @property {(frame: Frame) => void} onFrame
  * @property {(status: Status) => void} onStatus

@@ -39,7 +39,7 @@ import { mountTabBar } from "./tab-bar.js"
 import { closeTab, keepTab, keepTabs, moveTab, nudgeTab, openTab } from "./tabs-state.js"
 import { tabsFromStore, tabsToStore } from "./tabs-state.js"
 import { mountToasts } from "./toasts.js"
-import { aboutTab, moodsOf, panesOfShell, projectName, sectionsOf, tabsOf } from "./views.js"
+import { aboutTab, panesOfShell, projectName, sectionsOf, tabsOf, waitingOf } from "./views.js"
 import { mountWelcome } from "./welcome.js"
 
 /** @import { ErrorBody, Frame, SessionListItem } from "../contract.js" */
@@ -175,7 +175,7 @@ export function startApp(document, door, admission) {
   }
 
   const socket = createSocket({
-    async enter() {
+    enter() {
       const first = firstEntry
       firstEntry = null
       return first ?? door.enter()
@@ -214,8 +214,10 @@ export function startApp(document, door, admission) {
   function onFrame(frame) {
     const before = shell.model
     const model = applyFrame(before, frame)
-    // A session's state comes with its output, which must not wait for the sidebar. Lists come many at once.
-    const canWait = (frame.type === "session:state" || frame.type === "session:list") && !document.hidden
+    // A session's state comes with its output, which must not wait for the sidebar. Lists come many at once; only the
+    // first is shown without waiting for more.
+    const isOneOfMany = frame.type === "session:list" && before.listed.size > 0
+    const canWait = (frame.type === "session:state" || isOneOfMany) && !document.hidden
     if (model !== before) set({ model }, canWait || frames.isHeld() ? frames.beforePaint : queueMicrotask)
     portlets.onFrame(frame)
     now.onFrame(frame)
@@ -420,14 +422,13 @@ export function startApp(document, door, admission) {
     wasLookedAt = isLookedAt()
     lookAtView()
     const { model, tabs } = shell
-    const moods = moodsOf(shell)
-    const waiting = [...moods.values()].filter((mood) => mood === "waiting").length
+    const waiting = waitingOf(shell)
     sidebar.update({
       status: model.status,
-      sections: sectionsOf(shell, moods),
+      sections: sectionsOf(shell),
       filter: filterWords(shell.filter, (cliType) => agentName(cliType, model.agents)),
     })
-    tabBar.update(tabsOf(shell, moods), { active: isNowInFront(), waiting })
+    tabBar.update(tabsOf(shell), { active: isNowInFront(), waiting })
     isNowLoaded ||= isNowInFront()
     const column = isNowInFront() ? { at: 0, of: 1 } : null
     panes.update([
@@ -473,7 +474,10 @@ export function startApp(document, door, admission) {
   }, 15_000)
 
   settleTabs(shell)
-  render()
-  actions.followAddress()
+  // The connection is made while the page is drawn.
   socket.start()
+  queueMicrotask(() => {
+    render()
+    actions.followAddress()
+  })
 }

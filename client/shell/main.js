@@ -4,10 +4,11 @@ import { need } from "../shared/dom.js"
 import { createDoor, endWorkers, takeFromAddress, takeStoredToken } from "../shared/door.js"
 import { retryDelay } from "../shared/reconnect.js"
 import { resolveTheme, showTheme, themeChoice } from "../shared/theme.js"
-import { startApp } from "./app.js"
 import { mountDoor } from "./door-view.js"
 import { stayAboveKeyboard } from "./keyboard.js"
 
+// Most of the page's modules load and start while the browser logs in.
+const loading = import("./app.js")
 const door = createDoor()
 
 /** @param {string} problem why the user sees this; may be empty */
@@ -29,10 +30,11 @@ async function begin() {
   const applyTheme = () => showTheme(document, resolveTheme(themeChoice(localStorage), system.matches))
   applyTheme()
   system.addEventListener("change", applyTheme)
+  const knowing = door.isLoggedIn()
   // Before the address is read: a page that came through another program's service worker is reloaded unchanged.
   if (await endWorkers()) return location.reload()
   const stored = takeStoredToken(localStorage)
-  const isKnown = await door.isLoggedIn()
+  const isKnown = await knowing
   const given = takeFromAddress(location, history) ?? (isKnown ? null : stored)
   if (given) {
     const problem = await door.logIn(given)
@@ -53,6 +55,7 @@ async function enter() {
   }
   need(document, "#door", HTMLElement).textContent = ""
   if (entry === "stranger") return showDoor("This browser is no longer logged in to this server.")
+  const { startApp } = await loading
   startApp(document, door, entry)
 }
 

@@ -1,9 +1,9 @@
 /** One project in the sidebar: its name, folding, a new session, and its sessions. */
 
-import { el, keyed, setAttribute, setText } from "../shared/dom.js"
+import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { moodWords, urgentMoods } from "./model.js"
-import { mountSessionRow } from "./session-row.js"
+import { mountSessionRows } from "./session-rows.js"
 
 /** @import { OutsideCount, Project } from "../contract.js" */
 /** @import { SessionRow, SessionRowDeps } from "./session-row.js" */
@@ -13,9 +13,6 @@ const RECENT = 12
 
 /** A project has "Older" only if it hides more than this. */
 const FEW = 2
-
-/** From this many rows on, each is drawn only near the view. */
-const LONG = 60
 
 /** @typedef {object} ProjectSection
  * @property {Project} project
@@ -76,8 +73,7 @@ export function mountProjectSection(section, deps) {
   )
   const element = el("section", { class: "project" }, head, list, older, empty, outside)
   let showsOlder = false
-  /** @type {Map<string, ReturnType<typeof mountSessionRow>>} */
-  const views = new Map()
+  const sessions = mountSessionRows(list, deps)
 
   fold.addEventListener("click", () => deps.collapse(id, !section.collapsed))
   older.addEventListener("click", () => {
@@ -118,23 +114,14 @@ export function mountProjectSection(section, deps) {
       const height = String(collapsed ? 0 : Math.max(1, shown.length) + (hides ? 1 : 0))
       if (element.style.getPropertyValue("--rows") !== height) element.style.setProperty("--rows", height)
       setAttribute(element, "data-listed", listed)
-      setAttribute(element, "data-long", shown.length > LONG)
       setAttribute(empty, "hidden", collapsed || !listed || rows.length > 0)
       setAttribute(outside, "hidden", collapsed || !listed || next.outside === null)
       const { count: waiting = 0, due = 0 } = next.outside ?? {}
       const soon = due === 0 ? "" : `, ${due} due for deletion`
       setText(outside, `${waiting}${rows.length > 0 ? " more" : ""} from the terminal${soon}`)
-      keyed(
-        list,
-        views,
-        shown,
-        (row) => row.session.id,
-        (row) => mountSessionRow(row, deps),
-      )
+      sessions.update(shown)
     },
-    tick() {
-      for (const row of views.values()) row.tick()
-    },
+    tick: sessions.tick,
   }
   view.update(section)
   return view

@@ -91,8 +91,8 @@ export function mountTabBar(root, deps) {
   /** @type {string | null} */
   let dragged = null
   let shown = ""
-  /** Everything that decides how wide the tabs are. */
-  let measured = ""
+  let widths = ""
+  let isActiveSought = false
 
   menu.addEventListener("click", () => deps.showSidebar())
   all.addEventListener("click", () => deps.all(all, tabs))
@@ -194,6 +194,12 @@ export function mountTabBar(root, deps) {
     showActive()
   })
   sizes.observe(list)
+  // Observed again when the tabs change: after the layout of that frame. Asking earlier would do it one more time.
+  const changes = new ResizeObserver(() => {
+    fits()
+    if (isActiveSought) showActive()
+    isActiveSought = false
+  })
 
   return {
     /** @param {Tab[]} next @param {{ active: boolean, waiting: number }} pinned  Now's own tab. */
@@ -213,16 +219,19 @@ export function mountTabBar(root, deps) {
       const active = tabs.find((tab) => tab.active)
       // Also when titles arrive after a reload, because they make the tabs before it wider.
       const order = `${active?.id} ${tabs.length} ${tabs.filter((tab) => tab.title === "…").length} ${active?.title}`
-      const widths = JSON.stringify(
+      const drawn = JSON.stringify(
         tabs.map(({ id, title, mood, counts, preview }) => [id, title, mood, counts, preview]),
       )
-      if (widths !== measured) fits()
-      measured = widths
-      if (order !== shown && !all.hidden) showActive()
+      if (order === shown && drawn === widths) return
+      isActiveSought ||= order !== shown
       shown = order
+      widths = drawn
+      changes.unobserve(root)
+      changes.observe(root)
     },
     destroy() {
       sizes.disconnect()
+      changes.disconnect()
       root.replaceChildren()
     },
   }

@@ -8,17 +8,20 @@ import { choiceWords } from "./start-state.js"
 
 /** @import { SessionListItem } from "../contract.js" */
 /** @import { Shell } from "./app.js" */
-/** @import { Mood } from "./model.js" */
 /** @import { ComparedPane, Creating, Pane, Visit } from "./panes.js" */
 /** @import { ProjectSection } from "./project-section.js" */
 /** @import { Tab } from "./tab-bar.js" */
 
-/** @param {Shell} shell @returns {Map<string, Mood>} */
-export const moodsOf = ({ model }) =>
-  new Map([...model.sessions.values(), ...model.visited.values()].map((session) => [session.id, moodOf(session)]))
+/** How many sessions wait for the user. @param {Shell} shell */
+export function waitingOf({ model }) {
+  let count = 0
+  for (const sessions of [model.sessions, model.visited])
+    for (const session of sessions.values()) if (moodOf(session) === "waiting") count += 1
+  return count
+}
 
-/** @param {Shell} shell @param {ReadonlyMap<string, Mood>} moods @returns {ProjectSection[] | null} */
-export function sectionsOf(shell, moods) {
+/** @param {Shell} shell @returns {ProjectSection[] | null} */
+export function sectionsOf(shell) {
   const { model, tabs, collapsed, editing, arrangement, filter } = shell
   if (model.projects === null) return null
   const groups = sessionsByProject(model)
@@ -28,7 +31,7 @@ export function sectionsOf(shell, moods) {
   /** @param {SessionListItem} session */
   const row = (session) => ({
     session,
-    mood: moods.get(session.id) ?? "idle",
+    mood: moodOf(session),
     current: session.id === tabs.active,
     editing: session.id === editing,
     pinned: pinned.has(session.id),
@@ -77,14 +80,19 @@ export function aboutTab({ model, creating }, id) {
 /** @param {Shell["model"]} model @param {string | undefined} id */
 export const projectName = (model, id) => model.projects?.find((project) => project.id === id)?.name ?? ""
 
-/** @param {Shell} shell @param {ReadonlyMap<string, Mood>} moods @returns {Tab[]} */
-export function tabsOf(shell, moods) {
+/** @param {Shell} shell @returns {Tab[]} */
+export function tabsOf(shell) {
   const { tabs, creating, model } = shell
   const visible = panesInView(shell)
+  /** @param {string} id */
+  const moodFor = (id) => {
+    const session = sessionOf(model, id)
+    return session && moodOf(session)
+  }
   return tabs.order.map((id) => {
     const compare = compareOf(model, id)
-    const members = compare ? panesOf(compare).map((pane) => moods.get(pane.id)) : []
-    const mood = compare ? urgentMoods.find((each) => members.includes(each)) : moods.get(id)
+    const members = compare ? panesOf(compare).map((pane) => moodFor(pane.id)) : []
+    const mood = compare ? urgentMoods.find((each) => members.includes(each)) : moodFor(id)
     const begun = creating.get(id)
     return {
       id,

@@ -93,10 +93,9 @@ const DIFF: [&str; 9] = [
 impl Repository {
     /// What differs between the last commit and the files in this directory.
     pub async fn uncommitted(&self) -> Result<Changes, GitError> {
-        let head = self.head_tree().await?;
         let others = ["ls-files", "--others", "--exclude-standard", "-z"];
         let (tracked, untracked, unmerged) = tokio::try_join!(
-            self.tracked(head.as_str()),
+            self.tracked(),
             self.git.run(others),
             self.git.run(["ls-files", "--unmerged", "-z"])
         )?;
@@ -117,12 +116,14 @@ impl Repository {
         files.extend(new);
         files.sort_by(|one, other| one.path.cmp(&other.path));
         let Changes { files, more } = Changes::first_of(files);
-        let files = self.look_at(files).await?;
+        let files = self.with_moves(self.look_at(files).await?).await?;
         Ok(Changes { files, more })
     }
 
     /// Without counts if a file has become something that can't be read, such as a pipe: git then counts nothing.
-    async fn tracked(&self, head: &str) -> Result<Vec<u8>, GitError> {
+    async fn tracked(&self) -> Result<Vec<u8>, GitError> {
+        let head = self.head_tree().await?;
+        let head = head.as_str();
         match self.git.run(DIFF.into_iter().chain([head, "--"])).await {
             Err(GitError::Failed { words, .. }) if words.contains("unsupported file type") => {
                 let plain = DIFF.into_iter().filter(|each| *each != "--numstat");

@@ -121,6 +121,10 @@ impl Git {
         Self { directory: directory.to_owned(), settings, environment: Vec::new() }
     }
 
+    pub fn in_directory(self, directory: &Path) -> Self {
+        Self { directory: directory.to_owned(), ..self }
+    }
+
     /// Runs the hooks that the user set up.
     pub fn with_hooks(mut self) -> Self {
         self.settings.retain(|setting| setting != NO_HOOKS);

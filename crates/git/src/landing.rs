@@ -115,7 +115,11 @@ impl Repository {
     pub async fn dirty(&self) -> Result<Vec<RepoPath>, GitError> {
         let changes = self.uncommitted().await?;
         let tracked = changes.files.into_iter().filter(|file| file.kind != Kind::Untracked);
-        Ok(tracked.map(|file| file.path).collect())
+        let paths = tracked.flat_map(|file| match file.kind {
+            Kind::Renamed { from } => vec![from, file.path],
+            _ => vec![file.path],
+        });
+        Ok(paths.collect())
     }
 
     /// What stands in the working tree where a move would put a new file.

@@ -13,6 +13,7 @@ mod commit;
 mod file;
 mod index;
 mod landing;
+mod moves;
 mod path;
 mod pull_request;
 mod put_away;
@@ -52,8 +53,10 @@ pub struct Repository {
 impl Repository {
     /// The repository that this directory is in.
     pub async fn at(directory: &Path) -> Result<Self, GitError> {
+        let outside = Git::quiet(directory);
         let call = ["rev-parse", "--is-inside-work-tree", "--show-cdup", "--absolute-git-dir"];
-        let printed = Git::quiet(directory).line(call).await.map_err(|error| {
+        let (printed, git) = tokio::join!(outside.line(call), outside.clone().without_filters());
+        let printed = printed.map_err(|error| {
             if error.is_no_repository() { GitError::NotARepository } else { error }
         })?;
         // The last may contain line breaks; the others can't.
@@ -66,8 +69,7 @@ impl Repository {
         let below = directory.canonicalize().map_err(|error| unreadable(directory, &error))?;
         let root = below.ancestors().nth(steps).unwrap_or(&below).to_owned();
         let private = PathBuf::from(command::os_string(private.to_vec()));
-        let git = Git::quiet(&root).without_filters().await?;
-        Ok(Self { git, root, private })
+        Ok(Self { git: git?.in_directory(&root), root, private })
     }
 
     pub fn root(&self) -> &Path {

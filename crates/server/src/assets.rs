@@ -9,6 +9,9 @@ use std::{env, fs, io};
 /// `(path, bytes, etag)`, sorted by path; written by `build.rs`.
 static EMBEDDED: &[(&str, &[u8], &str)] = &include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 
+/// The first part of the addresses under which the documents in the binary ask for all other files.
+const VERSION: &str = env!("LIMINAL_PAGE_VERSION");
+
 /// Where the page's files come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Assets {
@@ -23,6 +26,8 @@ pub struct Asset {
     /// Changes when the bytes do. Quoted, as the header requires.
     pub etag: Cow<'static, str>,
     pub content_type: &'static str,
+    /// It was asked for by an address that will never stand for other bytes.
+    pub is_versioned: bool,
 }
 
 impl Assets {
@@ -39,6 +44,12 @@ impl Assets {
     /// The file at this URL path. A directory stands for its `index.html`.
     pub fn get(&self, url_path: &str) -> Option<Asset> {
         let relative = url_path.strip_prefix('/')?;
+        let versioned = match self {
+            Self::Embedded => relative.strip_prefix(VERSION).and_then(|it| it.strip_prefix('/')),
+            Self::Disk(_) => None,
+        };
+        let is_versioned = versioned.is_some();
+        let relative = versioned.unwrap_or(relative);
         let relative = if relative.is_empty() || relative.ends_with('/') {
             Cow::Owned(format!("{relative}index.html"))
         } else {
@@ -58,7 +69,7 @@ impl Assets {
                 (Cow::Owned(bytes), Cow::Owned(format!("\"{:016x}\"", hash.finish())))
             }
         };
-        Some(Asset { bytes, etag, content_type: content_type(&relative) })
+        Some(Asset { bytes, etag, content_type: content_type(&relative), is_versioned })
     }
 }
 

@@ -154,8 +154,10 @@ impl Changes {
         beside: Beside,
     ) -> Result<ServerMessage, Failure> {
         let _one_at_a_time = self.reading.turn(&place.directory).await;
-        let found = self.find(&place.directory, &session_id, &scope, place.base.as_deref()).await?;
-        let branch = found.repository.branch().await?;
+        let repository = Repository::at(&place.directory).await?;
+        let branch = async { Ok(repository.branch().await?) };
+        let (found, branch) =
+            tokio::try_join!(self.find(repository.clone(), place, &session_id, &scope), branch)?;
         let branch = branch.map(|name| liminal_render::visible(&name));
         let mut files: Vec<_> = found.changes.files.iter().map(listed).collect();
         for file in &mut files {

@@ -53,6 +53,45 @@ async fn every_kind_of_change_is_listed_with_its_lines() {
 }
 
 #[tokio::test]
+async fn a_file_that_was_moved_without_telling_git_is_renamed() {
+    let scratch = Scratch::new(&[]);
+    for (path, content) in
+        [("one.txt", "1\n2\n"), ("a/same.txt", "s\n"), ("b/same.txt", "s\n"), ("empty", "")]
+    {
+        scratch.write(path, content);
+    }
+    scratch.write("picture.bin", b"\x00\x01");
+    scratch.commit("first");
+    let moves = [
+        ("one.txt", "two \"2\".txt"),
+        ("b/same.txt", "c/same.txt"),
+        ("a/same.txt", "other.txt"),
+        ("picture.bin", "photo.bin"),
+        ("empty", "nothing"),
+    ];
+    for (from, to) in moves {
+        std::fs::create_dir_all(scratch.path().join("c")).unwrap();
+        std::fs::rename(scratch.path().join(from), scratch.path().join(to)).unwrap();
+    }
+    scratch.write("more.txt", "1\n2\n");
+    let from = |path: &[u8]| Kind::Renamed { from: liminal_git::RepoPath::new(path) };
+    let expected = [
+        ("c/same.txt", from(b"a/same.txt"), Some((0, 0))),
+        ("empty", Kind::Deleted, Some((0, 0))),
+        ("more.txt", from(b"one.txt"), Some((0, 0))),
+        ("nothing", Kind::Untracked, Some((0, 0))),
+        ("other.txt", from(b"b/same.txt"), Some((0, 0))),
+        ("photo.bin", from(b"picture.bin"), None),
+        ("two \"2\".txt", Kind::Untracked, Some((2, 0))),
+    ];
+    assert_eq!(scratch.listed().await, expected.map(|(p, k, c)| (p.to_owned(), k, c)));
+    let repository = Repository::at(&scratch.path()).await.unwrap();
+    let moved = repository.uncommitted().await.unwrap().files.remove(0);
+    let versions = repository.versions(&moved).await.unwrap();
+    assert_eq!((versions.old, versions.new), (text("s\n"), text("s\n")));
+}
+
+#[tokio::test]
 async fn a_file_that_was_only_touched_has_not_changed() {
     let scratch = Scratch::with_commit();
     scratch.write("one.txt", "a\nb\nc\n");

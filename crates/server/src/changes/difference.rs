@@ -132,7 +132,7 @@ impl Changes {
 
     async fn compare(&self, place: &Place, asked: &PartAsked) -> Result<Shown, Failure> {
         let view = asked.view;
-        let _one_at_a_time = self.reading.turn(&place.directory).await;
+        // Needs no turn: another list may be read meanwhile, which takes longer.
         let found = match self.compared.listed(asked) {
             Some(found) => Some(found),
             None => self.listed_now(place, asked).await?,
@@ -149,8 +149,9 @@ impl Changes {
         place: &Place,
         asked: &PartAsked,
     ) -> Result<Option<(Repository, Change)>, Failure> {
-        let base = place.base.as_deref();
-        let found = self.find(&place.directory, &asked.session, &asked.scope, base).await?;
+        let _one_at_a_time = self.reading.turn(&place.directory).await;
+        let repository = Repository::at(&place.directory).await?;
+        let found = self.find(repository, place, &asked.session, &asked.scope).await?;
         let mut files = found.changes.files.into_iter();
         let change = files.find(|file| file.path.to_string() == asked.path);
         Ok(change.map(|change| (found.repository, change)))

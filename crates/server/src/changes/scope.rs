@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use liminal_contract::{ChangeScope, SessionId, TurnId};
 use liminal_git::{Checkpoints, GitError, Repository, Tree};
 
-use super::Changes;
+use super::{Changes, Place};
 use crate::failure::Failure;
 use crate::journal::{CheckpointRow, Moment, Turns};
 
@@ -48,12 +48,12 @@ pub(super) struct Named {
 impl Changes {
     pub(super) async fn find(
         &self,
-        directory: &Path,
+        repository: Repository,
+        place: &Place,
         session: &SessionId,
         scope: &ChangeScope,
-        base: Option<&str>,
     ) -> Result<Found, Failure> {
-        let repository = Repository::at(directory).await?;
+        let (directory, base) = (place.directory.as_path(), place.base.as_deref());
         let found = self.find_in(repository.clone(), directory, session, scope, base).await;
         match found {
             Err(ScopeError::Git(pruned @ GitError::Pruned)) => {

@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
 
-/// One file of the page. Browsers ask for it every time and get it only if it changed, so files of two versions of the
-/// program are never mixed.
+/// One file of the page. Browsers ask for a document every time and get it only if it changed. It names the version of
+/// all other files, so that files of two versions of the program are never mixed and none of these is asked for twice.
 pub async fn serve(State(app): State<Arc<App>>, request: Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return (StatusCode::METHOD_NOT_ALLOWED, "Use GET.\n").into_response();
@@ -18,7 +18,9 @@ pub async fn serve(State(app): State<Arc<App>>, request: Request) -> Response {
     let Some(asset) = app.assets.get(request.uri().path()) else {
         return (StatusCode::NOT_FOUND, "Not found.\n").into_response();
     };
-    let caching = [(CACHE_CONTROL, "no-cache"), (ETAG, asset.etag.as_ref())];
+    let lasting = "max-age=31536000, immutable";
+    let lasting = if asset.is_versioned { lasting } else { "no-cache" };
+    let caching = [(CACHE_CONTROL, lasting), (ETAG, asset.etag.as_ref())];
     let known = request.headers().get_all(IF_NONE_MATCH).iter();
     let is_known = known
         .filter_map(|value| value.to_str().ok())

@@ -52,6 +52,38 @@ async fn a_file_that_did_not_change_is_not_sent_again() {
 }
 
 #[tokio::test]
+async fn a_document_names_files_that_browsers_may_keep_and_every_module_it_needs() {
+    let app = App::start().await;
+    for (page, script) in [("/", "/shell/main.js"), ("/portlet/", "/portlet/main.js")] {
+        let page = app.call("GET", page).send().await;
+        assert_eq!(page.header("cache-control"), Some("no-cache"));
+        let named: Vec<&str> = page
+            .body
+            .split(['"', '\n'])
+            .filter(|it| it.starts_with('/') && (it.ends_with(".js") || it.ends_with(".css")))
+            .collect();
+        let (version, _) = named[0][1..].split_once('/').unwrap();
+        assert!(named.contains(&format!("/{version}{script}").as_str()), "{named:?}");
+        for address in &named {
+            let file = app.call("GET", address).send().await;
+            let kept = file.header("cache-control");
+            assert_eq!((file.status, kept), (200, Some("max-age=31536000, immutable")));
+            let plain = app.call("GET", &address[version.len() + 1..]).send().await;
+            assert_eq!(plain.header("cache-control"), Some("no-cache"));
+            assert_eq!(plain.body, file.body, "{address}");
+        }
+        // What a module imports is among them.
+        let module = app.call("GET", &format!("/{version}{script}")).send().await;
+        let imports = module.body.lines().filter(|line| line.starts_with("import "));
+        for import in imports.filter_map(|line| line.split('"').nth(1)) {
+            let name = import.rsplit('/').next().unwrap();
+            assert!(named.iter().any(|address| address.ends_with(name)), "{import} of {script}");
+        }
+    }
+    assert_eq!(app.call("GET", "/0123456789abcdef/shell/main.js").send().await.status, 404);
+}
+
+#[tokio::test]
 async fn the_page_is_in_the_binary() {
     // Stories start the program in `/`, where there is no checkout.
     let app = App::start().await;
