@@ -23,7 +23,7 @@ async fn with_hook(
     std::fs::set_permissions(scratch.path().join(hook), mode).unwrap();
     scratch.write("one.txt", "changed\n");
     let repository = Repository::at(&scratch.path()).await.unwrap();
-    let checkpoints = repository.checkpoints(store).await.unwrap();
+    let checkpoints = repository.checkpoints(store).unwrap();
     let paths = scratch.changes().await.into_iter().map(|file| file.path).collect();
     (scratch, checkpoints, paths)
 }
@@ -104,7 +104,7 @@ async fn a_first_commit_needs_no_index_and_what_a_killed_one_left_is_in_nobodys_
         scratch.write(Path::new(".git").join(left_over), "half");
     }
     let repository = Repository::at(&scratch.path()).await.unwrap();
-    let checkpoints = repository.checkpoints(store.path()).await.unwrap();
+    let checkpoints = repository.checkpoints(store.path()).unwrap();
     let paths: Vec<_> = scratch.changes().await.into_iter().map(|file| file.path).collect();
     let made = checkpoints.commit("made", &paths, Duration::from_secs(60)).await.unwrap();
     assert_eq!(scratch.git(&["status", "--porcelain"]), "");
