@@ -124,7 +124,7 @@ async fn a_comparison_that_comes_to_nothing_keeps_the_users_words() {
     let (directory, project) = repository(&app, &mut browser).await;
     browser.compares(&project, &["one", "two"]).await;
     let compare = browser.sees_all_under_way().await;
-    assert_eq!(browser.comparisons().await, [compare.clone()]);
+    assert_eq!(browser.comparisons().await, std::slice::from_ref(&compare));
     assert_eq!(compare.content, "Make it");
     assert_eq!(git(&directory, &["branch", "--list", "liminal/*"]), "");
 
