@@ -54,6 +54,7 @@ impl Growing {
                 self.put(*item);
             }
             News::Ended(update) => {
+                // A text that ended soon may have been put after it was forgotten.
                 if let Update::Item { item, .. } = &update {
                     self.0.remove(item);
                 }
@@ -88,6 +89,12 @@ impl Growing {
             }
             News::Facts(facts) => tell_all(&Update::Facts(facts.into())),
         }
+    }
+
+    /// A text has ended. Its whole state will be told once that is committed, so what grew before need not be; a long
+    /// text is then not in memory twice while its end is rendered and written.
+    pub fn forget(&mut self, item: &ItemId) {
+        self.0.remove(item);
     }
 
     fn put(&mut self, item: UpsertObject) {

@@ -134,6 +134,9 @@ impl<T> Recorder<T> {
     }
 
     pub fn item(&mut self, upsert: Upsert, request_id: Option<String>) -> Step {
+        if upsert.status.is_final() {
+            self.growing.forget(&upsert.item_id);
+        }
         self.transcript.put(upsert, request_id).into()
     }
 

@@ -77,6 +77,33 @@ fn nobody_is_told_of_what_is_not_on_disk() {
 }
 
 #[test]
+fn a_text_that_has_ended_is_told_whole_and_not_as_it_grew() {
+    let mut recorder = recorder();
+    let outbox = follower(&mut recorder);
+    let open = |content: &str, status| Upsert {
+        status,
+        source: Source::message(content, MessageOrigin::Agent),
+        ..said("")
+    };
+    let step = recorder.item(open("one", ItemStatus::Create), None);
+    let first = recorder.commit(step, None);
+    recorder.committed(first.seq);
+    assert_eq!(seqs(&outbox), [first.seq]);
+    let at = Timestamp::from_millis(0);
+    let Upsert { turn_id, item_id, .. } = said("");
+    let text = " two".to_owned();
+    let growth = Growth { turn_id, item_id, source_timestamp: at, emitted_at: at, text };
+    let step = recorder.grew(growth);
+    let grown = recorder.commit(step, None);
+    let step = recorder.item(open("one two", ItemStatus::Complete), None);
+    let ended = recorder.commit(step, None);
+    recorder.committed(grown.seq);
+    assert_eq!(seqs(&outbox), [0; 0]);
+    recorder.committed(ended.seq);
+    assert_eq!(seqs(&outbox), [ended.seq]);
+}
+
+#[test]
 fn facts_have_a_number_like_everything_else() {
     let mut recorder = recorder();
     let outbox = follower(&mut recorder);
