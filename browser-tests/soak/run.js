@@ -314,7 +314,8 @@ for (const grown of growth) if (grown > GROWTH) defects.push(`the server grew by
 const texts = seats.reduce((sum, { received }) => sum + received.size, 0)
 const entries = [...journals.values()].reduce((sum, journal) => sum + journal.entries.length, 0)
 console.log(
-  `compared: ${entries} items of the journal, ${rows} rows in each of ${seats.length + 1} browsers, ${texts} texts received`,
+  `compared: ${entries} items of the journal, ${rows} rows in each of ${seats.length + 1} browsers, ` +
+    `${texts} texts received`,
 )
 const errors = new Map()
 for (const { errors: its } of [...seats, script])

@@ -28,7 +28,13 @@ import {
 /** @param {ActPreview} first @param {ActDialogDeps} deps */
 export function openActDialog(first, deps) {
   const words = actWords[first.act.kind]
-  const message = el("textarea", { class: "act-message", rows: "4", "aria-label": "Message", spellcheck: "true" })
+  const message = el("textarea", {
+    class: "act-message",
+    rows: "4",
+    "aria-label": "Message",
+    placeholder: "Message",
+    spellcheck: "true",
+  })
   const ask = el("button", { class: "button", type: "button", "data-kind": "quiet", text: "Ask the agent" })
   const how = el(
     "div",

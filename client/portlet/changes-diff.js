@@ -117,7 +117,8 @@ export function mountDiff(root, deps) {
     if (anchor && shown && parts[partOf(shown, anchor.side, anchor.line)] === part) settle()
   }
 
-  /** Takes the rows away but keeps their room, unless somebody writes there. @param {Part} part @param {number} height */
+  /** Takes the rows away but keeps their room, unless somebody writes there.
+   * @param {Part} part @param {number} height */
   function clear(part, height) {
     const { element } = part
     // A closed panel has no height.

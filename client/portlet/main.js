@@ -312,8 +312,7 @@ function receive(message) {
       return showSoon()
     // A tab looks the same when it is shown again, so there is nothing to draw.
     case "shell:visible":
-      if (shell) shell = { ...shell, visible: message.visible }
-      return
+      return void (shell = shell && { ...shell, visible: message.visible })
     case "agent:status":
       if (shell) shell = { ...shell, agentState: message }
       return showSoon()

@@ -53,9 +53,10 @@
  *   | { type: "shell:entry", entry: Entry }
  * )} ToPortlet
  *
- * `shell:visible`: nothing else in its state changed. `shell:focus`: focus the card that waits, else the composer. `shell:reveal`: scroll to the
- * item and mark it; answer `portlet:lacks` if it is not loaded, then history around it follows, then
- * `shell:reveal` again.
+ * `shell:visible`: nothing else in its state changed.
+ * `shell:focus`: focus the card that waits, else the composer.
+ * `shell:reveal`: scroll to the item and mark it; answer `portlet:lacks` if it is not loaded, then history around it
+ * follows, then `shell:reveal` again.
  * `shell:command`: the user chose a command of the session, by its shortcut's name or by its label.
  * `shell:entry`: the result of a request for a ticket.
  */

@@ -1,5 +1,5 @@
-/** The rows of one project's sessions. Those of a long list are in groups, of which only the ones near the view are drawn:
- * to look at each of a thousand rows would take most of a frame. */
+/** The rows of one project's sessions. Those of a long list are in groups, of which only the ones near the view are
+ * drawn: to look at each of a thousand rows would take most of a frame. */
 
 import { arrange, el, elementsOf, keepingFocus } from "../shared/dom.js"
 import { mountSessionRow } from "./session-row.js"

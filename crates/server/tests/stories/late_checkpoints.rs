@@ -40,7 +40,7 @@ async fn a_state_recorded_after_the_agent_began_is_never_called_exact() {
         .say("Half.")
         .wait_for_file("go")
         .say("Done.");
-    let (launch, stopped) = Launch::new().agent(agent).git_that_stops("ls-files --others");
+    let (launch, stopped) = Launch::new().agent(agent).git_that_stops("ls-files --modified");
     let app = launch.start().await;
     let directory = repository(&app);
     let mut browser = app.browser().await;
@@ -75,7 +75,7 @@ async fn a_state_that_the_next_turn_overtook_is_not_called_that_of_the_turn() {
         .on_prompt("second")
         .write_file("two.txt", "two\n")
         .say("Second.");
-    let (launch, stopped) = Launch::new().agent(agent).git_that_stops("ls-files --others");
+    let (launch, stopped) = Launch::new().agent(agent).git_that_stops("ls-files --modified");
     let app = launch.start().await;
     let directory = repository(&app);
     let mut browser = app.browser().await;

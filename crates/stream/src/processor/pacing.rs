@@ -2,8 +2,8 @@
 //!
 //! One rule applies to both: a waiting item is due when it has grown past its threshold, or at its deadline. The
 //! gradient has thresholds, and a deadline counted from the oldest waiting word; paced batching has no thresholds, and
-//! a deadline counted from the last emission, so that the first word is emitted immediately. Its deadline can be earlier
-//! for much text than for a few characters, which are hardly worth an emission of their own.
+//! a deadline counted from the last emission, so that the first word is emitted immediately. Its deadline can be
+//! earlier for much text than for a few characters, which are hardly worth an emission of their own.
 
 use std::time::Duration;
 
