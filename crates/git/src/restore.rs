@@ -324,7 +324,7 @@ fn replace(directory: &Dir, path: &Path, mode: u32, bytes: Vec<u8>) -> io::Resul
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         let replaced = directory.symlink_metadata(path).ok().filter(|found| found.is_file());
-        // Whoever could not read the old file can't read the new one, not even while it is written.
+        // A user who could not read the old file can't read the new one, not even while it is written.
         let kept = replaced.map(|found| found.permissions().mode() & 0o666);
         options.mode(kept.map_or(0o666, |_| 0o600));
         let mut file = directory.open_with(&temporary, &options)?;
