@@ -376,9 +376,9 @@ function openLong(binary) {
     await page.locator('.session[data-mood="running"]').waitFor({ state: "detached" })
     const took = []
     for (let n = 0; n < 10; n += 1) {
-      await page.evaluate(() => {
-        localStorage.removeItem("liminal:tabs")
-      })
+      // A tab that is open loads again with the page.
+      if (n > 0) await page.keyboard.press("Alt+w")
+      await page.locator(".tab[data-id]").waitFor({ state: "detached" })
       await page.reload()
       await page.locator('.sidebar-connection[data-connection="open"]').waitFor()
       await page.evaluate(() => {
