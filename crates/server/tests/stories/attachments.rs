@@ -240,6 +240,7 @@ async fn the_http_route_and_claude_take_attachments_too() {
     let project = browser.adds_project(&app.directory("project")).await;
     std::fs::write(format!("{}/a.rs", project.path), "one\ntwo\n").unwrap();
     let session = browser.creates_session(&project, "claude-code").await;
+    browser.opens(&session).await;
     let id = uploaded(&app, "shot.png", &png(6, 4)).await;
     let body: Value = json!({
         "content": "look",
@@ -248,7 +249,6 @@ async fn the_http_route_and_claude_take_attachments_too() {
     let sent = app.post(&format!("/api/session/{session}/send"), &body).await;
     assert_eq!(sent.status, 202, "{sent:?}");
     let turn = TurnId::new(sent.json()["turnId"].as_str().unwrap());
-    browser.opens(&session).await;
     browser.sees_end(&turn).await;
     let said = browser.opens(&session).await.texts().pop().unwrap();
     let lines = "a.rs, lines 2 to 2:\n\n```\ntwo\n```";
