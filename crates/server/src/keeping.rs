@@ -138,15 +138,15 @@ impl Keeping {
     /// Keeps sessions in the background; of all projects if none is named, and all if no session is. Returns how many.
     pub async fn keep(
         self: &Arc<Self>,
-        project: Option<&ProjectId>,
+        projects: &[ProjectId],
         sessions: Option<HashSet<SessionId>>,
     ) -> Result<usize, Failure> {
-        if let Some(project) = project {
+        for project in projects {
             self.projects.get(project)?;
         }
         let mut seen = self.seen().await?;
         seen.retain(|seen| {
-            project.is_none_or(|project| seen.project.as_ref() == Some(project))
+            (projects.is_empty() || seen.project.as_ref().is_some_and(|its| projects.contains(its)))
                 && sessions.as_ref().is_none_or(|sessions| sessions.contains(&seen.id))
         });
         self.keep_seen(seen).await

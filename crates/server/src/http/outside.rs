@@ -17,14 +17,11 @@ pub async fn keep(
     State(app): State<Arc<App>>,
     JsonBody(KeepOutside { directories }): JsonBody<KeepOutside>,
 ) -> Result<Json<KeepingProgress>, Failure> {
-    let mut count = 0;
-    if directories.is_empty() {
-        count += app.keeping.keep(None, None).await?;
-    }
+    let mut projects = Vec::new();
     for directory in directories {
-        let project = project_at(&app, directory).await?;
-        count += app.keeping.keep(Some(&project.id), None).await?;
+        projects.push(project_at(&app, directory).await?.id);
     }
+    let count = app.keeping.keep(&projects, None).await?;
     // Nothing of what was kept earlier.
     Ok(Json(if count == 0 { KeepingProgress::default() } else { app.keeping.progress() }))
 }

@@ -219,9 +219,20 @@ impl SessionsFile {
         self.change(&id, |known| changed(known, change)).await
     }
 
-    /// The same without waiting, for changes that no user asked for. The file may lag behind.
-    pub fn update_later(&self, id: SessionId, change: impl FnOnce(&mut SessionRecord)) {
-        let ordered = self.order(&id, |known| changed(known, change), |_record| {});
+    /// The same without waiting, for changes that no user asked for. The file may lag behind. `then` runs when the new
+    /// record is on disk, and everyone who reads it sees the change.
+    pub fn update_later(
+        &self,
+        id: SessionId,
+        change: impl FnOnce(&mut SessionRecord),
+        then: impl FnOnce(&SessionRecord) + Send + 'static,
+    ) {
+        let told = move |record: Option<SessionRecord>| {
+            if let Some(record) = record {
+                then(&record);
+            }
+        };
+        let ordered = self.order(&id, |known| changed(known, change), told);
         if let Err(error) = ordered {
             tracing::warn!(%error, "a background change was not written");
         }

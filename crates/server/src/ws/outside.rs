@@ -23,7 +23,7 @@ pub async fn adopt(app: &App, project: ProjectId, cli_type: &CliType, refs: Vec<
 
 pub async fn keep(app: &App, project: Option<ProjectId>, chosen: Option<Vec<SessionId>>) -> Answer {
     let chosen: Option<HashSet<SessionId>> = chosen.map(|chosen| chosen.into_iter().collect());
-    app.keeping.keep(project.as_ref(), chosen).await.map(|_count| sessions::ok(()))
+    app.keeping.keep(project.as_slice(), chosen).await.map(|_count| sessions::ok(()))
 }
 
 pub async fn stop(app: &App) -> Answer {

@@ -13,6 +13,7 @@ use super::super::tie::{Lost, Reason};
 use super::super::turn::{Due, Stop, TurnState};
 use super::{Done, SessionTask};
 use crate::failure::Failure;
+use crate::store::SessionRecord;
 
 impl SessionTask {
     /// Attaches the session to its agent, unless that is already in progress.
@@ -102,9 +103,8 @@ impl SessionTask {
         if let Ok(id) = SessionId::new(&self.facts.record.cli_type, &agent_ref) {
             self.around.refs.add(id);
         }
-        self.around.sessions.update_later(self.facts.id().clone(), move |record| {
-            record.agent_ref = Some(agent_ref);
-        });
+        let kept = move |record: &mut SessionRecord| record.agent_ref = Some(agent_ref);
+        self.around.sessions.update_later(self.facts.id().clone(), kept, |_record| {});
     }
 
     pub(super) fn attached(&mut self, result: Result<ProviderSession, ProviderError>) {

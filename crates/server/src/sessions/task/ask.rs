@@ -22,7 +22,7 @@ use crate::changes::Look;
 use crate::failure::Failure;
 use crate::feed::{Follow, Outbox};
 use crate::journal::Change;
-use crate::store::TitleBy;
+use crate::store::{SessionRecord, TitleBy};
 
 pub enum SessionRequest {
     /// Send the history, then every change.
@@ -252,15 +252,17 @@ impl SessionTask {
             return;
         }
         self.facts.retitle(title.clone(), by);
-        let kept = title.clone();
-        self.around.sessions.update_later(id.clone(), move |record| {
+        let retitled = move |record: &mut SessionRecord| {
             if record.title_by <= Some(by) {
-                record.title = kept;
+                record.title = title;
                 record.title_by = Some(by);
             }
+        };
+        let hub = self.around.hub.clone();
+        self.around.sessions.update_later(id, retitled, move |record| {
+            let (session_id, title) = (record.id.clone(), record.title.clone());
+            hub.broadcast(ServerMessage::SessionTitleUpdated { session_id, title });
         });
-        let message = ServerMessage::SessionTitleUpdated { session_id: id, title };
-        self.around.hub.broadcast(message);
     }
 
     /// The user's Stop: nothing else is sent after it without them.

@@ -5,6 +5,7 @@ use liminal_contract::{ErrorCode, Prompt, SessionId, Severity, TurnId};
 use super::super::session::Reply;
 use super::SessionTask;
 use crate::failure::Failure;
+use crate::store::SessionRecord;
 
 impl SessionTask {
     /// Accepts no more messages, and ends what runs. Messages that wait would never be sent, so there must be none.
@@ -40,11 +41,12 @@ impl SessionTask {
         let is_given = std::mem::take(&mut self.under_way.transcript);
         let Some(branch) = self.facts.record.branch.as_mut().filter(|_| is_given) else { return };
         branch.owes_transcript = false;
-        self.around.sessions.update_later(self.facts.id().clone(), |record| {
+        let given = |record: &mut SessionRecord| {
             if let Some(branch) = &mut record.branch {
                 branch.owes_transcript = false;
             }
-        });
+        };
+        self.around.sessions.update_later(self.facts.id().clone(), given, |_record| {});
         let text = "The agent can't go back to this point by itself. It began a new conversation and got the \
                     transcript above as text.";
         self.note(turn, Severity::Info, text.to_owned(), Vec::new());

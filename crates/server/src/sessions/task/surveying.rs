@@ -64,8 +64,13 @@ impl SessionTask {
             && known.unwrap_or_default() != counts
         {
             let kept = move |record: &mut SessionRecord| record.counts = Some(counts);
-            self.around.sessions.update_later(id.clone(), kept);
-            self.around.hub.broadcast(ServerMessage::ChangesChanged { session_id: id, counts });
+            let hub = self.around.hub.clone();
+            self.around.sessions.update_later(id, kept, move |record| {
+                hub.broadcast(ServerMessage::ChangesChanged {
+                    session_id: record.id.clone(),
+                    counts,
+                });
+            });
         }
         let SurveyUnderWay::Reading { then, .. } = std::mem::take(&mut self.under_way.survey)
         else {
