@@ -222,7 +222,7 @@ test("what a stranger left in the cache does not see the link from the terminal"
 
 test("a token that an earlier version stored is used once and removed", async ({ page, liminal, complaints }) => {
   complaints.expect(/404/) // the icon that browsers request with a plain file
-  await page.goto(`${liminal.origin}/shared/base.css`)
+  await page.goto(`${liminal.origin}/shell/main.css`)
   await page.evaluate((token) => localStorage.setItem("liminal:credential", JSON.stringify(token)), liminal.token)
   await page.goto(`${liminal.origin}/`)
   const shell = new Shell(page, liminal)

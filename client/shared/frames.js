@@ -16,5 +16,7 @@ export function createFrames(signal) {
   function beforePaint(update) {
     requestAnimationFrame(() => (isHeld() ? beforePaint(update) : update()))
   }
-  return { isHeld, beforePaint }
+  /** After the next paint; at once if nothing is painted. @param {() => void} update */
+  const afterPaint = (update) => (document.hidden ? update() : requestAnimationFrame(() => setTimeout(update)))
+  return { isHeld, beforePaint, afterPaint }
 }

@@ -11,12 +11,13 @@ import { createSocket } from "../shared/socket.js"
 import { keys, load, loadRecord, save, sealed } from "../shared/storage.js"
 import { agentName } from "../shared/agents.js"
 import { createActions } from "./actions.js"
-import { arrangementFromStore, filterWords, noFilter } from "./arrangement.js"
+import { arrangementFromStore, filterWords, inOrder, noFilter } from "./arrangement.js"
 import { mountAttention, newsOf, offerNotifications, requestOf } from "./attention.js"
 import { mountColumns } from "./columns.js"
 import { compareOf, isCompareTab, panesInView, panesOf } from "./compare-state.js"
 import { mountConnectionBar } from "./connection-bar.js"
 import { loadDefaults, saveDefaults } from "./defaults.js"
+import { createListing } from "./listing.js"
 import { createLook } from "./look.js"
 import { mountKeeping, nothingOutside } from "./keeping.js"
 import {
@@ -42,7 +43,7 @@ import { mountToasts } from "./toasts.js"
 import { aboutTab, panesOfShell, projectName, sectionsOf, tabsOf, waitingOf } from "./views.js"
 import { mountWelcome } from "./welcome.js"
 
-/** @import { ErrorBody, Frame, SessionListItem } from "../contract.js" */
+/** @import { ErrorBody, Frame, Project, SessionListItem } from "../contract.js" */
 /** @import { Admission, Door } from "../shared/door.js" */
 /** @import { Tabs } from "./tabs-state.js" */
 
@@ -102,6 +103,7 @@ export function startApp(document, door, admission) {
   let firstEntry = admission
   let isDue = false
   let isNowLoaded = false
+  let isListShown = false
   const frames = createFrames()
 
   /** Changes the state; the views follow before the next paint.
@@ -192,7 +194,7 @@ export function startApp(document, door, admission) {
       const ask = (/** @type {import("../contract.js").ClientMessage} */ message) =>
         socket.request(message).catch(() => {}) // asked again after a reconnect
       ask({ type: "project:list" })
-      for (const project of shell.model.projects ?? []) ask({ type: "session:list", projectId: project.id })
+      listing.add(inSidebar(shell.model.projects ?? []))
       ask({ type: "agents:list" })
       ask({ type: "compare:list" })
       keeping.look()
@@ -210,6 +212,17 @@ export function startApp(document, door, admission) {
     onFrame,
   })
 
+  const listing = createListing(
+    (projectId) => socket.request({ type: "session:list", projectId }),
+    () =>
+      frames.afterPaint(() => {
+        isListShown = true
+        set({})
+      }),
+  )
+  /** Their ids, from the top. @param {readonly Project[]} projects */
+  const inSidebar = (projects) => inOrder(projects, shell.arrangement.projects, ({ id }) => id).map(({ id }) => id)
+
   /** @param {Frame} frame */
   function onFrame(frame) {
     const before = shell.model
@@ -225,10 +238,9 @@ export function startApp(document, door, admission) {
     if (frame.type === "search:results") actions.foundAgain(frame)
     if (frame.type === "project:list" || frame.type === "project:added") {
       // Known projects are requested when the socket opens; this is for new ones.
-      for (const { id } of model.projects ?? []) {
-        if (!model.listed.has(id) && !(before.projects ?? []).some((known) => known.id === id))
-          socket.request({ type: "session:list", projectId: id }).catch(() => {})
-      }
+      const isNew = (/** @type {{ id: string }} */ { id }) =>
+        !model.listed.has(id) && !before.projects?.some((known) => known.id === id)
+      listing.add(inSidebar((model.projects ?? []).filter(isNew)))
     }
     if (frame.type === "session:state")
       stateChanged(sessionOf(before, frame.sessionId), sessionOf(model, frame.sessionId))
@@ -431,10 +443,12 @@ export function startApp(document, door, admission) {
     tabBar.update(tabsOf(shell), { active: isNowInFront(), waiting })
     isNowLoaded ||= isNowInFront()
     const column = isNowInFront() ? { at: 0, of: 1 } : null
-    panes.update([
-      ...(isNowLoaded ? [{ ...nowPane, active: isNowInFront(), column }] : []),
-      ...panesOfShell(shell, { creating: actions.creatingPane, visit: actions.visitOf }),
-    ])
+    // The first sessions are shown before a frame is loaded, which keeps the page busy for longer.
+    if (isListShown || model.projects?.length === 0 || model.status.connection === "lost")
+      panes.update([
+        ...(isNowLoaded ? [{ ...nowPane, active: isNowInFront(), column }] : []),
+        ...panesOfShell(shell, { creating: actions.creatingPane, visit: actions.visitOf }),
+      ])
     welcome.update({
       shown: tabs.active === null && model.projects?.length === 0,
       agents: model.agents,

@@ -4,11 +4,10 @@ import { need } from "../shared/dom.js"
 import { createDoor, endWorkers, takeFromAddress, takeStoredToken } from "../shared/door.js"
 import { retryDelay } from "../shared/reconnect.js"
 import { resolveTheme, showTheme, themeChoice } from "../shared/theme.js"
+import { startApp } from "./app.js"
 import { mountDoor } from "./door-view.js"
 import { stayAboveKeyboard } from "./keyboard.js"
 
-// Most of the page's modules load and start while the browser logs in.
-const loading = import("./app.js")
 const door = createDoor()
 
 /** @param {string} problem why the user sees this; may be empty */
@@ -55,7 +54,6 @@ async function enter() {
   }
   need(document, "#door", HTMLElement).textContent = ""
   if (entry === "stranger") return showDoor("This browser is no longer logged in to this server.")
-  const { startApp } = await loading
   startApp(document, door, entry)
 }
 

@@ -3,13 +3,16 @@
  * Tabs are in `tabs-state.js`; transcripts belong to the portlets and never pass through here.
  */
 
+import { noSessions } from "./sessions.js"
+
 /** @import { Agent, Compare, ErrorBody, Frame, Project, SessionListItem } from "../contract.js" */
 /** @import { AgentState } from "../shared/bridge.js" */
 /** @import { Status } from "../shared/socket.js" */
+/** @import { Sessions } from "./sessions.js" */
 
 /** @typedef {object} Model
  * @property {Project[] | null} projects  In the order added; null until the first list arrives.
- * @property {ReadonlyMap<string, SessionListItem>} sessions  Those that are not archived, by id.
+ * @property {Sessions} sessions  Those that are not archived.
  * @property {ReadonlyMap<string, SessionListItem>} visited  Sessions with a tab that are in no list: archived, or of
  *   a removed project.
  * @property {ReadonlySet<string>} listed  Projects whose sessions were received.
@@ -23,7 +26,7 @@
 /** @type {Model} */
 export const emptyModel = {
   projects: null,
-  sessions: new Map(),
+  sessions: noSessions,
   visited: new Map(),
   listed: new Set(),
   compares: null,
@@ -51,17 +54,17 @@ export function applyFrame(now, frame) {
     case "session:unarchived":
       return {
         ...now,
-        sessions: new Map(now.sessions).set(frame.sessionId, frame.session),
+        sessions: now.sessions.with(frame.session),
         visited: without(now.visited, frame.sessionId),
       }
     case "session:changed":
       return withRow(now, frame.session)
     case "session:archived":
-      return { ...now, sessions: without(now.sessions, frame.sessionId) }
+      return { ...now, sessions: now.sessions.without(frame.sessionId) }
     case "session:deleted":
       return {
         ...now,
-        sessions: without(now.sessions, frame.sessionId),
+        sessions: now.sessions.without(frame.sessionId),
         visited: without(now.visited, frame.sessionId),
       }
     case "session:title-updated":
@@ -177,19 +180,19 @@ function withProjects(now, projects) {
   return {
     ...now,
     projects,
-    sessions: new Map([...now.sessions].filter(([, session]) => known.has(session.projectId))),
+    sessions: now.sessions.ofOnly(known),
     listed: new Set([...now.listed].filter((id) => known.has(id))),
   }
 }
 
 /** @param {Model} now @param {string} projectId @param {SessionListItem[]} list @returns {Model} */
 function withList(now, projectId, list) {
-  const others = now.listed.has(projectId)
-    ? [...now.sessions].filter(([, session]) => session.projectId !== projectId)
-    : now.sessions
-  const sessions = new Map(others)
-  for (const session of list) if (!session.archived) sessions.set(session.id, session)
-  return { ...now, sessions, listed: new Set(now.listed).add(projectId) }
+  const current = list.filter(({ archived }) => !archived)
+  return {
+    ...now,
+    sessions: now.sessions.withList(projectId, current),
+    listed: new Set(now.listed).add(projectId),
+  }
 }
 
 /** @param {Model} now @param {string} id @param {Partial<SessionListItem>} change @returns {Model} */
@@ -197,13 +200,13 @@ function withSession(now, id, change) {
   const visit = now.visited.get(id)
   if (visit) return { ...now, visited: new Map(now.visited).set(id, { ...visit, ...change }) }
   const session = now.sessions.get(id)
-  return session ? { ...now, sessions: new Map(now.sessions).set(id, { ...session, ...change }) } : now
+  return session ? { ...now, sessions: now.sessions.with({ ...session, ...change }) } : now
 }
 
 /** @param {Model} now @param {SessionListItem} session @returns {Model} */
 function withRow(now, session) {
   if (now.visited.has(session.id)) return { ...now, visited: new Map(now.visited).set(session.id, session) }
-  return now.sessions.has(session.id) ? { ...now, sessions: new Map(now.sessions).set(session.id, session) } : now
+  return now.sessions.has(session.id) ? { ...now, sessions: now.sessions.with(session) } : now
 }
 
 /** A new connection clears the agents' states, because the server sends all of them again.
@@ -235,21 +238,10 @@ function without(map, key) {
   return rest
 }
 
-/** The later of two times first. All have the same form, so that the letters decide: comparing them as words of a
- * language would take a hundred times as long. @param {string} a @param {string} b */
-const later = (a, b) => (a < b ? 1 : a > b ? -1 : 0)
-
 /** The sessions of each project, newest first, without earlier versions.
  * @param {Model} model @returns {Map<string, SessionListItem[]>} */
-export function sessionsByProject(model) {
-  /** @type {Map<string, SessionListItem[]>} */
-  const groups = new Map((model.projects ?? []).map(({ id }) => [id, []]))
-  for (const session of model.sessions.values())
-    if (session.newer === undefined) groups.get(session.projectId)?.push(session)
-  for (const group of groups.values())
-    group.sort((a, b) => later(a.lastActiveAt, b.lastActiveAt) || later(a.createdAt, b.createdAt))
-  return groups
-}
+export const sessionsByProject = ({ projects, sessions }) =>
+  new Map((projects ?? []).map(({ id }) => [id, sessions.of(id)]))
 
 /** How a session looks at a glance, the most urgent first.
  * @typedef {"waiting" | "running" | "failed" | "interrupted" | "unread" | "idle"} Mood */

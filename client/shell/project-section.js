@@ -78,7 +78,7 @@ export function mountProjectSection(section, deps) {
   fold.addEventListener("click", () => deps.collapse(id, !section.collapsed))
   older.addEventListener("click", () => {
     showsOlder = !showsOlder
-    view.update(section)
+    draw()
   })
   add.addEventListener("click", () => deps.newSession(id))
   empty.addEventListener("click", () => deps.newSession(id))
@@ -89,42 +89,46 @@ export function mountProjectSection(section, deps) {
     deps.projectMenu(id, more, { x: event.clientX, y: event.clientY })
   })
 
-  const view = {
+  function draw() {
+    const { project, collapsed, listed, rows } = section
+    setText(name, project.name)
+    setAttribute(fold, "title", project.path)
+    setAttribute(fold, "aria-expanded", String(!collapsed))
+    setAttribute(element, "data-collapsed", collapsed)
+    setAttribute(more, "aria-label", `Actions for ${project.name}`)
+    setAttribute(add, "aria-label", `New session in ${project.name}`)
+    setAttribute(add, "title", "New session")
+    states.replaceChildren(...(collapsed ? statesOf(rows) : []))
+    setText(count, collapsed && rows.length > 0 ? String(rows.length) : "")
+    setAttribute(list, "hidden", collapsed)
+    const recent = section.filtered ? rows : recentOf(rows)
+    const hides = recent.length < rows.length
+    const shown = showsOlder ? rows : recent
+    setAttribute(older, "hidden", collapsed || !hides)
+    setAttribute(older, "aria-expanded", String(showsOlder))
+    setText(older, showsOlder ? "Show less" : `Older (${rows.length - recent.length})`)
+    const height = String(collapsed ? 0 : Math.max(1, shown.length) + (hides ? 1 : 0))
+    if (element.style.getPropertyValue("--rows") !== height) element.style.setProperty("--rows", height)
+    setAttribute(element, "data-listed", listed)
+    setAttribute(empty, "hidden", collapsed || !listed || rows.length > 0)
+    setAttribute(outside, "hidden", collapsed || !listed || section.outside === null)
+    const { count: waiting = 0, due = 0 } = section.outside ?? {}
+    const soon = due === 0 ? "" : `, ${due} due for deletion`
+    setText(outside, `${waiting}${rows.length > 0 ? " more" : ""} from the terminal${soon}`)
+    sessions.update(shown)
+  }
+
+  draw()
+  return {
     element,
     /** @param {ProjectSection} next */
     update(next) {
+      if (next === section) return
       section = next
-      const { project, collapsed, listed, rows } = next
-      setText(name, project.name)
-      setAttribute(fold, "title", project.path)
-      setAttribute(fold, "aria-expanded", String(!collapsed))
-      setAttribute(element, "data-collapsed", collapsed)
-      setAttribute(more, "aria-label", `Actions for ${project.name}`)
-      setAttribute(add, "aria-label", `New session in ${project.name}`)
-      setAttribute(add, "title", "New session")
-      states.replaceChildren(...(collapsed ? statesOf(rows) : []))
-      setText(count, collapsed && rows.length > 0 ? String(rows.length) : "")
-      setAttribute(list, "hidden", collapsed)
-      const recent = next.filtered ? rows : recentOf(rows)
-      const hides = recent.length < rows.length
-      const shown = showsOlder ? rows : recent
-      setAttribute(older, "hidden", collapsed || !hides)
-      setAttribute(older, "aria-expanded", String(showsOlder))
-      setText(older, showsOlder ? "Show less" : `Older (${rows.length - recent.length})`)
-      const height = String(collapsed ? 0 : Math.max(1, shown.length) + (hides ? 1 : 0))
-      if (element.style.getPropertyValue("--rows") !== height) element.style.setProperty("--rows", height)
-      setAttribute(element, "data-listed", listed)
-      setAttribute(empty, "hidden", collapsed || !listed || rows.length > 0)
-      setAttribute(outside, "hidden", collapsed || !listed || next.outside === null)
-      const { count: waiting = 0, due = 0 } = next.outside ?? {}
-      const soon = due === 0 ? "" : `, ${due} due for deletion`
-      setText(outside, `${waiting}${rows.length > 0 ? " more" : ""} from the terminal${soon}`)
-      sessions.update(shown)
+      draw()
     },
     tick: sessions.tick,
   }
-  view.update(section)
-  return view
 }
 
 /** The rows to show first: the newest, and those that work, wait or are new. @param {SessionRow[]} rows */

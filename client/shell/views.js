@@ -3,10 +3,10 @@
 import { agentName, agentOf } from "../shared/agents.js"
 import { inOrder, isFiltering, passes } from "./arrangement.js"
 import { compareOf, isCompareTab, panesInView, panesOf, titleOfCompare } from "./compare-state.js"
-import { moodOf, sessionOf, sessionsByProject, urgentMoods } from "./model.js"
+import { moodOf, sessionOf, urgentMoods } from "./model.js"
 import { choiceWords } from "./start-state.js"
 
-/** @import { SessionListItem } from "../contract.js" */
+/** @import { OutsideCount, Project } from "../contract.js" */
 /** @import { Shell } from "./app.js" */
 /** @import { ComparedPane, Creating, Pane, Visit } from "./panes.js" */
 /** @import { ProjectSection } from "./project-section.js" */
@@ -14,47 +14,62 @@ import { choiceWords } from "./start-state.js"
 
 /** How many sessions wait for the user. @param {Shell} shell */
 export function waitingOf({ model }) {
-  let count = 0
-  for (const sessions of [model.sessions, model.visited])
-    for (const session of sessions.values()) if (moodOf(session) === "waiting") count += 1
-  return count
+  const visited = [...model.visited.values()].filter((session) => moodOf(session) === "waiting")
+  return model.sessions.waiting() + visited.length
 }
 
 /** @param {Shell} shell @returns {ProjectSection[] | null} */
 export function sectionsOf(shell) {
-  const { model, tabs, collapsed, editing, arrangement, filter } = shell
+  const { model, arrangement, filter } = shell
   if (model.projects === null) return null
-  const groups = sessionsByProject(model)
   const outside = new Map(shell.outside.projects.map((each) => [each.projectId, each]))
-  const filters = isFiltering(filter)
-  const pinned = new Set(arrangement.pinned)
-  /** @param {SessionListItem} session */
-  const row = (session) => ({
-    session,
-    mood: moodOf(session),
-    current: session.id === tabs.active,
-    editing: session.id === editing,
-    pinned: pinned.has(session.id),
-  })
   return inOrder(model.projects, arrangement.projects, ({ id }) => id)
-    .map((project) => {
-      const rows = (groups.get(project.id) ?? []).map(row).filter(({ session, mood }) => passes(filter, session, mood))
-      const first = inOrder(
-        rows.filter((each) => each.pinned),
-        arrangement.pinned,
-        ({ session }) => session.id,
-      )
-      return {
-        project,
-        // What matches is shown, wherever it is.
-        collapsed: collapsed.has(project.id) && !filters,
-        listed: model.listed.has(project.id),
-        outside: filters ? null : (outside.get(project.id) ?? null),
-        filtered: filters,
-        rows: [...first, ...rows.filter((each) => !each.pinned)],
-      }
-    })
-    .filter(({ rows }) => !filters || rows.length > 0)
+    .map((project) => sectionOf(shell, project, outside.get(project.id) ?? null))
+    .filter(({ rows }) => !isFiltering(filter) || rows.length > 0)
+}
+
+/** Each project's section, and what it was made from. @type {WeakMap<Project, { from: unknown[], section: ProjectSection }>} */
+const made = new WeakMap()
+
+/** The same section again, unless something in it changed: there may be many, with many sessions each.
+ * @param {Shell} shell @param {Project} project @param {OutsideCount | null} outside @returns {ProjectSection} */
+function sectionOf({ model, tabs, collapsed, editing, arrangement, filter }, project, outside) {
+  const sessions = model.sessions.of(project.id)
+  /** @param {string | null} id */
+  const ifHere = (id) => (id !== null && sessionOf(model, id)?.projectId === project.id ? id : null)
+  const [active, edited] = [ifHere(tabs.active), ifHere(editing)]
+  const [isCollapsed, listed] = [collapsed.has(project.id), model.listed.has(project.id)]
+  const from = [sessions, active, edited, isCollapsed, listed, arrangement.pinned, filter, outside]
+  const known = made.get(project)
+  if (known?.from.every((each, at) => each === from[at])) return known.section
+
+  const filtered = isFiltering(filter)
+  const pinned = new Set(arrangement.pinned)
+  const rows = sessions
+    .map((session) => ({
+      session,
+      mood: moodOf(session),
+      current: session.id === active,
+      editing: session.id === edited,
+      pinned: pinned.has(session.id),
+    }))
+    .filter(({ session, mood }) => passes(filter, session, mood))
+  const first = inOrder(
+    rows.filter((each) => each.pinned),
+    arrangement.pinned,
+    ({ session }) => session.id,
+  )
+  const section = {
+    project,
+    // What matches is shown, wherever it is.
+    collapsed: isCollapsed && !filtered,
+    listed,
+    outside: filtered ? null : outside,
+    filtered,
+    rows: [...first, ...rows.filter((each) => !each.pinned)],
+  }
+  made.set(project, { from, section })
+  return section
 }
 
 /** What a tab is called, and whose it is. @param {Shell} shell @param {string} id */

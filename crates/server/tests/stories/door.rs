@@ -39,7 +39,7 @@ async fn a_name_that_was_pointed_at_us_opens_nothing_not_even_the_page() {
         String::new(),
     ];
     for host in &foreign {
-        for path in ["/", "/shared/base.css", "/api/health", "/api/prove?nonce=0123456789abcdef"] {
+        for path in ["/", "/shell/main.css", "/api/health", "/api/prove?nonce=0123456789abcdef"] {
             app.call("GET", path).host(host).send().await.is_refused_with(403, "UNAUTHORIZED");
         }
         app.call("POST", "/api/login")

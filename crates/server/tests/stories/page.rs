@@ -12,7 +12,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 async fn every_response_carries_the_headers_that_keep_the_page_closed() {
     let app = App::start().await;
     for answer in [
-        app.call("GET", "/shared/base.css").send().await,
+        app.call("GET", "/shell/main.css").send().await,
         app.call("GET", "/nothing").send().await,
         app.call("GET", "/").host("evil.example").send().await,
         app.call("GET", "/api/health").send().await,
@@ -33,13 +33,13 @@ async fn every_response_carries_the_headers_that_keep_the_page_closed() {
 #[tokio::test]
 async fn a_file_that_did_not_change_is_not_sent_again() {
     let app = App::start().await;
-    let first = app.call("GET", "/shared/base.css").send().await;
+    let first = app.call("GET", "/shell/main.css").send().await;
     assert_eq!(first.status, 200);
     assert_eq!(first.header("content-type"), Some("text/css; charset=utf-8"));
     assert_eq!(first.header("cache-control"), Some("no-cache"));
     let etag = first.header("etag").unwrap();
     for known in [etag, &format!("W/{etag}"), &format!("\"other\", {etag}")] {
-        let again = app.call("GET", "/shared/base.css").header("If-None-Match", known).send().await;
+        let again = app.call("GET", "/shell/main.css").header("If-None-Match", known).send().await;
         assert_eq!(
             (again.status, again.body.as_str(), again.header("etag")),
             (304, "", Some(etag)),
@@ -47,14 +47,14 @@ async fn a_file_that_did_not_change_is_not_sent_again() {
         );
     }
     let changed =
-        app.call("GET", "/shared/base.css").header("If-None-Match", "\"other\"").send().await;
+        app.call("GET", "/shell/main.css").header("If-None-Match", "\"other\"").send().await;
     assert_eq!((changed.status, changed.body), (200, first.body));
 }
 
 #[tokio::test]
-async fn a_document_names_files_that_browsers_may_keep_and_every_module_it_needs() {
+async fn a_document_names_one_script_and_one_style_sheet_that_browsers_may_keep() {
     let app = App::start().await;
-    for (page, script) in [("/", "/shell/main.js"), ("/portlet/", "/portlet/main.js")] {
+    for (page, directory) in [("/", "shell"), ("/portlet/", "portlet"), ("/now/", "now")] {
         let page = app.call("GET", page).send().await;
         assert_eq!(page.header("cache-control"), Some("no-cache"));
         let named: Vec<&str> = page
@@ -63,7 +63,8 @@ async fn a_document_names_files_that_browsers_may_keep_and_every_module_it_needs
             .filter(|it| it.starts_with('/') && (it.ends_with(".js") || it.ends_with(".css")))
             .collect();
         let (version, _) = named[0][1..].split_once('/').unwrap();
-        assert!(named.contains(&format!("/{version}{script}").as_str()), "{named:?}");
+        let files = ["css", "js"].map(|kind| format!("/{version}/{directory}/main.{kind}"));
+        assert_eq!(named, files, "nothing else is needed");
         for address in &named {
             let file = app.call("GET", address).send().await;
             let kept = file.header("cache-control");
@@ -72,13 +73,10 @@ async fn a_document_names_files_that_browsers_may_keep_and_every_module_it_needs
             assert_eq!(plain.header("cache-control"), Some("no-cache"));
             assert_eq!(plain.body, file.body, "{address}");
         }
-        // What a module imports is among them.
-        let module = app.call("GET", &format!("/{version}{script}")).send().await;
-        let imports = module.body.lines().filter(|line| line.starts_with("import "));
-        for import in imports.filter_map(|line| line.split('"').nth(1)) {
-            let name = import.rsplit('/').next().unwrap();
-            assert!(named.iter().any(|address| address.ends_with(name)), "{import} of {script}");
-        }
+        let script = app.call("GET", &files[1]).send().await.body;
+        let is_left = |line: &&str| line.starts_with("import ") || line.starts_with("export ");
+        assert_eq!(script.lines().find(is_left), None);
+        assert!(script.contains(&format!("// {directory}/main.js\n")));
     }
     assert_eq!(app.call("GET", "/0123456789abcdef/shell/main.js").send().await.status, 404);
 }
