@@ -46,6 +46,20 @@ function framesOfScrolling(list) {
   })
 }
 
+/** Records, in a session's frame, when the first removed line is painted, from the last click. */
+function watchDifference() {
+  if (!location.pathname.startsWith("/portlet/")) return
+  let clicked = 0
+  addEventListener("click", (event) => (clicked = event.timeStamp), { capture: true })
+  requestAnimationFrame(function look() {
+    if (!document.querySelector(".panel-diff .del")) return requestAnimationFrame(look)
+    // A frame's callbacks run before its paint; a message posted there is read after the paint.
+    const { port1, port2 } = new MessageChannel()
+    port1.onmessage = () => top.openedAfter.push(performance.now() - clicked)
+    port2.postMessage(null)
+  })
+}
+
 /** 500 files in which every line changed, 25,000 removed and 25,000 added, half of them in the first file. */
 function panel(binary) {
   return withAgent(binary, says, async (socket, _make, server) => {
@@ -67,6 +81,10 @@ function panel(binary) {
         (id) => localStorage.setItem("liminal:tabs", JSON.stringify({ openTabs: [id], activeTab: id, tabOrder: [id] })),
         sessionId,
       )
+      await page.addInitScript(() => {
+        if (window === top) window.openedAfter = []
+      })
+      await page.addInitScript(watchDifference)
       await page.goto(`${server.address}/#token=${server.token}`)
       const frame = page.frameLocator(".pane[data-active] iframe")
       const button = frame.getByRole("button", { name: "Changes" })
@@ -74,10 +92,9 @@ function panel(binary) {
       for (let n = 0; n < 5; n += 1) {
         if (n > 0) await page.reload()
         await button.waitFor()
-        const began = performance.now()
         await button.click()
-        await frame.locator(".panel-diff .del").first().waitFor()
-        opened.push(performance.now() - began)
+        await page.waitForFunction(() => window.openedAfter.length > 0)
+        opened.push(await page.evaluate(() => window.openedAfter[0]))
       }
       // The last lines of a file are there once it was scrolled to its end.
       const scrolled = []
@@ -88,9 +105,11 @@ function panel(binary) {
       const rows = await frame.locator(".panel-diff :is(.add, .del, .same)").count()
       const [open, scroll] = [median(opened), Math.max(...scrolled)]
       return {
-        figure: `${open.toFixed(0)} ms, scroll p95 ${scroll.toFixed(1)} ms, ${rows} rows in the page`,
+        figure:
+          `click to painted ${open.toFixed(0)} ms, scroll p95 ${scrolled[0].toFixed(1)} ms in the list and ` +
+          `${scrolled[1].toFixed(1)} ms in the lines, ${rows} rows in the page`,
         pass: open <= 300 && scroll <= 20,
-        values: { openMs: open, scrollP95: scroll, rows },
+        values: { openMs: open, scrollP95: scroll },
       }
     } finally {
       await browser.close()

@@ -1,6 +1,6 @@
 /** The list of changed files. It is drawn again only when something in it changed. */
 
-import { el, setAttribute } from "../shared/dom.js"
+import { arrange, el, setAttribute } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { isViewed } from "./changes-state.js"
 
@@ -17,42 +17,69 @@ const kinds = {
   unmerged: ["U", "in conflict"],
 }
 
+/** So many new rows are drawn at once. */
+const BATCH = 30
+
+/** The others follow after this time (milliseconds): hundreds of them would hold up the difference, which comes next. */
+const PAUSE = 150
+
 /** @param {HTMLElement} root */
 export function mountFiles(root) {
   /** What is in the DOM. @type {{ files: unknown, viewed: unknown, comments: unknown }} */
   let shown = { files: null, viewed: null, comments: null }
   /** By path, each with what it says. @type {Map<string, { row: HTMLElement, says: string }>} */
   let rows = new Map()
+  /** @type {string | null} */
+  let selected = null
+
+  function mark() {
+    for (const [path, { row }] of rows) setAttribute(row, "aria-selected", String(path === selected))
+    setAttribute(root, "aria-activedescendant", rows.get(selected ?? "")?.row.id)
+  }
+
+  /** Draws everything again, over some frames if many rows are new.
+   * @param {ChangesState} state @param {readonly Comment[]} comments */
+  function draw(state, comments) {
+    const all = state.list?.files ?? []
+    const files = [...all.filter((file) => !file.meanwhile), ...all.filter((file) => file.meanwhile)]
+    const [mine, former] = [shown, rows]
+    rows = new Map()
+    /** @type {Element[]} */
+    const drawn = []
+    let at = 0
+    const isAwaited = () => selected !== null && !rows.has(selected) && files.some(({ path }) => path === selected)
+    function more() {
+      if (shown !== mine) return
+      const isFirst = at === 0
+      for (let fresh = 0; at < files.length && (fresh < BATCH || isAwaited()); at += 1) {
+        const file = /** @type {ChangedFile} */ (files[at])
+        const [wasViewed, count] = [isViewed(state, file), commentsOn(file, comments)]
+        const says = JSON.stringify([at, file, wasViewed, count])
+        const known = former.get(file.path)
+        const same = known?.says === says ? known : { row: rowOf(file, at, wasViewed, count), says }
+        if (same !== known) fresh += 1
+        if (file.meanwhile && !files[at - 1]?.meanwhile)
+          drawn.push(el("div", { class: "changed-heading", text: "Changed meanwhile, perhaps not by this agent" }))
+        rows.set(file.path, same)
+        drawn.push(same.row)
+      }
+      arrange(root, drawn)
+      mark()
+      // Until then what was there stays behind them, so that the list keeps its place.
+      if (at < files.length) isFirst ? setTimeout(more, PAUSE) : requestAnimationFrame(more)
+      else while (root.childElementCount > drawn.length) root.lastElementChild?.remove()
+    }
+    more()
+  }
 
   return {
     /** @param {ChangesState} state @param {readonly Comment[]} comments */
     update(state, comments) {
-      const files = state.list?.files ?? []
-      root.hidden = files.length === 0
-      if (shown.files !== state.list || shown.viewed !== state.viewed || shown.comments !== comments) {
-        shown = { files: state.list, viewed: state.viewed, comments }
-        const former = rows
-        rows = new Map()
-        const row = (/** @type {ChangedFile} */ file, /** @type {number} */ at) => {
-          const [wasViewed, count] = [isViewed(state, file), commentsOn(file, comments)]
-          const says = JSON.stringify([at, file, wasViewed, count])
-          const known = former.get(file.path)
-          const same = known?.says === says ? known : { row: rowOf(file, at, wasViewed, count), says }
-          rows.set(file.path, same)
-          return same.row
-        }
-        const own = files.filter((file) => !file.meanwhile)
-        const others = files.filter((file) => file.meanwhile)
-        root.replaceChildren(
-          ...own.map(row),
-          ...(others.length === 0
-            ? []
-            : [el("div", { class: "changed-heading", text: "Changed meanwhile, perhaps not by this agent" })]),
-          ...others.map((file, at) => row(file, own.length + at)),
-        )
-      }
-      for (const [path, { row }] of rows) setAttribute(row, "aria-selected", String(path === state.selected))
-      setAttribute(root, "aria-activedescendant", rows.get(state.selected ?? "")?.row.id)
+      root.hidden = (state.list?.files ?? []).length === 0
+      selected = state.selected
+      if (shown.files === state.list && shown.viewed === state.viewed && shown.comments === comments) return mark()
+      shown = { files: state.list, viewed: state.viewed, comments }
+      draw(state, comments)
     },
   }
 }
