@@ -9,6 +9,7 @@ mod blocks;
 mod changes;
 mod client_message;
 mod compare;
+mod entry;
 mod error;
 mod facts;
 mod http;
@@ -37,6 +38,7 @@ pub use changes::{
 };
 pub use client_message::{ClientMessage, QueueAct, Request, WhenBusy};
 pub use compare::{Compare, CompareAgent, CompareMember, MemberState};
+pub use entry::Entry;
 pub use error::{AuthMethod, Details, ErrorBody, ErrorCode};
 pub use facts::{
     Asks, Continuation, FactsChange, MessageQueue, OptionCategory, OptionChoice, OptionValue,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ActPath, Agent, AgentOffer, AgentStatus, ChangeAct, ChangeCounts, ChangeScope, ChangedFile,
-    CliType, Compare, Details, DiffPart, DiscardedWorkspace, ErrorCode, FactsChange, ItemId,
+    CliType, Compare, Details, DiffPart, DiscardedWorkspace, Entry, ErrorCode, FactsChange, ItemId,
     KeepingProgress, MovedComment, NowRow, OutsideCount, OutsideDirectory, OutsideSession,
     Pictures, Policy, Project, ProjectId, SessionFacts, SessionId, SessionListItem, SessionState,
     Timestamp, Turn, TurnEvent, TurnId, UpsertObject,
@@ -47,7 +47,8 @@ pub enum ServerMessage {
     SessionHistory {
         session_id: SessionId,
         /// In index order.
-        entries: Vec<UpsertObject>,
+        #[cfg_attr(test, ts(as = "Vec<crate::UpsertObject>"))]
+        entries: Vec<Entry>,
         /// If it changed, discard what you have.
         stream: String,
         /// The last `seq` included.
@@ -181,7 +182,8 @@ pub enum ServerMessage {
     SessionOlder {
         session_id: SessionId,
         /// In index order.
-        entries: Vec<UpsertObject>,
+        #[cfg_attr(test, ts(as = "Vec<crate::UpsertObject>"))]
+        entries: Vec<Entry>,
         /// The turns of these entries.
         turns: Vec<Turn>,
         /// As in the request. A page that has moved on since then ignores the reply.
@@ -344,7 +346,8 @@ pub enum ServerMessage {
     SessionNewer {
         session_id: SessionId,
         /// In index order.
-        entries: Vec<UpsertObject>,
+        #[cfg_attr(test, ts(as = "Vec<crate::UpsertObject>"))]
+        entries: Vec<Entry>,
         /// The turns of these entries.
         turns: Vec<Turn>,
         /// As in the request. A page that has moved on since then ignores the reply.

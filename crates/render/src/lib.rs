@@ -42,8 +42,8 @@ pub use terminal::terminal;
 pub(crate) use units::common_start;
 pub use units::units;
 
-/// Increase it whenever the HTML for the same input changes, so that stored HTML is rendered again.
-pub const RENDER_VERSION: u32 = 5;
+/// Increase it whenever the HTML for the same input, or how it is stored, changes, so that it is rendered again.
+pub const RENDER_VERSION: u32 = 6;
 
 /// Highlighting more bytes than this may take a noticeable time: call [`markdown`] and [`code`] on a thread that
 /// may block.

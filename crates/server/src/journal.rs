@@ -22,6 +22,7 @@ mod presence;
 mod read;
 mod record;
 mod schema;
+mod stored;
 mod write;
 
 use std::path::Path;
@@ -41,9 +42,10 @@ pub use health::Health;
 pub use listed::Listed;
 pub use long::{Piece, plain};
 pub use open::{JournalError, Opened};
-pub use read::{Page, Reader, SessionRow};
+pub use read::{Page, Reader, See, SessionRow};
 pub use record::{Change, CheckpointRow, Item, KeptBlocks, Moment, Rendered, Request, TurnRow};
 pub use schema::SEQ;
+pub use stored::StoredItem;
 
 /// The file in the data directory.
 pub const FILE: &str = "journal.db";

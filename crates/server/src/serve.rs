@@ -24,6 +24,7 @@ const LAST_ANSWERS: Duration = Duration::from_millis(600);
 
 /// Runs the server until a signal stops it.
 pub fn serve(config: Config) -> Result<(), Stopped> {
+    liminal_large_blocks::give_back();
     log_to_stderr(&config);
     descriptors::raise_limit();
     let data_dir = data_dir::prepare(&config.data_dir).map_err(Stopped::because)?;

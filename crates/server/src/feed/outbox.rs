@@ -89,7 +89,7 @@ struct State {
 impl Outbox {
     /// Queues a frame that is not part of a followed session.
     pub fn reply(&self, frame: &Frame) {
-        self.push(to_text(frame));
+        self.push(to_text_of(frame, size(frame)));
     }
 
     /// Like [`reply`](Self::reply), for a frame that was serialised once for many browsers.
@@ -122,7 +122,8 @@ impl Outbox {
     /// The history for an opening, read when the session was at `seq`. It is too late if the session was closed or
     /// opened again since; the request is answered in any case.
     pub fn history(&self, session: &SessionId, opening: u64, seq: u64, frame: &Frame) {
-        let history = History { text: to_text(frame), request_id: frame.request_id.clone() };
+        let history =
+            History { text: to_text_of(frame, size(frame)), request_id: frame.request_id.clone() };
         self.change(|state| {
             let begun = match state.find(session) {
                 Some(followed) => followed.begin(opening, seq, history),
@@ -341,6 +342,18 @@ fn summary(now: &mut BTreeMap<SessionId, Option<Arc<NowRow>>>) -> Option<Bytes> 
 
 pub(super) fn to_text(frame: &impl Serialize) -> Bytes {
     to_text_of(frame, 128)
+}
+
+/// About as many bytes as a frame will have: those of a page are its entries.
+fn size(frame: &Frame) -> usize {
+    match &frame.message {
+        ServerMessage::SessionHistory { entries, .. }
+        | ServerMessage::SessionOlder { entries, .. }
+        | ServerMessage::SessionNewer { entries, .. } => {
+            4096 + entries.iter().map(|entry| entry.size() + 1).sum::<usize>()
+        }
+        _ => 128,
+    }
 }
 
 /// For a frame of about this many bytes.

@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 
 use super::write::word;
-use super::{Reader, read};
+use super::{Reader, stored};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActRow {
@@ -72,7 +72,7 @@ impl Reader<'_> {
 fn act(row: &Row<'_>) -> rusqlite::Result<ActRow> {
     Ok(ActRow {
         id: row.get(0)?,
-        state: read::word(row, 1)?,
+        state: stored::word(row, 1)?,
         at: Timestamp::from_millis(row.get(2)?),
         deed: row.get(3)?,
     })

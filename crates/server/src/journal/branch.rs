@@ -76,16 +76,17 @@ impl Reader<'_> {
     pub fn cut(&self, session: &SessionId, before: u64) -> rusqlite::Result<Option<Cut>> {
         let Some((id, _)) = self.find(session)? else { return Ok(None) };
         let mut cut = Cut { before, last: None, same: 0, next: None };
-        self.each(session, id, Side::Above(before), |item| match &cut.last {
-            None => {
-                cut.last = Some(item);
-                ControlFlow::Continue(())
+        self.each(session, id, Side::Above(before), |item| {
+            let Some(last) = &cut.last else {
+                cut.last = Some(item.read()?);
+                return Ok(ControlFlow::Continue(()));
+            };
+            if last.upsert.turn_id.as_str() != item.turn_id {
+                return Ok(ControlFlow::Break(()));
             }
-            Some(last) if last.upsert.turn_id != item.upsert.turn_id => ControlFlow::Break(()),
-            Some(last) => {
-                cut.same += usize::from(words(&item).is_some() && words(&item) == words(last));
-                ControlFlow::Continue(())
-            }
+            let item = item.read()?;
+            cut.same += usize::from(words(&item).is_some() && words(&item) == words(last));
+            Ok(ControlFlow::Continue(()))
         })?;
         cut.next = self
             .view

@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 use serde_json::Value;
 
 use super::write::{json, word};
-use super::{CheckpointRow, Reader, read};
+use super::{CheckpointRow, Reader, stored};
 
 pub fn write(
     transaction: &Transaction<'_>,
@@ -53,10 +53,10 @@ impl Reader<'_> {
             .query_map([session.as_str()], |row| {
                 Ok(CheckpointRow {
                     turn_id: TurnId::new(row.get::<_, String>(0)?),
-                    moment: read::word(row, 1)?,
+                    moment: stored::word(row, 1)?,
                     tree: row.get(2)?,
                     is_late: row.get(3)?,
-                    left_out: read::json(row, 4)?,
+                    left_out: stored::json(row, 4)?,
                     branch: row.get(5)?,
                     head: row.get(6)?,
                 })
@@ -93,7 +93,7 @@ impl Reader<'_> {
         let mut rows = statement.query(params![session.as_str(), first, last])?;
         let mut calls = Vec::new();
         while let Some(row) = rows.next()? {
-            let Source::ToolCall(call) = read::json(row, 0)? else { continue };
+            let Source::ToolCall(call) = stored::json(row, 0)? else { continue };
             calls.extend(call.locations.into_iter().map(|at| at.path));
             calls.extend(call.parts.into_iter().filter_map(|part| match part {
                 SourcePart::Diff { path, .. } | SourcePart::Hunks { path, .. } => Some(path),

@@ -4,7 +4,8 @@
 use liminal_contract::{SessionId, Timestamp, TurnOutcome};
 use rusqlite::{Transaction, params};
 
-use super::read::{Reader, word};
+use super::read::Reader;
+use super::stored::word;
 
 /// A change of the session list.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -38,13 +38,12 @@ impl Reader<'_> {
         let mut written = Written { text: String::new(), next: None };
         let Some((id, _)) = self.find(session)? else { return Ok(written) };
         self.each(session, id, Side::From(from), |item| {
-            let next = item.index + 1;
-            write(&mut written.text, item);
+            write(&mut written.text, item.read()?);
             if written.text.len() < PIECE_BYTES {
-                return ControlFlow::Continue(());
+                return Ok(ControlFlow::Continue(()));
             }
-            written.next = Some(next);
-            ControlFlow::Break(())
+            written.next = Some(item.index + 1);
+            Ok(ControlFlow::Break(()))
         })?;
         Ok(written)
     }

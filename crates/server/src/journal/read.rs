@@ -3,21 +3,18 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-use liminal_contract::{
-    Blocks, ItemId, ItemStatus, SessionFacts, SessionId, Timestamp, TurnId, TurnOutcome,
-};
-use liminal_stream::{HistoryMark, Source, Upsert};
-use rusqlite::types::Type;
+use liminal_contract::{ItemId, SessionFacts, SessionId, Timestamp, TurnId, TurnOutcome};
+use liminal_stream::{HistoryMark, Source};
 use rusqlite::{OptionalExtension, Row, Transaction, params};
-use serde::de::DeserializeOwned;
 
 use super::listed::LAST_OUTCOME;
 use super::schema::SEQ;
-use super::{Item, KeptBlocks, Request, TurnRow, facts};
+use super::stored::{StoredItem, maybe_word, parsed, word};
+use super::{Item, Request, TurnRow, facts};
 
 /// A page of history stops at this many items,
 const PAGE_ITEMS: usize = 200;
-/// or at this many bytes of source.
+/// or at this many bytes, as the caller counts them.
 const PAGE_BYTES: usize = 512 * 1024;
 /// A browser further behind than this gets a snapshot.
 const MOST_SINCE: usize = 500;
@@ -52,6 +49,11 @@ pub struct Page<T> {
     pub newer: bool,
 }
 
+/// Converts an item for the caller and tells its size in bytes.
+pub trait See<T>: Fn(&StoredItem<'_>) -> rusqlite::Result<(T, usize)> {}
+
+impl<T, F: Fn(&StoredItem<'_>) -> rusqlite::Result<(T, usize)>> See<T> for F {}
+
 /// Reads from one consistent view of the database.
 pub struct Reader<'c> {
     pub(super) view: &'c Transaction<'c>,
@@ -60,7 +62,7 @@ pub struct Reader<'c> {
 pub(super) const ITEM: &str =
     "SELECT i.idx, i.seq, i.item_id, i.turn_id, i.status, i.started_at, i.source_at,
         i.emitted_at, i.failure, i.parent_call_id, i.request_id, b.source, b.blocks,
-        b.render_version, b.id
+        b.render_version, b.id, i.kind
     FROM item i JOIN body b ON b.id = i.body";
 
 /// Items above an index of a transcript, or from it on.
@@ -84,7 +86,7 @@ impl<'c> Reader<'c> {
     pub fn end<T>(
         &self,
         session: &SessionId,
-        see: impl Fn(Item) -> T,
+        see: impl See<T>,
     ) -> rusqlite::Result<Option<Page<T>>> {
         let mut page = self.page_before(session, u64::MAX >> 1, see)?;
         if let Some(page) = &mut page {
@@ -98,7 +100,7 @@ impl<'c> Reader<'c> {
         &self,
         session: &SessionId,
         before: u64,
-        see: impl Fn(Item) -> T,
+        see: impl See<T>,
     ) -> rusqlite::Result<Option<Page<T>>> {
         let Some((id, row)) = self.find(session)? else { return Ok(None) };
         let mut run = Run::new(PAGE_ITEMS, PAGE_BYTES);
@@ -111,7 +113,7 @@ impl<'c> Reader<'c> {
         &self,
         session: &SessionId,
         after: u64,
-        see: impl Fn(Item) -> T,
+        see: impl See<T>,
     ) -> rusqlite::Result<Option<Page<T>>> {
         let Some((id, row)) = self.find(session)? else { return Ok(None) };
         let mut run = Run::new(PAGE_ITEMS, PAGE_BYTES);
@@ -125,7 +127,7 @@ impl<'c> Reader<'c> {
         &self,
         session: &SessionId,
         item: &ItemId,
-        see: impl Fn(Item) -> T,
+        see: impl See<T>,
     ) -> rusqlite::Result<Option<Page<T>>> {
         let Some((id, row)) = self.find(session)? else { return Ok(None) };
         let place: Option<i64> = self
@@ -149,7 +151,7 @@ impl<'c> Reader<'c> {
         &self,
         session: &SessionId,
         seq: u64,
-        see: impl Fn(Item) -> T,
+        see: impl See<T>,
     ) -> rusqlite::Result<Option<Page<T>>> {
         let Some((id, row)) = self.find(session)? else { return Ok(None) };
         // An item that only grew has its newest `seq` in its tail.
@@ -166,7 +168,8 @@ impl<'c> Reader<'c> {
         let mut rows = statement.query(params![id, seq.cast_signed(), limit])?;
         let mut run = Run::new(MOST_SINCE + 1, 2 * PAGE_BYTES);
         while let Some(row) = rows.next()? {
-            if run.push_back(self.item(session, row)?, &see).is_break() {
+            let item = StoredItem::of(self.view, session, row)?;
+            if run.push_back(&item, &see)?.is_break() {
                 return Ok(None);
             }
         }
@@ -248,7 +251,7 @@ impl<'c> Reader<'c> {
         session: &SessionId,
         id: i64,
         which: Side,
-        mut take: impl FnMut(Item) -> ControlFlow<()>,
+        mut take: impl FnMut(&StoredItem<'_>) -> rusqlite::Result<ControlFlow<()>>,
     ) -> rusqlite::Result<()> {
         let (rows, index) = match which {
             Side::Above(index) => ("i.idx < ?2 ORDER BY i.idx DESC", index),
@@ -258,7 +261,7 @@ impl<'c> Reader<'c> {
             self.view.prepare_cached(&format!("{ITEM} WHERE i.session = ?1 AND {rows}"))?;
         let mut rows = statement.query(params![id, index.cast_signed()])?;
         while let Some(row) = rows.next()? {
-            if take(self.item(session, row)?).is_break() {
+            if take(&StoredItem::of(self.view, session, row)?)?.is_break() {
                 break;
             }
         }
@@ -311,40 +314,7 @@ impl<'c> Reader<'c> {
     }
 
     pub(super) fn item(&self, session: &SessionId, row: &Row<'_>) -> rusqlite::Result<Item> {
-        let mut source: Source = json(row, 11)?;
-        let (mut seq, mut status): (i64, ItemStatus) = (row.get(1)?, word(row, 4)?);
-        let (mut source_at, mut emitted_at): (i64, i64) = (row.get(6)?, row.get(7)?);
-        if !status.is_final() {
-            let mut tails = self.view.prepare_cached(
-                "SELECT text, seq, source_at, emitted_at FROM tail WHERE body = ?1 ORDER BY seq",
-            )?;
-            let mut rows = tails.query([row.get::<_, i64>(14)?])?;
-            while let Some(tail) = rows.next()? {
-                source.grow(tail.get_ref(0)?.as_str()?);
-                status = ItemStatus::Update;
-                (seq, source_at, emitted_at) = (tail.get(1)?, tail.get(2)?, tail.get(3)?);
-            }
-        }
-        let html: Option<Blocks> = parsed(row, 12)?;
-        let version: Option<u32> = row.get(13)?;
-        Ok(Item {
-            index: row.get::<_, i64>(0)?.cast_unsigned(),
-            seq: seq.cast_unsigned(),
-            request_id: row.get(10)?,
-            blocks: html.zip(version).map(|(html, version)| KeptBlocks { version, html }),
-            upsert: Upsert {
-                session_id: session.clone(),
-                item_id: ItemId::new(row.get::<_, String>(2)?),
-                turn_id: TurnId::new(row.get::<_, String>(3)?),
-                status,
-                started_at: Timestamp::from_millis(row.get(5)?),
-                source_timestamp: Timestamp::from_millis(source_at),
-                emitted_at: Timestamp::from_millis(emitted_at),
-                failure: parsed(row, 8)?,
-                parent_call_id: row.get(9)?,
-                source,
-            },
-        })
+        StoredItem::of(self.view, session, row)?.read()
     }
 }
 
@@ -370,22 +340,32 @@ impl<T> Run<T> {
         (self.most_items, self.most_bytes) = (most_items, self.bytes + more_bytes);
     }
 
-    fn push_front(&mut self, item: Item, see: &impl Fn(Item) -> T) -> ControlFlow<()> {
-        if !self.turns.contains(&item.upsert.turn_id) {
-            self.turns.push_front(item.upsert.turn_id.clone());
+    fn push_front(
+        &mut self,
+        item: &StoredItem<'_>,
+        see: &impl See<T>,
+    ) -> rusqlite::Result<ControlFlow<()>> {
+        if self.turns.iter().all(|turn| turn.as_str() != item.turn_id) {
+            self.turns.push_front(TurnId::new(item.turn_id));
         }
-        self.bytes += weight(&item);
-        self.items.push_front((item.index, see(item)));
-        self.full()
+        let (seen, bytes) = see(item)?;
+        self.bytes += bytes;
+        self.items.push_front((item.index, seen));
+        Ok(self.full())
     }
 
-    fn push_back(&mut self, item: Item, see: &impl Fn(Item) -> T) -> ControlFlow<()> {
-        if !self.turns.contains(&item.upsert.turn_id) {
-            self.turns.push_back(item.upsert.turn_id.clone());
+    fn push_back(
+        &mut self,
+        item: &StoredItem<'_>,
+        see: &impl See<T>,
+    ) -> rusqlite::Result<ControlFlow<()>> {
+        if self.turns.iter().all(|turn| turn.as_str() != item.turn_id) {
+            self.turns.push_back(TurnId::new(item.turn_id));
         }
-        self.bytes += weight(&item);
-        self.items.push_back((item.index, see(item)));
-        self.full()
+        let (seen, bytes) = see(item)?;
+        self.bytes += bytes;
+        self.items.push_back((item.index, seen));
+        Ok(self.full())
     }
 
     fn full(&self) -> ControlFlow<()> {
@@ -395,19 +375,6 @@ impl<T> Run<T> {
             ControlFlow::Continue(())
         }
     }
-}
-
-/// The approximate size of an item in a frame, in bytes.
-fn weight(item: &Item) -> usize {
-    let source = match &item.upsert.source {
-        Source::Message { content, .. } | Source::Thinking { content, .. } => content.len(),
-        Source::ToolCall(call) => {
-            call.tool_output.as_ref().map_or(0, |output| output.len().min(64 * 1024))
-        }
-        Source::Interlude(interlude) => interlude.text().len(),
-        Source::Plan { .. } | Source::Permission(_) | Source::Notice(_) => 256,
-    };
-    source + item.blocks.as_ref().map_or(source, |blocks| blocks.html.bytes())
 }
 
 pub(super) fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
@@ -425,33 +392,4 @@ pub(super) fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
         error_message: row.get(11)?,
         details: parsed(row, 12)?,
     })
-}
-
-pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
-    let text = row.get_ref(column)?.as_str()?;
-    serde_json::from_str(text).map_err(|error| damaged(column, error))
-}
-
-fn parsed<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
-    match row.get_ref(column)?.as_str_or_null()? {
-        Some(text) => serde_json::from_str(text).map(Some).map_err(|error| damaged(column, error)),
-        None => Ok(None),
-    }
-}
-
-fn maybe_word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
-    let text: Option<String> = row.get(column)?;
-    text.map(|text| from_word(&text, column)).transpose()
-}
-
-pub(super) fn word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
-    from_word(&row.get::<_, String>(column)?, column)
-}
-
-fn from_word<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
-    serde_json::from_value(serde_json::Value::from(text)).map_err(|error| damaged(column, error))
-}
-
-fn damaged(column: usize, error: serde_json::Error) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
 }

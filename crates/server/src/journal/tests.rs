@@ -2,7 +2,6 @@ mod facts;
 mod hostile;
 mod storage;
 
-use std::convert::identity;
 use std::sync::mpsc::channel;
 
 use liminal_contract::{
@@ -15,6 +14,11 @@ use super::*;
 
 fn session() -> SessionId {
     SessionId::parse("demo:one").unwrap()
+}
+
+/// Each item as it is, and the size of its source.
+fn identity(item: &StoredItem<'_>) -> rusqlite::Result<(Item, usize)> {
+    Ok((item.read()?, item.source.len()))
 }
 
 fn at(millis: i64) -> Timestamp {

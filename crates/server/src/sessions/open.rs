@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 
 use liminal_contract::{
-    Cursor, Frame, HistoryMode, ItemId, Policy, ServerMessage, SessionId, UpsertObject,
+    Cursor, Entry, Frame, HistoryMode, ItemId, Policy, ServerMessage, SessionId,
 };
 
 use super::view;
-use crate::journal::{Item, Journal, JournalError, Page, Reader};
+use crate::journal::{Journal, JournalError, Page, Reader, StoredItem};
 
 #[derive(Debug, Clone)]
 pub struct Wanted {
@@ -83,19 +83,24 @@ pub async fn newer(
     .await
 }
 
+/// Writes an item as an entry, and tells its size.
+type See<'a> = dyn Fn(&StoredItem<'_>) -> rusqlite::Result<(Entry, usize)> + 'a;
+
 /// Reads items in the form browsers get. Items that were never rendered are, and the result is kept.
 async fn seen<T: Send + 'static>(
     journal: &Journal,
     session: SessionId,
-    read: impl FnOnce(&Reader<'_>, &SessionId, &dyn Fn(Item) -> UpsertObject) -> rusqlite::Result<T>
-    + Send
-    + 'static,
+    read: impl FnOnce(&Reader<'_>, &SessionId, &See) -> rusqlite::Result<T> + Send + 'static,
 ) -> Result<T, JournalError> {
     let keeper = journal.clone();
     journal
         .read(move |reader| {
             let rendered = RefCell::default();
-            let see = |item| view::item(item, &mut rendered.borrow_mut());
+            let see = |item: &StoredItem<'_>| {
+                let entry = view::entry(item, &mut rendered.borrow_mut())?;
+                let size = entry.size();
+                Ok((entry, size))
+            };
             let result = read(reader, &session, &see);
             keeper.keep(&session, rendered.into_inner());
             result
@@ -105,7 +110,7 @@ async fn seen<T: Send + 'static>(
 
 fn history(
     session: &SessionId,
-    page: Option<Page<UpsertObject>>,
+    page: Option<Page<Entry>>,
     mode: HistoryMode,
     policy: Policy,
     request_id: Option<String>,

@@ -3,13 +3,14 @@
 
 mod json;
 mod kept;
+mod passed;
 #[cfg(test)]
 pub mod tests;
 
 use liminal_agents::asked;
 use liminal_contract::{
-    Answer, AskKind, AskOption, Blocks, Body, FormField, Location, MessageOrigin, Part, PlanEntry,
-    Question, QuestionOption, SessionId, Turn, TurnEvent, TurnEventKind, UpsertObject,
+    Answer, AskKind, AskOption, Blocks, Body, Entry, FormField, Location, MessageOrigin, Part,
+    PlanEntry, Question, QuestionOption, SessionId, Turn, TurnEvent, TurnEventKind, UpsertObject,
 };
 use liminal_render::{self as render, Extent, visible};
 use liminal_stream::{
@@ -18,10 +19,19 @@ use liminal_stream::{
 
 use crate::attachments::{self, Kind};
 use crate::failure::shown;
-use crate::journal::{Item, KeptBlocks, Rendered, TurnRow};
+use crate::journal::{Item, KeptBlocks, Rendered, StoredItem, TurnRow};
 
 /// In bytes. Longer output is cut for browsers; HTTP serves the whole.
 const MOST_OUTPUT: usize = 64 * 1024;
+
+/// An item of the journal as an entry of a page. Newly rendered blocks are added to `rendered`, to be kept.
+pub fn entry(stored: &StoredItem<'_>, rendered: &mut Vec<Rendered>) -> rusqlite::Result<Entry> {
+    if let Some(entry) = passed::entry(stored) {
+        return Ok(entry);
+    }
+    Entry::of(&item(stored.read()?, rendered))
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+}
 
 /// An item of the journal as browsers get it. Newly rendered blocks are added to `rendered`, to be kept.
 pub fn item(item: Item, rendered: &mut Vec<Rendered>) -> UpsertObject {

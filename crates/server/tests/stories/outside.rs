@@ -8,7 +8,7 @@ use liminal_scripted_agent::{Steps, script};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::support::{App, Browser, History, Launch, descendants, in_time};
+use crate::support::{App, Browser, History, Launch, descendants, in_time, items};
 
 async fn started() -> (App, Browser, SessionId) {
     let agent = script()
@@ -196,7 +196,7 @@ async fn a_history_that_was_rewritten_elsewhere_is_shown_anew_to_everyone_who_fo
     else {
         panic!("no history")
     };
-    assert_eq!((stream, entries), (now.cursor.stream, now.entries.clone()));
+    assert_eq!((stream, items(&entries)), (now.cursor.stream, now.entries.clone()));
     // Earlier cursors are no longer valid.
     let again = browser.opens_since(&session, Some(before.cursor), true).await;
     assert_eq!(again.entries, now.entries);

@@ -23,7 +23,7 @@ pub use app::{App, Launch};
 pub use browser::Browser;
 pub use call::{Answer, Call};
 pub use clock::Clock;
-pub use conversation::{History, text_of};
+pub use conversation::{History, items, text_of};
 pub use ended::{Ended, run};
 pub use keyed::Keyed;
 pub use processes::{are_gone, descendants};

@@ -19,10 +19,14 @@ use super::super::news::Growing;
 use super::super::open::{self, History, Wanted};
 use super::super::view;
 use crate::feed::{Closing, Follow, Outbox};
-use crate::journal::{Change, Item, Journal};
+use crate::journal::{Change, Item, Journal, StoredItem};
 
 const SCENARIOS: u64 = 40;
 const STEPS: usize = 250;
+
+fn whole(item: &StoredItem<'_>) -> rusqlite::Result<(Item, usize)> {
+    Ok((item.read()?, item.source.len()))
+}
 
 /// Reproducible randomness.
 struct Dice(u64);
@@ -209,8 +213,7 @@ impl Scenario<'_> {
     async fn around(&mut self, at: usize) {
         let index = self.dice.roll(self.agent.items() + 1);
         let session = self.session.clone();
-        let page =
-            self.journal.read(move |reader| reader.page_before(&session, index + 1, |item| item));
+        let page = self.journal.read(move |reader| reader.page_before(&session, index + 1, whole));
         if let Some(item) = page.await.unwrap().and_then(|page| page.items.into_iter().last()) {
             let item = &item.upsert.item_id;
             let said = self.pages.tell(json!({ "do": "follow", "page": at, "around": item }));
@@ -344,7 +347,7 @@ impl Scenario<'_> {
         let session = self.session.clone();
         let read = self.journal.read(move |reader| {
             let (mut items, mut before) = (Vec::new(), u64::MAX >> 1);
-            while let Some(page) = reader.page_before(&session, before, |item| item)? {
+            while let Some(page) = reader.page_before(&session, before, whole)? {
                 before = page.items.first().map_or(0, |first| first.index);
                 items.splice(0..0, page.items);
                 if !page.older {

@@ -8,7 +8,7 @@ use super::super::session::{Reply, Session};
 use super::super::task::SessionRequest;
 use super::*;
 use crate::failure::Failure;
-use crate::journal::Item;
+use crate::journal::StoredItem;
 
 /// An opened session whose agent begins to send its history; the test decides what it contains.
 async fn in_the_middle_of_a_history() -> (Stage, Session, Answered<()>) {
@@ -62,8 +62,8 @@ async fn asked<T>(task: &Session, ask: impl FnOnce(Reply<T>) -> SessionRequest) 
 }
 
 async fn words_in_order(service: &SessionService) -> Vec<String> {
-    let words = |item: Item| match item.upsert.source {
-        Source::Message { content, .. } => content,
+    let words = |item: &StoredItem<'_>| match item.read()?.upsert.source {
+        Source::Message { content, .. } => Ok((content, 0)),
         other => panic!("{other:?}"),
     };
     let page = service.around.journal.read(move |reader| reader.end(&session(), words));

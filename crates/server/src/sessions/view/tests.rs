@@ -352,7 +352,7 @@ fn a_call_that_was_rendered_once_is_not_rendered_again() {
     assert_eq!(again, first);
     // What is kept is what is shown, and another version of the renderer is not believed.
     let other =
-        KeptBlocks { version: blocks.version, html: ["text\n<p>kept</p>"].into_iter().collect() };
+        KeptBlocks { version: blocks.version, html: ["text", "<p>kept</p>"].into_iter().collect() };
     let Body::ToolCall { parts, .. } =
         item(Item { blocks: Some(other.clone()), ..ended.clone() }, &mut Vec::new()).body
     else {

@@ -1,7 +1,7 @@
 //! Sessions as a page sees them: created, opened, used, watched.
 
 use liminal_contract::{
-    Body, CliType, ClientMessage, Cursor, ItemId, Policy, Project, QueueAct, ServerMessage,
+    Body, CliType, ClientMessage, Cursor, Entry, ItemId, Policy, Project, QueueAct, ServerMessage,
     SessionFacts, SessionId, SessionListItem, Turn, TurnEventKind, TurnId, UpsertObject, WhenBusy,
 };
 use liminal_scripted_agent::ScriptBuilder;
@@ -50,6 +50,11 @@ pub fn text_of(entry: &UpsertObject) -> Option<String> {
         Body::Message { content, .. } => Some(content.clone()),
         _ => None,
     }
+}
+
+/// The entries of a page, read.
+pub fn items(entries: &[Entry]) -> Vec<UpsertObject> {
+    entries.iter().map(|entry| entry.item().unwrap()).collect()
 }
 
 impl Browser {
@@ -147,6 +152,7 @@ impl Browser {
                 ..
             } => {
                 let (cursor, newer) = (Cursor { stream, seq }, newer.unwrap_or(false));
+                let entries = items(&entries);
                 History { entries, turns, cursor, older, newer, facts, policy }
             }
             other => panic!("no history: {other:?}"),
@@ -156,7 +162,7 @@ impl Browser {
     /// The page above an index, and whether there is more.
     pub async fn goes_up(&mut self, session: &SessionId, before: u64) -> (Vec<UpsertObject>, bool) {
         match self.ask(ClientMessage::SessionOlder { session_id: session.clone(), before }).await {
-            ServerMessage::SessionOlder { entries, older, .. } => (entries, older),
+            ServerMessage::SessionOlder { entries, older, .. } => (items(&entries), older),
             other => panic!("no page: {other:?}"),
         }
     }
@@ -168,7 +174,7 @@ impl Browser {
         after: u64,
     ) -> (Vec<UpsertObject>, bool) {
         match self.ask(ClientMessage::SessionNewer { session_id: session.clone(), after }).await {
-            ServerMessage::SessionNewer { entries, newer, .. } => (entries, newer),
+            ServerMessage::SessionNewer { entries, newer, .. } => (items(&entries), newer),
             other => panic!("no page: {other:?}"),
         }
     }
