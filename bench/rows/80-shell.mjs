@@ -422,9 +422,13 @@ function manySessions(binary) {
     const ids = Array.from({ length: 30 }, (_, n) => `bench:s0-${n}`)
     await enter({ "liminal:tabs": { openTabs: ids, activeTab: ids[0], tabOrder: ids } })
     await page.waitForFunction(() => document.querySelectorAll(".session").length >= 40 * 12)
-    await page.reload()
-    await page.waitForFunction(() => window.sidebarAt !== undefined)
-    const painted = await page.evaluate(() => window.sidebarAt)
+    const painted = []
+    for (let n = 0; n < 5; n += 1) {
+      await page.reload()
+      await page.waitForFunction(() => window.sidebarAt !== undefined)
+      painted.push(await page.evaluate(() => window.sidebarAt))
+      await page.waitForFunction(() => document.querySelectorAll(".session").length >= 40 * 12)
+    }
     for (const n of [0, 1]) await page.locator(".project-older").nth(n).click()
     await page.waitForFunction(() => document.querySelectorAll(".session").length > 1000)
     await page.waitForTimeout(1000)
@@ -451,7 +455,8 @@ function manySessions(binary) {
     })
     const { frames, tasks, portlets } = measured
     const values = {
-      painted: Math.round(painted),
+      painted: Math.round(median(painted)),
+      paintedWorst: Math.round(Math.max(...painted)),
       busy: round(busy / frames.length),
       p95: round(percentile(frames, 0.95)),
       median: round(median(frames)),
@@ -460,7 +465,7 @@ function manySessions(binary) {
     }
     return {
       figure:
-        `first painted after ${values.painted} ms; scroll frame median ${values.median} ms, p95 ${values.p95} ms; ` +
+        `first painted after ${values.painted} ms, worst of 5 ${values.paintedWorst} ms; scroll frame median ${values.median} ms, p95 ${values.p95} ms; ` +
         `main thread busy ${values.busy} ms a frame, longest task ${values.longestTask} ms; ` +
         `${portlets} of 30 tabs loaded`,
       pass: values.painted < 300 && values.p95 < 20 && values.longestTask <= 50 && portlets === 1,

@@ -58,7 +58,8 @@ test("a moved file is renamed, and another session in the directory is named tho
 
   await chat.frame.getByRole("button", { name: "Changes" }).click()
   const files = chat.frame.getByRole("listbox", { name: "Changed files" }).getByRole("option")
-  await expect(files).toHaveText([/renamed.*notes\.txt → .*words\.txt/])
+  await expect(files).toHaveText([/notes\.txt → .*words\.txt/])
+  await expect(files).toHaveAccessibleName(/^renamed .*notes\.txt to .*words\.txt/)
   const panel = chat.frame.getByRole("complementary", { name: "Changes" })
   await expect(panel.getByText("Also in this directory: “The first one”.")).toBeVisible()
 })

@@ -91,17 +91,27 @@ const commentsOn = (file, comments) => comments.filter(({ path }) => path === fi
 function rowOf(file, at, wasViewed, comments) {
   const [letter, word] = kinds[file.status]
   const slash = file.path.lastIndexOf("/") + 1
+  const { added = 0, removed = 0 } = file
+  const spoken = [
+    `${word} ${file.from === undefined ? "" : `${file.from} to `}${file.path}`,
+    file.by === undefined ? "" : `by “${file.by}”`,
+    wasViewed ? "viewed" : "",
+    comments === 0 ? "" : comments === 1 ? "1 comment" : `${comments} comments`,
+    added === 0 ? "" : `${added} added`,
+    removed === 0 ? "" : `${removed} removed`,
+  ]
   const row = el(
     "div",
-    { class: "changed-file", id: `changed-file-${at}`, role: "option", "data-viewed": wasViewed },
-    el(
-      "span",
-      { class: "changed-mark" },
-      wasViewed && icon("check"),
-      wasViewed && el("span", { class: "visually-hidden", text: "viewed" }),
-    ),
-    el("span", { class: "changed-kind", "data-kind": file.status, text: letter ?? "", "aria-hidden": "true" }),
-    el("span", { class: "visually-hidden", text: `${word} ` }),
+    {
+      class: "changed-file",
+      id: `changed-file-${at}`,
+      role: "option",
+      "data-viewed": wasViewed,
+      // Words that only screen readers get would be a layer each: this list is long.
+      "aria-label": spoken.filter(Boolean).join(", "),
+    },
+    el("span", { class: "changed-mark" }, wasViewed && icon("check")),
+    el("span", { class: "changed-kind", "data-kind": file.status, text: letter ?? "" }),
     el(
       "span",
       { class: "changed-path" },
@@ -110,14 +120,7 @@ function rowOf(file, at, wasViewed, comments) {
       el("span", { text: file.path.slice(slash) }),
       file.by !== undefined && el("span", { class: "changed-by", text: ` “${file.by}”` }),
     ),
-    comments > 0 &&
-      el(
-        "span",
-        { class: "changed-comments" },
-        icon("message"),
-        String(comments),
-        el("span", { class: "visually-hidden", text: comments === 1 ? " comment" : " comments" }),
-      ),
+    comments > 0 && el("span", { class: "changed-comments" }, icon("message"), String(comments)),
     el("span", { class: "counts" }, ...countsOf(file.added, file.removed)),
   )
   setAttribute(row, "title", file.from === undefined ? file.path : `${file.from} → ${file.path}`)

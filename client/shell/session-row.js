@@ -29,7 +29,6 @@ export function mountSessionRow(row, deps) {
   const id = row.session.id
   const dot = el("i", { class: "dot", "aria-hidden": "true" })
   const title = el("span", { class: "session-title" })
-  const words = el("span", { class: "visually-hidden" })
   const counts = el("span", { class: "session-counts", "aria-hidden": "true" })
   const mark = el("span", { class: "session-agent", "aria-hidden": "true" })
   const time = el("time", { class: "session-age" })
@@ -38,7 +37,6 @@ export function mountSessionRow(row, deps) {
     { class: "session-open", type: "button", "data-session": id, tabindex: -1 },
     dot,
     title,
-    words,
     counts,
     mark,
     time,
@@ -121,8 +119,6 @@ export function mountSessionRow(row, deps) {
       setAttribute(dot, "title", stateWords(mood))
       setAttribute(open, "aria-current", current ? "true" : null)
       setText(mark, markOf(session.cliType))
-      const states = [agentName(session.cliType), moodWords[mood], next.pinned ? "pinned" : ""]
-      setText(words, `, ${states.filter(Boolean).join(", ")}`)
       setAttribute(more, "aria-label", `Actions for ${session.title}`)
       setAttribute(archive, "aria-label", `Archive ${session.title}`)
       setAttribute(time, "datetime", session.lastActiveAt)
@@ -130,7 +126,14 @@ export function mountSessionRow(row, deps) {
       view.tick()
       if (next.editing) edit()
     },
-    tick: () => setText(time, age(row.session.lastActiveAt, deps.now())),
+    tick() {
+      const { session, mood, pinned } = row
+      const since = age(session.lastActiveAt, deps.now())
+      setText(time, since)
+      // Words that only screen readers get would be a layer each: there may be a thousand rows.
+      const spoken = [session.title, agentName(session.cliType), moodWords[mood], pinned ? "pinned" : "", since]
+      setAttribute(open, "aria-label", spoken.filter(Boolean).join(", "))
+    },
   }
   view.update(row)
   return view
