@@ -1,6 +1,7 @@
 /** One session in Now: what waits as a card, anything else as a few lines. */
 
 import { agentName, updateAgentMark } from "../shared/agents.js"
+import { countsOf } from "../shared/counts.js"
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { mountSteps } from "../shared/steps.js"
 import { age, fullTime } from "../shared/time.js"
@@ -31,9 +32,7 @@ function mountHead(deps) {
   const mark = el("span", { class: "agent-mark", "aria-hidden": "true" })
   const title = el("button", { class: "now-title", type: "button" })
   const project = el("span", { class: "now-project" })
-  const added = el("span", { class: "now-added" })
-  const removed = el("span", { class: "now-removed" })
-  const counts = el("span", { class: "now-counts", title: "Changed lines" }, added, removed)
+  const counts = el("span", { class: "now-counts", title: "Changed lines" })
   const time = el("time", { class: "now-time" })
   const element = el("div", { class: "now-row-head" }, el("i", { class: "dot" }), mark, title, project, counts, time)
   /** @type {NowRow | null} */
@@ -57,9 +56,7 @@ function mountHead(deps) {
       updateAgentMark(mark, row.cliType, agentName(row.cliType, agents))
       setText(title, row.title)
       setText(project, name)
-      counts.hidden = (row.counts?.files ?? 0) === 0
-      setText(added, `+${row.counts?.added ?? 0}`)
-      setText(removed, `−${row.counts?.removed ?? 0}`)
+      counts.replaceChildren(...countsOf(row.counts))
       setAttribute(time, "datetime", row.since)
       setAttribute(time, "title", fullTime(row.since))
       tick()

@@ -1,5 +1,6 @@
 /** The list of changed files. It is drawn again only when something in it changed. */
 
+import { countsOf } from "../shared/counts.js"
 import { arrange, el, setAttribute } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { isViewed } from "./changes-state.js"
@@ -121,17 +122,9 @@ function rowOf(file, at, wasViewed, comments) {
       file.by !== undefined && el("span", { class: "changed-by", text: ` “${file.by}”` }),
     ),
     comments > 0 && el("span", { class: "changed-comments" }, icon("message"), String(comments)),
-    el("span", { class: "counts" }, ...countsOf(file.added, file.removed)),
+    el("span", { class: "counts" }, ...countsOf(file)),
   )
   setAttribute(row, "title", file.from === undefined ? file.path : `${file.from} → ${file.path}`)
   row.dataset["path"] = file.path
   return row
-}
-
-/** @param {number | undefined} added @param {number | undefined} removed */
-export function countsOf(added, removed) {
-  const parts = []
-  if (added !== undefined && added > 0) parts.push(el("span", { class: "count-added", text: `+${added}` }))
-  if (removed !== undefined && removed > 0) parts.push(el("span", { class: "count-removed", text: `−${removed}` }))
-  return parts
 }

@@ -1,5 +1,6 @@
 /** The changes beside the conversation: the list of files, and the difference in the selected one. */
 
+import { countsOf } from "../shared/counts.js"
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { mountEdge } from "../shared/edge.js"
 import { icon } from "../shared/icons.js"
@@ -8,7 +9,7 @@ import { keys, loadRecord, save } from "../shared/storage.js"
 import { mountComments } from "./changes-comments.js"
 import { mountActs } from "./acts.js"
 import { mountDiff } from "./changes-diff.js"
-import { countsOf, mountFiles } from "./changes-files.js"
+import { mountFiles } from "./changes-files.js"
 import {
   isViewed,
   isWorthAsking,
@@ -217,7 +218,7 @@ export function mountChanges(root, header, deps) {
     const { added, removed } = totalOf(all)
     button.hidden = !isOpen && !isWorthAsking(state, facts.workspace)
     setAttribute(button, "title", all.length === 1 ? "1 changed file" : `${all.length} changed files`)
-    counts.replaceChildren(...(all.length === 0 ? [] : countsOf(added, removed)))
+    counts.replaceChildren(...(all.length === 0 ? [] : countsOf({ added, removed })))
     if (!isOpen) return
     for (const tab of tabs.children) {
       const isChosen = tab.getAttribute("data-scope") === state.scope
@@ -269,7 +270,7 @@ export function mountChanges(root, header, deps) {
     split.hidden = space.hidden = file.added === undefined
     setText(path, file.path.slice(file.path.lastIndexOf("/") + 1))
     setAttribute(path, "title", file.from === undefined ? file.path : `${file.from} → ${file.path}`)
-    pathCounts.replaceChildren(...countsOf(file.added, file.removed))
+    pathCounts.replaceChildren(...countsOf(file))
     const { editor } = readingFrom(deps.storage)
     const address = addressOf(file, 1)
     open.hidden = address === null || file.status === "deleted"

@@ -1,6 +1,7 @@
 /** The head of one session in a comparison: who answers, how far it is, what it took; opening it, keeping it. */
 
 import { updateAgentMark } from "../shared/agents.js"
+import { countsOf } from "../shared/counts.js"
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { between, clock, money } from "../portlet/words.js"
@@ -29,9 +30,7 @@ export function mountCompareHead(deps) {
   const state = el("span", { class: "compare-state" })
   const time = el("span", { class: "compare-figure", title: "Time" })
   const cost = el("span", { class: "compare-figure", title: "Cost" })
-  const added = el("span", { class: "count-added" })
-  const removed = el("span", { class: "count-removed" })
-  const changes = el("span", { class: "compare-figure", title: "Changes against the base" }, added, " ", removed)
+  const changes = el("span", { class: "compare-figure counts", title: "Changes against the base" })
   const open = el(
     "button",
     { class: "icon-button", type: "button", "aria-label": "Open in a tab", title: "Open in a tab" },
@@ -80,9 +79,7 @@ export function mountCompareHead(deps) {
       setText(place, next.place)
       setAttribute(element, "data-mood", next.mood)
       setText(state, stateWords[next.mood])
-      changes.hidden = next.counts === null
-      setText(added, `+${next.counts?.added ?? 0}`)
-      setText(removed, `−${next.counts?.removed ?? 0}`)
+      changes.replaceChildren(...countsOf(next.counts))
       keep.hidden = !next.canKeep && !next.isKept
       keep.disabled = next.isKept
       setText(keep, next.isKept ? "Kept" : "Keep this one")

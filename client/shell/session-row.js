@@ -1,6 +1,7 @@
 /** One session in the sidebar: its state, title and age; archiving, its menu, and renaming it in place. */
 
 import { agentName, markOf } from "../shared/agents.js"
+import { countsText } from "../shared/counts.js"
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { age, fullTime } from "../shared/time.js"
@@ -110,9 +111,9 @@ export function mountSessionRow(row, deps) {
       row = next
       const { session, mood, current } = next
       setText(title, session.title)
-      const { files = 0, added = 0, removed = 0 } = session.counts ?? {}
-      setAttribute(open, "title", files === 0 ? session.title : `${session.title}\n+${added} −${removed}`)
-      setText(counts, files === 0 ? "" : `+${added} −${removed}`)
+      const changed = countsText(session.counts)
+      setAttribute(open, "title", changed === "" ? session.title : `${session.title}\n${changed}`)
+      setText(counts, changed)
       setAttribute(element, "data-mood", mood)
       setAttribute(element, "data-pinned", next.pinned)
       setAttribute(element, "draggable", next.pinned ? "true" : null)

@@ -5,6 +5,7 @@
  */
 
 import { updateAgentMark } from "../shared/agents.js"
+import { countsText } from "../shared/counts.js"
 import { el, keyed, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { moodWords, stateWords } from "./model.js"
@@ -292,8 +293,7 @@ function mountTab(tab, deps) {
     element,
     /** @param {Tab} next */
     update(next) {
-      const { files = 0, added = 0, removed = 0 } = next.counts ?? {}
-      setText(counts, files === 0 ? "" : `+${added} −${removed}`)
+      setText(counts, countsText(next.counts))
       setText(title, next.title)
       setAttribute(open, "title", next.project === "" ? next.title : `${next.title} (${next.project})`)
       setAttribute(dot, "title", stateWords(next.mood))
