@@ -71,7 +71,7 @@ fn a_session_of_claude_is_found_with_what_its_first_message_says() {
     assert_eq!(one.agent_ref, ONE);
     assert_eq!((one.title.as_str(), one.cwd.as_path()), ("Fix the cart", Path::new("/work/shop")));
     assert_eq!((one.branch.as_deref(), one.version.as_deref()), (Some("main"), Some("2.1.325")));
-    assert_eq!(String::from(one.began), "2026-11-15T22:26:15.798Z");
+    assert_eq!(one.began.to_string(), "2026-11-15T22:26:15.798Z");
 }
 
 #[test]
