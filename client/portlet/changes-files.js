@@ -21,7 +21,7 @@ const kinds = {
 /** So many new rows are drawn at once. */
 const BATCH = 30
 
-/** The others follow after this time (milliseconds): hundreds of them would hold up the difference, which comes next. */
+/** The others follow after this time (milliseconds): hundreds of them would hold up the difference, which is next. */
 const PAUSE = 150
 
 /** @param {HTMLElement} root */

@@ -1,5 +1,5 @@
-/** Asks for the sessions of projects, a few projects at a time: all at once may be more than a slow browser can take, and
- * then the server ends the connection. */
+/** Asks for the sessions of projects, a few projects at a time: all at once may be more than a slow browser can take,
+ * and then the server ends the connection. */
 
 const AT_ONCE = 3
 

@@ -1,5 +1,5 @@
-/** The sessions in the lists, by id and by project. Nothing is changed in place, and a change copies only the sessions of
- * its project: there may be many thousands in all. */
+/** The sessions in the lists, by id and by project. Nothing is changed in place, and a change copies only the sessions
+ * of its project: there may be many thousands in all. */
 
 /** @import { SessionListItem } from "../contract.js" */
 

@@ -28,7 +28,8 @@ export function sectionsOf(shell) {
     .filter(({ rows }) => !isFiltering(filter) || rows.length > 0)
 }
 
-/** Each project's section, and what it was made from. @type {WeakMap<Project, { from: unknown[], section: ProjectSection }>} */
+/** Each project's section, and what it was made from.
+ * @type {WeakMap<Project, { from: unknown[], section: ProjectSection }>} */
 const made = new WeakMap()
 
 /** The same section again, unless something in it changed: there may be many, with many sessions each.
