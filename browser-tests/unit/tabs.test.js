@@ -19,6 +19,7 @@ import {
   tabsFromStore,
   tabsInView,
   tabsToStore,
+  withInView,
 } from "../../client/shell/tabs-state.js"
 
 const noTabs = { order: [], active: null }
@@ -144,4 +145,12 @@ test("columns are stored; a stored column without a tab is passed over", () => {
     active: "a",
   })
   assert.deepEqual(replaceTab({ ...ab, active: "b" }, "b", "s").columns, ["a", "s"])
+})
+
+test("panes are added in the order of the view, and those that are there stay where they are", () => {
+  assert.deepEqual(withInView(["x"], ["a", "b"]), ["x", "a", "b"])
+  assert.deepEqual(withInView(["x", "b"], ["a", "b", "c"]), ["x", "a", "b", "c"])
+  assert.deepEqual(withInView(["c", "a"], ["a", "b", "c"]), ["b", "c", "a"])
+  const shown = ["a", "b"]
+  assert.equal(withInView(shown, ["b", "a"]), shown)
 })

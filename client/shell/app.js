@@ -38,7 +38,7 @@ import { mountSidebar } from "./sidebar.js"
 import { collapsedFromStore, sendsFromStore } from "./stored.js"
 import { mountTabBar } from "./tab-bar.js"
 import { closeTab, keepTab, keepTabs, moveTab, nudgeTab, openTab } from "./tabs-state.js"
-import { tabsFromStore, tabsToStore } from "./tabs-state.js"
+import { tabsFromStore, tabsToStore, withInView } from "./tabs-state.js"
 import { mountToasts } from "./toasts.js"
 import { aboutTab, panesOfShell, projectName, sectionsOf, tabsOf, waitingOf } from "./views.js"
 import { mountWelcome } from "./welcome.js"
@@ -139,10 +139,9 @@ export function startApp(document, door, admission) {
     const model = withVisitsOf(shell.model, (id) => tabs.order.includes(id))
     const compared = tabs.order.flatMap((id) => panesOf(compareOf(model, id)).map((pane) => pane.id))
     const isOpen = (/** @type {string} */ id) => tabs.order.includes(id) || compared.includes(id)
-    const shown = shell.shown.filter(isOpen)
     for (const id of shell.shown) if (!isOpen(id)) portlets.closed(id)
     const visible = panesInView({ ...shell, model, tabs }).filter((id) => !isCompareTab(id))
-    shown.push(...visible.filter((id) => !shown.includes(id)))
+    const shown = withInView(shell.shown.filter(isOpen), visible)
     const gone = before.tabs.order.filter(
       (id) => !tabs.order.includes(id) && id !== before.tabs.preview && sessionOf(model, id),
     )

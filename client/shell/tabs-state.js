@@ -89,6 +89,16 @@ export function tabsInView({ columns, active }, room) {
   return columns.slice(first, first + room)
 }
 
+/** Adds the tabs in view to those that have a pane, each before the next one in view. Those that have one keep their
+ * order: a frame that is moved loads again.
+ * @param {readonly string[]} shown @param {readonly string[]} inView @returns {readonly string[]} */
+export const withInView = (shown, inView) =>
+  inView.toReversed().reduce((all, id, at) => {
+    if (all.includes(id)) return all
+    const next = all.indexOf(inView[inView.length - at] ?? "")
+    return all.toSpliced(next < 0 ? all.length : next, 0, id)
+  }, shown)
+
 /** Keeps a preview. @param {Tabs} tabs @param {string} id @returns {Tabs} */
 export function keepTab(tabs, id) {
   if (tabs.preview !== id) return tabs
