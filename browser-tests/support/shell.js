@@ -139,6 +139,15 @@ export class Shell {
     await this.composer.press("Enter")
   }
 
+  /** Answers the first card of Now by key. Just after a card took the focus, it ignores keys; once it is answered, the
+   * next one has them. */
+  async answersNow(key = "1") {
+    const card = this.now.locator(".now-card .ask").first()
+    await expect(card).toBeFocused()
+    const asked = this.now.locator(`.ask[data-item="${await card.getAttribute("data-item")}"]:not([aria-busy])`)
+    while ((await asked.count()) > 0) await this.page.keyboard.press(key)
+  }
+
   /** Chooses an item in a session's or a project's menu. */
   async sessionMenu(title, item) {
     await this.session(title).hover()
