@@ -19,10 +19,13 @@ const kinds = {
 }
 
 /** So many new rows are drawn at once. */
-const BATCH = 30
+const FIRST = 30
 
 /** The others follow after this time (milliseconds): hundreds of them would hold up the difference, which is next. */
 const PAUSE = 150
+
+/** So many of them in one frame, so that one can scroll meanwhile. */
+const BATCH = 12
 
 /** @param {HTMLElement} root */
 export function mountFiles(root) {
@@ -52,7 +55,8 @@ export function mountFiles(root) {
     function more() {
       if (shown !== mine) return
       const isFirst = at === 0
-      for (let fresh = 0; at < files.length && (fresh < BATCH || isAwaited()); at += 1) {
+      const most = isFirst ? FIRST : BATCH
+      for (let fresh = 0; at < files.length && (fresh < most || isAwaited()); at += 1) {
         const file = /** @type {ChangedFile} */ (files[at])
         const [wasViewed, count] = [isViewed(state, file), commentsOn(file, comments)]
         const says = JSON.stringify([at, file, wasViewed, count])
