@@ -59,9 +59,11 @@ export function mountFiles(root) {
       for (let fresh = 0; at < files.length && (fresh < most || isAwaited()); at += 1) {
         const file = /** @type {ChangedFile} */ (files[at])
         const [wasViewed, count] = [isViewed(state, file), commentsOn(file, comments)]
-        const says = JSON.stringify([at, file, wasViewed, count])
+        const says = JSON.stringify([file, wasViewed, count])
         const known = former.get(file.path)
-        const same = known?.says === says ? known : { row: rowOf(file, at, wasViewed, count), says }
+        const same = known?.says === says ? known : { row: rowOf(file, wasViewed, count), says }
+        // A file that appears above the others moves them, but changes nothing in them.
+        same.row.id = `changed-file-${at}`
         if (same !== known) fresh += 1
         if (file.meanwhile && !files[at - 1]?.meanwhile)
           drawn.push(el("div", { class: "changed-heading", text: "Changed meanwhile, perhaps not by this agent" }))
@@ -92,8 +94,8 @@ export function mountFiles(root) {
 /** @param {ChangedFile} file @param {readonly Comment[]} comments */
 const commentsOn = (file, comments) => comments.filter(({ path }) => path === file.path).length
 
-/** @param {ChangedFile} file @param {number} at @param {boolean} wasViewed @param {number} comments */
-function rowOf(file, at, wasViewed, comments) {
+/** @param {ChangedFile} file @param {boolean} wasViewed @param {number} comments */
+function rowOf(file, wasViewed, comments) {
   const [letter, word] = kinds[file.status]
   const slash = file.path.lastIndexOf("/") + 1
   const { added = 0, removed = 0 } = file
@@ -109,7 +111,6 @@ function rowOf(file, at, wasViewed, comments) {
     "div",
     {
       class: "changed-file",
-      id: `changed-file-${at}`,
       role: "option",
       "data-viewed": wasViewed,
       // Words that only screen readers get would be a layer each: this list is long.
