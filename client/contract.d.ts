@@ -6,7 +6,7 @@ export type ItemId = string;
 export type CliType = string;
 export type SessionId = string;
 export type Timestamp = string;
-export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_READ_ONLY" | "SESSION_ELSEWHERE" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "COMPARE_NOT_FOUND" | "WORKSPACE_BUSY" | "CHANGED_MEANWHILE" | "LAND_CONFLICT" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
+export type ErrorCode = "INVALID_MESSAGE" | "UNAUTHORIZED" | "BROWSER_NOT_FOUND" | "PROJECT_PATH_INVALID" | "PROJECT_DUPLICATE" | "PROJECT_NOT_FOUND" | "PROJECT_ID_REQUIRED" | "SESSION_NOT_FOUND" | "SESSION_BUSY" | "SESSION_READ_ONLY" | "SESSION_ELSEWHERE" | "SESSION_CREATE_FAILED" | "UNSUPPORTED_CLI_TYPE" | "AGENT_UNAVAILABLE" | "AUTH_REQUIRED" | "PROCESS_CRASH" | "AGENT_PROTOCOL_ERROR" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "PERMISSION_CLOSED" | "OPTION_REFUSED" | "OPTION_UNCONFIRMED" | "NOT_A_REPOSITORY" | "GIT_FAILED" | "ACT_REFUSED" | "COMPARE_NOT_FOUND" | "WORKSPACE_BUSY" | "CHANGED_MEANWHILE" | "LAND_CONFLICT" | "QUEUE_GONE" | "ATTACHMENT_TOO_LARGE" | "ATTACHMENT_UNSUPPORTED" | "ATTACHMENT_NOT_FOUND" | "STORE_CORRUPT" | "STORE_FULL" | "INTERNAL_ERROR";
 export type AuthMethod = { 
 /**
  * The agent's own id.
@@ -52,7 +52,11 @@ link?: string,
 /**
  * The act on changes that a notice tells of, for `undo-act`.
  */
-undo?: string, };
+undo?: string, 
+/**
+ * The act that this one undid: its notice offers no Undo any more.
+ */
+undone?: string, };
 export type ErrorBody = { code: ErrorCode, 
 /**
  * For the user: what happened and what to do next.
@@ -1029,6 +1033,43 @@ tasks: Array<AgentTask>, agent: AgentFacts,
  * Somebody works on this session in another program right now. It is followed, and takes no message here.
  */
 elsewhere: boolean, };
+export type FactsChange = { 
+/**
+ * Present if it changed; the same for all fields.
+ */
+asks?: Asks, 
+/**
+ * The complete list.
+ */
+options?: Array<SessionOption>, 
+/**
+ * The complete list.
+ */
+commands?: Array<SlashCommand>, 
+/**
+ * Never withdrawn, so absent means unchanged.
+ */
+usage?: SessionUsage, 
+/**
+ * `null` if it was sent or withdrawn.
+ */
+continueAt?: Continuation | null, queue?: MessageQueue, takesPictures?: boolean, steers?: Steers, 
+/**
+ * The complete list.
+ */
+comments?: Array<Comment>, 
+/**
+ * Never withdrawn, so absent means unchanged.
+ */
+workspace?: Workspace, 
+/**
+ * Never withdrawn, so absent means unchanged.
+ */
+setup?: Setup, 
+/**
+ * The complete list.
+ */
+tasks?: Array<AgentTask>, agent?: AgentFacts, elsewhere?: boolean, };
 export type ChangeScope = { "kind": "turn", 
 /**
  * Absent: the last turn.
@@ -1487,236 +1528,7 @@ query: string,
  * The maximum number of hits.
  */
 limit?: number, };
-export type Request = { 
-/**
- * Only a UUID is deduplicated.
- */
-requestId?: string, } & ({ "type": "project:list", } | { "type": "project:add", 
-/**
- * Absolute, or starting with `~`.
- */
-path: string, } | { "type": "project:demo", } | { "type": "project:remove", projectId: ProjectId, } | { "type": "session:list", projectId: ProjectId, 
-/**
- * Lists the archived sessions instead.
- */
-archived?: boolean, } | { "type": "session:create", projectId: ProjectId, cliType: CliType, 
-/**
- * Absent: the server's default.
- */
-policy?: Policy, 
-/**
- * Absent: the project's directory.
- */
-workspace?: WorkspaceChoice, 
-/**
- * Values of the agent's own options, by their ids; the others are as last chosen in this project. If the
- * agent doesn't take one, no session is created.
- */
-options?: { [key in string]: OptionValue }, 
-/**
- * The user confirmed a choice among the options that skips questions. Needed once per project.
- */
-confirmed?: boolean, } | { "type": "session:offer", projectId: ProjectId, } | { "type": "workspace:offer", projectId: ProjectId, } | { "type": "workspace:discarded", } | { "type": "workspace:forget", saved: string, } | { "type": "workspace:renew", sessionId: SessionId, } | { "type": "workspace:setup", sessionId: SessionId, act: SetupAct, } | { "type": "session:open", sessionId: SessionId, 
-/**
- * How far this browser has seen it.
- */
-since?: Cursor, 
-/**
- * Opens at this item instead of the end.
- */
-around?: ItemId, 
-/**
- * Sends only the new text of a growing item (`session:tail`).
- */
-tails?: boolean, } | { "type": "session:send", sessionId: SessionId, 
-/**
- * Markdown.
- */
-content: string, 
-/**
- * Beside the files that the content mentions.
- */
-attachments?: Array<AttachmentRef>, 
-/**
- * While a turn runs. Absent: refuse.
- */
-whenBusy?: WhenBusy, } | { "type": "session:queue", sessionId: SessionId, 
-/**
- * The server's id of the message.
- */
-message: string, } & ({ "act": "remove", } | { "act": "edit", 
-/**
- * The content it replaces. If the message has another by now, the edit is refused.
- */
-was: string, content: string, } | { "act": "move", 
-/**
- * The message before which it goes. Absent: to the end.
- */
-before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:branch", sessionId: SessionId, 
-/**
- * Absent: after everything.
- */
-itemId?: ItemId, 
-/**
- * Whether the item itself is part of the new session.
- */
-at: BranchAt, as: BranchKind, 
-/**
- * Sent in the new session at once. Required for an edit.
- */
-content?: string, attachments?: Array<AttachmentRef>, restoreFiles?: boolean, 
-/**
- * The files to put back, as in `restore-files`.
- */
-paths?: Array<string>, 
-/**
- * The preview's. Needed to put back files of the workspace.
- */
-expect?: string, } | { "type": "session:cancel", sessionId: SessionId, } | { "type": "session:archive", sessionId: SessionId, } | { "type": "session:reconnect", cliType: CliType, 
-/**
- * Which session, for an agent with one process per session.
- */
-sessionId?: SessionId, } | { "type": "session:close", sessionId: SessionId, } | { "type": "session:older", sessionId: SessionId, 
-/**
- * An index; entries with a smaller one are sent.
- */
-before: number, } | { "type": "session:newer", sessionId: SessionId, 
-/**
- * An index; entries with a greater one are sent.
- */
-after: number, } | { "type": "session:permission", sessionId: SessionId, itemId: ItemId, 
-/**
- * Absent: cancelled.
- */
-optionId?: string, 
-/**
- * Answers to questions, by question; to the fields of a form, by id.
- */
-answers?: { [key in string]: AnswerValue }, 
-/**
- * Words to the agent with a refusal, where it `takesWords`.
- */
-message?: string, } | { "type": "session:continue-at", sessionId: SessionId, at?: Timestamp, } | { "type": "session:looked", sessionId: SessionId, 
-/**
- * And its changes up to this one, of `changes:list`.
- */
-state?: string, } | { "type": "session:rename", sessionId: SessionId, title: string, } | { "type": "session:unarchive", sessionId: SessionId, } | { "type": "session:delete", sessionId: SessionId, 
-/**
- * Absent: it stays.
- */
-worktree?: WorktreeFate, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, 
-/**
- * `false`: refuse `auto` unless the user confirmed it in this project before.
- */
-confirmed?: boolean, } | { "type": "session:option", sessionId: SessionId, 
-/**
- * The agent's own id of the option.
- */
-id: string, value: OptionValue, 
-/**
- * The user confirmed a choice that skips questions. Needed once per project.
- */
-confirmed?: boolean, } | { "type": "session:task", sessionId: SessionId, 
-/**
- * As in the facts.
- */
-taskId: string, act: TaskAct, } | { "type": "session:mcp", sessionId: SessionId, 
-/**
- * Its name in the facts.
- */
-server: string, act: McpAct, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, 
-/**
- * As listed.
- */
-path: string, 
-/**
- * The file's `version` in the list. If that is the latest list, the changes need not be found again.
- */
-listed?: string, 
-/**
- * Unchanged lines around a change. Absent: 3.
- */
-context?: number, 
-/**
- * Lines that differ only in whitespace count as the same.
- */
-ignoreWhitespace?: boolean, 
-/**
- * Removed lines are beside those that replace them, and one row has both.
- */
-split?: boolean, 
-/**
- * The row that the wanted part begins with, by `parts` of the first. Absent: the first part.
- */
-from?: number, 
-/**
- * The difference that it is a part of. Another one is returned if that is no longer known.
- */
-version?: string, } | { "type": "changes:comment", sessionId: SessionId, comment: NewComment, } | { "type": "changes:uncomment", sessionId: SessionId, 
-/**
- * Absent: every comment.
- */
-commentId?: string, } | { "type": "changes:send-comments", sessionId: SessionId, } | { "type": "changes:storage", 
-/**
- * In bytes: sets how much they may take.
- */
-most?: number, } | { "type": "changes:act", sessionId: SessionId, act: ChangeAct, 
-/**
- * Say what would happen, and do nothing.
- */
-preview?: boolean, 
-/**
- * Of the preview. The act is refused if anything has changed since. Needed unless this is a preview.
- */
-expect?: string, } | { "type": "now:follow", } | { "type": "now:leave", } | { "type": "compare:start", projectId: ProjectId, 
-/**
- * A branch. Absent: the last commit.
- */
-base?: string, 
-/**
- * Copies what is not committed in the project, if it is made from the current branch.
- */
-bring?: boolean, 
-/**
- * Markdown.
- */
-content: string, attachments?: Array<AttachmentRef>, agents: Array<CompareAgent>, 
-/**
- * As in `session:create`.
- */
-confirmed?: boolean, } | { "type": "compare:list", } | { "type": "compare:keep", compareId: string, sessionId: SessionId, discardOthers: boolean, } | { "type": "outside:list", projectId?: ProjectId, } | { "type": "outside:ask", projectId: ProjectId, } | { "type": "outside:find", query: string, } | { "type": "outside:adopt", projectId: ProjectId, cliType: CliType, 
-/**
- * As listed.
- */
-refs: Array<string>, } | { "type": "outside:keep", 
-/**
- * Absent: of all projects.
- */
-projectId?: ProjectId, 
-/**
- * `{cliType}:{ref}`, as listed. Absent: all.
- */
-sessions?: Array<SessionId>, } | { "type": "outside:stop", } | { "type": "outside:automatic", on: boolean, } | { "type": "agents:list", } | { "type": "path:complete", prefix: string, } | { "type": "files:find", 
-/**
- * Whose workspace. Either this or `projectId`.
- */
-sessionId?: SessionId, projectId?: ProjectId, 
-/**
- * Letters of the path, in order. Empty: what is at the top.
- */
-query: string, 
-/**
- * The maximum number of entries.
- */
-limit?: number, } | { "type": "search", 
-/**
- * Words, "quoted phrases" and prefixes.
- */
-query: string, 
-/**
- * The maximum number of hits.
- */
-limit?: number, });
+export type Request = { requestId?: string } & ClientMessage;
 export type HistoryMode = "snapshot" | "since";
 export type FileKind = "file" | "directory";
 export type FileEntry = { 
@@ -1820,7 +1632,7 @@ newer?: boolean, policy: Policy, facts: SessionFacts, } | { "type": "session:fac
 /**
  * The facts that changed, each in full.
  */
-facts: Partial<SessionFacts>, 
+facts: FactsChange, 
 /**
  * Ascending within a session.
  */
@@ -2114,330 +1926,4 @@ more: boolean,
  * starts another search first.
  */
 behind: boolean, } | { "type": "ok", };
-export type Frame = { 
-/**
- * The request this is the reply to.
- */
-requestId?: string, } & ({ "type": "project:list", projects: Array<Project>, } | { "type": "project:added", project: Project, } | { "type": "project:removed", projectId: ProjectId, } | { "type": "session:list", projectId: ProjectId, sessions: Array<SessionListItem>, } | { "type": "session:created", sessionId: SessionId, projectId: ProjectId, session: SessionListItem, } | { "type": "session:history", sessionId: SessionId, 
-/**
- * In index order.
- */
-entries: Array<UpsertObject>, 
-/**
- * If it changed, discard what you have.
- */
-stream: string, 
-/**
- * The last `seq` included.
- */
-seq: number, 
-/**
- * The turns of these entries.
- */
-turns: Array<Turn>, mode: HistoryMode, 
-/**
- * Whether there are older entries.
- */
-older: boolean, 
-/**
- * There are newer entries: the session was opened around an item far from the end. New upserts still arrive,
- * but they don't directly follow these entries.
- */
-newer?: boolean, policy: Policy, facts: SessionFacts, } | { "type": "session:facts", sessionId: SessionId, 
-/**
- * The facts that changed, each in full.
- */
-facts: Partial<SessionFacts>, 
-/**
- * Ascending within a session.
- */
-seq: number, } | { "type": "session:upsert", sessionId: SessionId, payload: UpsertObject, 
-/**
- * Ascending within a session.
- */
-seq: number, } | { "type": "session:turn", sessionId: SessionId, payload: TurnEvent, 
-/**
- * When it started or ended, as the journal has it.
- */
-at: Timestamp, 
-/**
- * Ascending within a session.
- */
-seq: number, } | { "type": "session:title-updated", sessionId: SessionId, title: string, } | { "type": "session:archived", sessionId: SessionId, } | { "type": "agent:status", cliType: CliType, status: AgentStatus, 
-/**
- * Which session, for an agent with one process per session.
- */
-sessionId?: SessionId, 
-/**
- * Counts the attempts to restart it.
- */
-attempt?: number, 
-/**
- * The time of the next attempt.
- */
-retryAt?: Timestamp, details?: Details, } | { "type": "error", code: ErrorCode, 
-/**
- * For the user.
- */
-message: string, sessionId?: SessionId, 
-/**
- * Whether a retry may help.
- */
-retryable: boolean, details?: Details, } | { "type": "session:tail", sessionId: SessionId, itemId: ItemId, 
-/**
- * Ascending within a session.
- */
-seq: number, 
-/**
- * Where `text` starts in the content of the message or thinking.
- */
-from: number, text: string, 
-/**
- * The index of the first block that changed.
- */
-blocksFrom: number, 
-/**
- * How much of that block's previous HTML stays.
- */
-keep: number, 
-/**
- * The new rest of that block, then whole blocks.
- */
-blocks: Array<string>, } | { "type": "session:accepted", sessionId: SessionId, 
-/**
- * The turn it started.
- */
-turnId: TurnId, } | { "type": "session:queued", sessionId: SessionId, 
-/**
- * The server's id of the message.
- */
-message: string, } | { "type": "session:task-output", sessionId: SessionId, taskId: string, 
-/**
- * Without control characters. Only the end of a long one.
- */
-text: string, 
-/**
- * There was more before it.
- */
-cut: boolean, } | { "type": "session:older", sessionId: SessionId, 
-/**
- * In index order.
- */
-entries: Array<UpsertObject>, 
-/**
- * The turns of these entries.
- */
-turns: Array<Turn>, 
-/**
- * As in the request. A page that has moved on since then ignores the reply.
- */
-before: number, 
-/**
- * Whether there are older entries.
- */
-older: boolean, } | { "type": "outside:list", 
-/**
- * As in the request.
- */
-projectId?: ProjectId, 
-/**
- * Newest first.
- */
-sessions: Array<OutsideSession>, 
-/**
- * Only without a project: the projects that have any.
- */
-projects: Array<OutsideCount>, 
-/**
- * Only without a project: directories that are no project.
- */
-directories: Array<OutsideDirectory>, 
-/**
- * Whether new ones in projects are kept without being asked for.
- */
-automatic: boolean, } | { "type": "outside:found", 
-/**
- * As in the request.
- */
-query: string, 
-/**
- * Newest first. Only those of projects.
- */
-sessions: Array<OutsideSession>, } | { "type": "outside:progress", state: KeepingState, done: number, total: number, 
-/**
- * Of those that are done, how many could not be read. They are listed, and read when they are opened.
- */
-failed: number, } | { "type": "session:offer", projectId: ProjectId, agents: Array<AgentOffer>, } | { "type": "workspace:offer", projectId: ProjectId, 
-/**
- * The branch that is checked out in the project.
- */
-current?: string, 
-/**
- * The last used first.
- */
-branches: Array<string>, 
-/**
- * Files in the project that are not committed.
- */
-uncommitted: number, 
-/**
- * The command that is run in each new worktree.
- */
-setup?: string, } | { "type": "changes:list", sessionId: SessionId, scope: ChangeScope, 
-/**
- * Absent while no branch is checked out.
- */
-branch?: string, 
-/**
- * The repository's topmost directory.
- */
-root: string, 
-/**
- * What the branch is compared with.
- */
-base?: string, 
-/**
- * The state that the changes lead to, for `session:looked`.
- */
-state?: string, 
-/**
- * What the list lacks, for the user.
- */
-notes: Array<string>, 
-/**
- * Comments whose lines are elsewhere by now.
- */
-moved?: Array<MovedComment>, 
-/**
- * The titles of other sessions that work in this directory.
- */
-others?: Array<string>, 
-/**
- * By path.
- */
-files: Array<ChangedFile>, 
-/**
- * How many files are not listed because there are too many.
- */
-more: number, } | { "type": "changes:storage", bytes: number, most: number, } | { "type": "changes:changed", sessionId: SessionId, counts: ChangeCounts, } | { "type": "changes:file", sessionId: SessionId, scope: ChangeScope, path: string, 
-/**
- * A part of the difference; empty if there is a `note` instead.
- */
-html: string, 
-/**
- * As asked for.
- */
-split?: boolean, 
-/**
- * The row that it begins with.
- */
-from: number, 
-/**
- * How many rows the whole difference has.
- */
-rows: number, 
-/**
- * Where its parts begin.
- */
-parts?: Array<DiffPart>, 
-/**
- * Parts that have the same belong together.
- */
-version?: string, note?: string, pictures?: Pictures, } | { "type": "changes:preview", sessionId: SessionId, act: ChangeAct, summary: string, paths: Array<ActPath>, 
-/**
- * What the act does besides, such as running hooks.
- */
-notes: Array<string>, 
-/**
- * What it can't do.
- */
-cannot: Array<string>, 
-/**
- * A proposed message, with a line for its title.
- */
-message?: string, 
-/**
- * What to type where the act can't be carried out.
- */
-command?: string, 
-/**
- * Whether one click undoes it.
- */
-canUndo: boolean, 
-/**
- * To be sent back with the act.
- */
-expect: string, } | { "type": "changes:done", sessionId: SessionId, act: ChangeAct, summary: string, 
-/**
- * For `undo-act`. Absent if it can't be undone.
- */
-undo?: string, 
-/**
- * To what was made elsewhere. `https`.
- */
-link?: string, } | { "type": "workspace:discarded", workspaces: Array<DiscardedWorkspace>, } | { "type": "session:newer", sessionId: SessionId, 
-/**
- * In index order.
- */
-entries: Array<UpsertObject>, 
-/**
- * The turns of these entries.
- */
-turns: Array<Turn>, 
-/**
- * As in the request. A page that has moved on since then ignores the reply.
- */
-after: number, 
-/**
- * Whether there are newer entries.
- */
-newer: boolean, } | { "type": "session:state", sessionId: SessionId, projectId: ProjectId, state: SessionState, 
-/**
- * Changes when a message is sent and when a turn ends.
- */
-lastActiveAt: Timestamp, 
-/**
- * A turn ended that the user has not looked at.
- */
-unread: boolean, } | { "type": "session:looked", sessionId: SessionId, } | { "type": "session:unarchived", sessionId: SessionId, session: SessionListItem, } | { "type": "session:changed", sessionId: SessionId, session: SessionListItem, } | { "type": "session:deleted", sessionId: SessionId, } | { "type": "session:policy", sessionId: SessionId, policy: Policy, } | { "type": "now:summary", sessions: Array<NowRow>, 
-/**
- * Sessions that need no attention any more.
- */
-gone: Array<SessionId>, } | { "type": "compare:list", compares: Array<Compare>, } | { "type": "compare:changed", compare: Compare, } | { "type": "agents:list", agents: Array<Agent>, } | { "type": "path:completions", 
-/**
- * As in the request.
- */
-prefix: string, 
-/**
- * Complete paths.
- */
-entries: Array<string>, } | { "type": "files:found", 
-/**
- * As in the request.
- */
-query: string, 
-/**
- * Best first.
- */
-entries: Array<FileEntry>, 
-/**
- * Whether more match.
- */
-more: boolean, } | { "type": "search:results", 
-/**
- * As in the request.
- */
-query: string, 
-/**
- * Best first.
- */
-hits: Array<Hit>, 
-/**
- * Whether there are more hits.
- */
-more: boolean, 
-/**
- * The index is not up to date yet. The complete reply follows with the same `requestId`, unless the browser
- * starts another search first.
- */
-behind: boolean, } | { "type": "ok", });
+export type Frame = { requestId?: string } & ServerMessage;

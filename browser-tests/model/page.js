@@ -54,8 +54,12 @@ function openPage(sessionId) {
       web.onopen()
     },
     follow: (around) => socket.follow(sessionId, around ?? undefined),
-    receive(texts) {
-      for (const text of texts) web.onmessage({ data: text })
+    /** Each message is a task of its own, as in a browser: what its reply resolves is done before the next one. */
+    async receive(texts) {
+      for (const text of texts) {
+        web.onmessage({ data: text })
+        await settled()
+      }
     },
     lose() {
       const lost = web
@@ -96,7 +100,7 @@ for await (const line of createInterface({ input: process.stdin })) {
       page.follow(command.around)
       break
     case "receive":
-      page.receive(command.texts)
+      await page.receive(command.texts)
       break
     case "lose":
       page.lose()

@@ -34,6 +34,9 @@ const ask = (id, then) => ({
   },
 })
 
+/** The command that every agent offers, and its answer. */
+export const COMMAND = { name: "tidy", answer: "Tidied up." }
+
 /** The agents' steps by the first word of the prompt; a number follows it. */
 const rules = {
   everything: [
@@ -100,7 +103,7 @@ const rules = {
   wait: [{ say: "I wait. " }, "wait_for_cancel"],
   break: [{ say: "Half a " }, { fail: { code: -32603, message: "The model is out of order." } }],
   crash: [{ say: "Half a " }, { crash: { code: 3, stderr: "segfault in the mind" } }],
-  "/tidy": [{ say: "Tidied up." }],
+  [`/${COMMAND.name}`]: [{ say: COMMAND.answer }],
   late: [{ say: "Now. " }, { after_turn: [{ pause: 300 }, { say: "And later." }] }],
 }
 
@@ -119,7 +122,7 @@ export const habits = {
   break: 2,
   crash: 1,
   late: 2,
-  "/tidy": 3,
+  [`/${COMMAND.name}`]: 3,
   everything: 2,
   repeat: 4,
 }
@@ -148,7 +151,7 @@ const settings = [
 /** @param {string} home @param {string} dataDir @param {string} binary */
 export async function writeAgents(home, dataDir, binary) {
   const script = (about) => ({
-    about: { commands: [{ name: "tidy", description: "Tidies up" }], ...about },
+    about: { commands: [{ name: COMMAND.name, description: "Tidies up" }], ...about },
     rules: [
       ...Object.entries(rules).map(([word, steps]) => ({ on: { contains: `${word} ` }, steps })),
       { on: "any", steps: [{ say: "You said: " }, "say_prompt"] },

@@ -124,6 +124,22 @@ export function repeated({ entries }) {
     .map((prompt) => `${JSON.stringify(prompt)} was sent more than once`)
 }
 
+/** The commands that began a turn which completed, by whether the agent answered them as such.
+ * @param {{ entries: any[], turns: any[] }} journal @param {{ name: string, answer: string }} command */
+export function commandsOf({ entries, turns }, { name, answer }) {
+  const done = turns.filter(({ outcome }) => outcome === "completed").map(({ turnId }) => turnId)
+  const begun = done
+    .map((turnId) => entries.filter((entry) => entry.turnId === turnId && entry.type === "message"))
+    .filter(([first]) => first?.origin === "user" && first.content.startsWith(`/${name} `))
+  const isAnswered = (messages) =>
+    messages.some(({ origin, content }) => origin === "agent" && content.startsWith(answer))
+  const words = ([first]) => first.content
+  return {
+    answered: begun.filter(isAnswered).map(words),
+    unanswered: begun.filter((messages) => !isAnswered(messages)).map(words),
+  }
+}
+
 /** Texts that a browser received and the journal does not have. */
 export function losses(received, journals) {
   const kept = new Map(

@@ -1,6 +1,6 @@
 /** One browser and its user: their actions, and every text the browser received. */
 
-import { chromium } from "@playwright/test"
+import { chromium, expect } from "@playwright/test"
 import { Chat } from "../support/chat.js"
 import { Shell } from "../support/shell.js"
 import config from "../playwright.config.js"
@@ -96,6 +96,19 @@ export class Seat {
   async say(text) {
     await this.chat.composer.fill(text, REACH)
     await this.chat.composer.press("Enter", REACH)
+  }
+
+  /** Chooses one of the agent's commands as a user does, by its first letters, and sends it with these words.
+   * @param {string} name @param {string} words */
+  async command(name, words) {
+    // While suggestions are open it is a combobox, so its role doesn't find it.
+    const input = this.chat.frame.locator(".composer-input")
+    await input.fill(`/${name.slice(0, 2)}`, REACH)
+    await this.chat.frame.getByRole("option", { name: `/${name}` }).waitFor(REACH)
+    await input.press("Tab", REACH)
+    await expect(input).toHaveValue(`/${name} `, REACH)
+    await input.pressSequentially(words, REACH)
+    await input.press("Enter", REACH)
   }
 
   async stop() {

@@ -101,7 +101,7 @@ test("chosen files are committed with a message that the agent proposed", async 
   const commit = dialog.getByRole("button", { name: "Commit", exact: true })
   await expect(commit).toBeDisabled()
   await dialog.getByRole("checkbox", { name: /new.txt/ }).uncheck()
-  await dialog.getByRole("button", { name: "Ask the agent" }).click()
+  await dialog.getByRole("button", { name: "Let the agent write it" }).click()
   await expect(dialog.getByRole("textbox", { name: "Message" })).toHaveValue("Say it plainly")
   await expect(dialog.getByRole("checkbox", { name: /new.txt/ })).not.toBeChecked()
   await commit.click()

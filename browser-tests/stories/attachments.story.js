@@ -140,6 +140,20 @@ test("what can't be attached is refused in words, and the message stays", async 
   await expect(chat.composer).toHaveValue("my words")
 })
 
+test.describe("an agent that takes no pictures", () => {
+  test.use({ script: { ...script(), about: { no_pictures: true }, rules: [{ on: "any", steps: ["say_prompt"] }] } })
+
+  test("gets none; the page says so, and the message stays", async ({ chat }) => {
+    await chat.composer.fill("my words")
+    await picture(chat, "shot.png", "image/png", 60, 40, "paste")
+    await expect(notice(chat)).toContainText("Scripted doesn't take pictures.")
+    await expect(chips(chat)).toHaveCount(0)
+    await file(chat, "log.txt", "text/plain", "a line\n")
+    await expect(chips(chat)).toHaveCount(1)
+    await expect(chat.composer).toHaveValue("my words")
+  })
+})
+
 test("a picture that is large, or not what its name says, is attached; hundreds of files are not", async ({ chat }) => {
   await chat.composer.fill("my words")
   // A JPEG by another name, a picture of 19 MB, and one whose header claims 100,000 by 100,000.
@@ -164,10 +178,10 @@ test("a picture that is large, or not what its name says, is attached; hundreds 
     for (let n = 0; n < 500; n += 1) data.items.add(new File(["some text"], `${n}.txt`, { type: "text/plain" }))
     input.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }))
   })
-  await expect(notice(chat)).toContainText("A message takes 50 attachments at most.")
+  await expect(notice(chat)).toContainText("A message can have at most 50 attachments.")
   await expect(chips(chat)).toHaveCount(50)
   await expect(chips(chat).locator(".spinner")).toHaveCount(0)
-  await expect(notice(chat)).toContainText("A message takes 50 attachments at most.")
+  await expect(notice(chat)).toContainText("A message can have at most 50 attachments.")
   await expect(chat.composer).toHaveValue("my words")
   await chat.composer.press("Enter")
   await expect(sent(chat)).toHaveCount(50)

@@ -61,7 +61,7 @@ test("a branch from a message is a session of its own", async ({ chat }) => {
   await twoTurns(chat)
   await act(chat.said.nth(0), "Branch from here")
   const dialog = chat.frame.getByRole("alertdialog")
-  await expect(dialog).toContainText("Files stay as they are now.")
+  await expect(dialog).toContainText("with the files as they are now.")
   await dialog.getByRole("button", { name: "Branch" }).click()
   await expect(bar(chat)).toContainText("Branched from")
   await expect(chat.own.locator(".rendered")).toHaveText(["first"])

@@ -1,14 +1,21 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-import { expect, newChat, on, script, test } from "../support/chat.js"
+import { expect, newChat, on, script, test, tool } from "../support/chat.js"
 import { git, makeRepository, worktrees } from "../support/repository.js"
 
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 test.use({
   script: script(
-    on("edit", { say: "I begin. " }, { wait_for_file: "edited" }, { say: "Edited." }),
+    on(
+      "edit",
+      { say: "I begin. " },
+      tool("e", "Edit notes.txt", "edit", { locations: ["notes.txt"] }),
+      { wait_for_file: "edited" },
+      { tool_end: { id: "e" } },
+      { say: "Edited." },
+    ),
     on("*", { say: "Hello." }),
   ),
 })
@@ -17,6 +24,7 @@ test("the changes of a session's directory are reviewed beside it", async ({ cha
   const directory = join(liminal.home, "work")
   makeRepository(directory, { ".gitignore": "edited\n", "notes.txt": "one\ntwo\n" })
   await chat.say("edit")
+  await expect(chat.tool("Edit notes.txt")).toBeVisible()
   writeFileSync(join(directory, "notes.txt"), "one\nTWO\nthree\n")
   writeFileSync(join(directory, "another.txt"), "new\n")
   await liminal.touch("edited")
@@ -61,7 +69,7 @@ test("a moved file is renamed, and another session in the directory is named tho
   await expect(files).toHaveText([/notes\.txt → .*words\.txt/])
   await expect(files).toHaveAccessibleName(/^renamed .*notes\.txt to .*words\.txt/)
   const panel = chat.frame.getByRole("complementary", { name: "Changes" })
-  await expect(panel.getByText("Also in this directory: “The first one”.")).toBeVisible()
+  await expect(panel.getByText("Other sessions in this directory: “The first one”.")).toBeVisible()
 })
 
 test("a turn's changes are told apart, marked as viewed, and shown side by side", async ({ chat, liminal }) => {
@@ -138,4 +146,15 @@ test("a session gets a worktree of its own, and its changes are not the project'
   await chat.frame.getByRole("button", { name: "Refresh" }).click()
   await expect(files.filter({ hasText: "notes.txt" })).toContainText("+1")
   expect(readFileSync(join(directory, "notes.txt"), "utf8")).toBe("one\n")
+
+  git(path, "commit", "--quiet", "--all", "--message", "Two")
+  await chat.say("hello again")
+  await expect(chat.ends).toHaveCount(2)
+  await expect(chat.frame.getByRole("button", { name: "Changes +1" })).toBeVisible()
+  await chat.page.reload()
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  await expect(chat.frame.getByRole("radio", { name: "Branch vs main" })).toBeChecked()
+  await expect(files.filter({ hasText: "notes.txt" })).toContainText("+1")
+  await chat.frame.getByRole("radio", { name: "Uncommitted" }).click()
+  await expect(chat.frame.getByText("Nothing has changed since the last commit.")).toBeVisible()
 })

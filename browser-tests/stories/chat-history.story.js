@@ -65,3 +65,24 @@ test("who speaks while reading what was said long ago sees it said", async ({ ch
   await expect(chat.words.getByText("All right.")).toBeInViewport()
   await expect(numbered(chat, COUNT)).toBeInViewport()
 })
+
+test("a history that comes late takes no focus from where the user went meanwhile", async ({
+  chat,
+  shell,
+  line,
+  page,
+}) => {
+  await chat.askAndWait("hello")
+  await page.reload()
+  await shell.isConnected()
+  await shell.tab("hello").locator(".tab-close").click()
+  const passOn = line.holdAt("session:open")
+  await shell.session("hello").locator(".session-open").click()
+  await expect(chat.composer).toBeFocused()
+  await shell.tab("hello").click({ button: "right" })
+  const menu = page.getByRole("menu")
+  await expect(menu).toBeVisible()
+  passOn()
+  await expect(chat.own).toContainText("hello")
+  await expect(menu).toBeVisible()
+})

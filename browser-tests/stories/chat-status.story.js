@@ -36,6 +36,21 @@ test("an agent that starts is said to, in the header and in the conversation, un
   await expect(chat.launching).toHaveCount(0)
 })
 
+test.describe("a session that its agent names", () => {
+  test.use({ script: script(on("Make it work", { title: "Fix the login" }, { say: "Done." })) })
+
+  test("has that title instead of the first message, until the user gives another", async ({ chat, shell, page }) => {
+    await chat.askAndWait("Make it work")
+    await expect(shell.activeTab).toHaveText("Fix the login")
+    await expect(shell.sessions("work")).toHaveText(["Fix the login"])
+    await shell.sessionMenu("Fix the login", "Rename")
+    await page.getByLabel("Session title").fill("Mine")
+    await page.keyboard.press("Enter")
+    await chat.askAndWait("Make it work")
+    await expect(shell.activeTab).toHaveText("Mine")
+  })
+})
+
 test.describe("an agent that died", () => {
   test("comes back by itself; the header shows the attempt and when the next one starts", async ({
     chat,
@@ -135,7 +150,7 @@ test.describe("Claude Code", () => {
     await expect(chat.trouble).toContainText("Claude Code is not installed")
     await expect(chat.trouble.locator(".command-line code")).toHaveText(/install.*claude/)
     await chat.trouble.getByRole("button", { name: "Copy the command" }).click()
-    expect(await chat.page.evaluate(() => navigator.clipboard.readText())).toMatch(/install.*claude/)
+    await expect.poll(() => chat.page.evaluate(() => navigator.clipboard.readText())).toMatch(/install.*claude/)
     await expect(chat.trouble.getByRole("button", { name: "Retry" })).toBeVisible()
   })
 })
@@ -151,7 +166,7 @@ test.describe("an agent that wants a login", () => {
     })
     await liminal.up()
     await chat.say("anyone?")
-    await expect(chat.trouble).toContainText("Scripted wants you to log in")
+    await expect(chat.trouble).toContainText("Scripted needs you to log in")
     await liminal.hasAgent("Scripted", script())
     await chat.trouble.getByRole("button", { name: "Retry" }).click()
     await expect(chat.status).toHaveText("connected")

@@ -108,7 +108,7 @@ test("a call shows that it runs, then that it is done, and its output on demand,
   await expect(call.locator(".parts .term")).toContainText("running 3 tests")
   await liminal.touch("go")
   await expect(call).toHaveAttribute("data-state", "done")
-  await expect(call.locator(".tool-word")).toHaveText(/\d s/)
+  await expect(call.locator(".tool-word")).toHaveText(/\d m?s/)
   await expect(call.locator(".parts .term")).toBeHidden()
   await call.locator(".line").click()
   await expect(call.locator(".parts .term span", { hasText: "ok" })).toHaveClass(/f2/)
@@ -319,7 +319,7 @@ test("a thought is closed with its first line, and stays open while it goes on",
   await liminal.touch("go")
   await expect(chat.ends).toHaveCount(1)
   await expect(thought.locator(".thought")).toBeVisible()
-  await expect(thought.locator(".line-end")).toHaveText(/\d s/)
+  await expect(thought.locator(".line-end")).toHaveText(/\d m?s/)
 })
 
 test("a plan changes in place", async ({ chat, liminal }) => {

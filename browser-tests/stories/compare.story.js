@@ -42,6 +42,38 @@ test("three agents get one task, each in its own worktree, and are shown side by
   await expect(answer(page, "Bob")).toContainText("Bob has done: Make it")
 })
 
+/** A comparison of two agents that both refuse. */
+async function comparesInVain({ shell, page, liminal }, file = null) {
+  const refuses = { about: { refuse_new: { code: -32603, message: "not today" } }, rules: [] }
+  for (const name of ["Ada", "Bob"]) await liminal.hasAgent(name, refuses)
+  await page.setViewportSize({ width: 1600, height: 900 })
+  await compares(shell, ["Ada", "Bob"], "My precious words", file)
+  for (const name of ["Ada", "Bob"]) {
+    await expect(pane(page, name)).toContainText("not today")
+    await expect(pane(page, name)).toContainText("My precious words")
+  }
+}
+
+/** Closes it, and opens the dialog for another. */
+async function beginsAgain({ shell, page }) {
+  await shell.tab("My precious words").locator(".tab-close").click()
+  await page.getByRole("button", { name: "New session in web", exact: true }).click()
+  await expect(shell.starting.getByLabel("What should be done?")).toHaveValue("My precious words")
+}
+
+test("if no agent starts, what was attached is offered again with the words", async ({
+  shell,
+  page,
+  liminal,
+  repository,
+}) => {
+  void repository
+  const file = { name: "log.txt", mimeType: "text/plain", buffer: Buffer.from("a long log\n") }
+  await comparesInVain({ shell, page, liminal }, file)
+  await beginsAgain({ shell, page })
+  await expect(shell.starting.locator(".chip")).toContainText("log.txt")
+})
+
 test("if no agent starts, the words are shown after a reload and offered again", async ({
   shell,
   page,
@@ -49,21 +81,11 @@ test("if no agent starts, the words are shown after a reload and offered again",
   repository,
 }) => {
   void repository
-  const refuses = { about: { refuse_new: { code: -32603, message: "not today" } }, rules: [] }
-  for (const name of ["Ada", "Bob"]) await liminal.hasAgent(name, refuses)
-  await page.setViewportSize({ width: 1600, height: 900 })
-  await compares(shell, ["Ada", "Bob"], "My precious words")
-  for (const name of ["Ada", "Bob"]) {
-    await expect(pane(page, name)).toContainText("not today")
-    await expect(pane(page, name)).toContainText("My precious words")
-  }
+  await comparesInVain({ shell, page, liminal })
   await page.reload()
   await shell.isConnected()
   await expect(pane(page, "Ada")).toContainText("My precious words")
-
-  await shell.tab("My precious words").locator(".tab-close").click()
-  await page.getByRole("button", { name: "New session in web", exact: true }).click()
-  await expect(shell.starting.getByLabel("What should be done?")).toHaveValue("My precious words")
+  await beginsAgain({ shell, page })
 })
 
 test("keeping one discards the others, and Settings brings them back with all that they made", async ({
@@ -102,6 +124,13 @@ test("each asks as any session does, also in Now", async ({ shell, page, reposit
   await expect(answer(page, "Ada")).toContainText("No.")
   await page.keyboard.press("Alt+0")
   await expect(shell.now.locator(".now-card")).toHaveCount(1)
+  // On a phone the one that waits is shown.
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.keyboard.press("Alt+Shift+Digit1")
+  await expect(head(page, "Bob")).toBeInViewport()
+  await expect(head(page, "Bob").locator(".compare-figure").first()).toHaveText(/^0:/)
+  await page.setViewportSize({ width: 1600, height: 900 })
+  await page.keyboard.press("Alt+0")
   await shell.now.getByRole("button", { name: /^Allow once/ }).click()
   await shell.tab("ask me").click()
   await expect(answer(page, "Bob")).toContainText("Thanks.")
@@ -165,6 +194,11 @@ for (const theme of ["dark", "light"]) {
       await page.locator(".pane-holder").evaluate((box) => box.scrollTo({ left: box.clientWidth, behavior: "instant" }))
       await expect(head(page, "Bob")).toBeInViewport()
       await expect(head(page, "Bob")).toContainText("2 of 3")
+      const members = page.getByRole("navigation", { name: "Compared sessions" })
+      await expect(members.locator("[aria-current]")).toHaveText("Bob, done")
+      await members.getByRole("button", { name: "Cleo" }).click()
+      await expect(head(page, "Cleo")).toBeInViewport()
+      await expect(members.locator("[aria-current]")).toHaveText("Cleo, done")
     })
   }
 }

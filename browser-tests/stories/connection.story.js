@@ -155,7 +155,7 @@ test("a tab that was frozen for ten minutes catches up, though its connection an
   await shell.open("Sleeper")
   const settings = async () => {
     await page.getByRole("button", { name: "Settings" }).click()
-    await expect(page.locator(".settings-browser")).toHaveCount(1)
+    await expect(page.locator(".settings-row")).toHaveCount(1)
     await page.keyboard.press("Escape")
   }
   await settings() // from now on the page has a ticket for its requests

@@ -40,15 +40,16 @@ test("a search that is asked while the index is behind shows what is found later
 }) => {
   const path = await shell.hasProject("web")
   for (const title of ["The walrus one", "The walrus two"]) await shell.hasSession(path, title)
-  // The first answer is that of an index without these sessions; the server's own comes later.
-  let later = () => {}
+  // The page is told that the index is behind, until the story says what the server found. It may be behind itself.
+  let found = (_tell) => {}
+  const later = new Promise((resolve) => (found = resolve))
   await page.routeWebSocket(/\/ws$/, (socket) => {
     const server = socket.connectToServer()
     server.onMessage((text) => {
       const frame = JSON.parse(String(text))
       if (frame.type !== "search:results") return socket.send(text)
       socket.send(JSON.stringify({ ...frame, hits: [], behind: true }))
-      later = () => socket.send(JSON.stringify({ ...frame, behind: false }))
+      if (!frame.behind) found(() => socket.send(text))
     })
   })
   await page.reload()
@@ -60,7 +61,8 @@ test("a search that is asked while the index is behind shows what is found later
   await expect(palette.locator(".palette-hit")).toHaveCount(0)
   await page.keyboard.press("ArrowDown")
   const chosen = await palette.locator('[aria-selected="true"]').innerText()
-  later()
+  const tell = await later
+  tell()
   await expect(palette.locator(".palette-hit").first()).toContainText("walrus")
   await expect(palette.getByRole("status")).toBeHidden()
   expect(await palette.locator('[aria-selected="true"]').innerText()).toBe(chosen)
@@ -118,6 +120,12 @@ test("Ctrl+K finds sessions, projects and commands by name; Enter goes there; Es
   await page.keyboard.press("Escape")
   await expect(palette).toHaveCount(0)
   await page.keyboard.press("Control+k")
+  await expect(palette.getByRole("combobox")).toBeFocused()
+  // Also in the moment before the browser tells that the dialog is closed.
+  await palette.evaluate((dialog) => {
+    dialog.dispatchEvent(new Event("cancel"))
+    document.dispatchEvent(new KeyboardEvent("keydown", { key: "k", code: "KeyK", ctrlKey: true, bubbles: true }))
+  })
   await expect(palette.getByRole("combobox")).toBeFocused()
   await page.keyboard.type("web")
   await expect(palette.getByRole("option").filter({ hasText: "Paint the shed" })).toContainText("web")

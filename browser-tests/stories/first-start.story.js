@@ -27,10 +27,12 @@ test("the directories that agents worked in are ready to be added, and their ses
   await expect(page.getByRole("list", { name: "Agents" }).getByRole("listitem").first()).toContainText("Claude Code")
   const directories = page.getByRole("list", { name: "Directories" }).getByRole("listitem")
   await expect(directories).toHaveText([/^shop.*2 sessions/, /^shed.*1 session/])
+  await expect(page.getByText("Their 3 terminal sessions can be opened from the sidebar.")).toBeVisible()
   await directories.nth(1).getByRole("checkbox").uncheck()
   await page.getByRole("button", { name: "Add 1 project" }).click()
   await expect(shell.projects).toHaveText(["shop"])
   await expect(page.getByRole("button", { name: "2 from the terminal" })).toBeVisible()
+  await expect(page.getByText("No sessions yet")).toHaveCount(0)
 })
 
 test("somebody with no project starts with the demo", async ({ shell, page }) => {

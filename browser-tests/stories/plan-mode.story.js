@@ -41,7 +41,7 @@ test("a long plan is read before it is approved", async ({ chat }) => {
 
 test("a plan is refused in one's own words, which stay with it", async ({ chat }) => {
   await chat.say("short")
-  const words = chat.ask.getByRole("textbox", { name: /Words with/ })
+  const words = chat.ask.getByRole("textbox", { name: /Message sent with/ })
   await words.fill("Smaller steps, please.")
   await words.press("Enter")
   await expect(chat.said).toHaveText(/Planning on\./)

@@ -47,7 +47,7 @@ test("a pull request is proposed, changed and opened, and its link is shown", as
   const dialog = chat.frame.getByRole("dialog", { name: "Open a pull request" })
   const title = dialog.getByRole("textbox", { name: "Title" })
   await expect(title).toHaveValue("Mend the notes")
-  await expect(dialog).toContainText("liminal/fix is pushed to origin, and asked to go into main.")
+  await expect(dialog).toContainText("liminal/fix will be pushed to origin, with a pull request into main.")
   await expect(dialog).toContainText("This can't be undone with one click.")
   await title.fill("")
   await expect(dialog.getByRole("button", { name: "Open pull request" })).toBeDisabled()

@@ -137,7 +137,7 @@ test.describe("an agent that takes messages while it works", () => {
     await chat.say("/command")
     await chat.say("also this")
     await expect(rows(chat).nth(0).getByRole("button", { name: "Stop and send" })).toBeVisible()
-    await rows(chat).nth(1).getByRole("button", { name: "Send now, cuts the sentence" }).click()
+    await rows(chat).nth(1).getByRole("button", { name: "Interrupt and send" }).click()
     await expect(chat.own).toHaveText([/hang/, /also this/, /command/])
     await expect(chat.said.nth(1)).toContainText("Now the rest.")
     await expect(rows(chat)).toHaveCount(0)

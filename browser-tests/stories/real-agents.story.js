@@ -1,35 +1,29 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { expect, test } from "../support/real.js"
+import { expect, running, test } from "../support/real.js"
 
 const file = (liminal, name) => join(liminal.home, "work", name)
 const read = (liminal, name) => readFile(file(liminal, name), "utf8").catch(() => null)
 
-/** How the agents differ: how their model requests a command that needs permission, the options they offer, how they
- * report its output, and whether they must have read a file before they edit it. */
+/** How the agents differ: the options they offer, how they report a command's output, and whether they must have read a
+ * file before they edit it. */
 const agents = [
   {
     agent: "Claude Code",
-    running: (command) => `FAKE:BASH ${command}`,
     options: [/^Allow once/, /^Allow for this session/, /^Deny/],
     reported: "The tool answered: from-the-command",
     // It only edits files it has read.
     readsFirst: true,
   },
   {
-    // It asks because the command needs to run outside its sandbox.
     agent: "Codex",
-    running: (command) => {
-      const input = { cmd: command, sandbox_permissions: "require_escalated", justification: "test" }
-      return `FAKE:TOOL exec_command ${JSON.stringify(input)}`
-    },
     options: [/^Yes, proceed/, /^Yes, and don't ask again/, /^No, and tell Codex/],
     reported: "from-the-command",
     readsFirst: false,
   },
 ]
 
-for (const { agent, running, options, reported, readsFirst } of agents) {
+for (const { agent, options, reported, readsFirst } of agents) {
   test(`${agent} answers word by word, then again, and both answers are there after a reload`, async ({
     begin,
     page,
@@ -52,7 +46,7 @@ for (const { agent, running, options, reported, readsFirst } of agents) {
     liminal,
   }) => {
     const chat = await begin(agent)
-    await chat.say(running("echo from-the-command | tee allowed.txt"))
+    await chat.say(running[agent]("echo from-the-command | tee allowed.txt"))
     await expect(chat.ask.getByRole("heading")).toHaveText("Run this command?")
     await expect(chat.ask.locator("pre")).toHaveText("echo from-the-command | tee allowed.txt")
     await expect(chat.ask.getByRole("button")).toHaveText(options)
@@ -67,7 +61,7 @@ for (const { agent, running, options, reported, readsFirst } of agents) {
     expect(await read(liminal, "allowed.txt")).toBe("from-the-command\n")
 
     // Codex ends the turn when refused.
-    await chat.say(running("touch refused.txt"))
+    await chat.say(running[agent]("touch refused.txt"))
     await chat.ask.locator("[data-answer^=reject]").first().click()
     await expect(chat.ends).toHaveCount(2)
     await expect(chat.tool("touch refused.txt")).toHaveAttribute("data-state", "refused")

@@ -1,18 +1,8 @@
 import { join } from "node:path"
 
 import { compares } from "../support/many-agents.js"
-import { expect, test } from "../support/real.js"
+import { agents, expect, running, test } from "../support/real.js"
 import { git, makeRepository, worktrees } from "../support/repository.js"
-
-/** How each asks before it runs a command. */
-const running = {
-  "Claude Code": (command) => `FAKE:BASH ${command}`,
-  Codex: (command) => {
-    const input = { cmd: command, sandbox_permissions: "require_escalated", justification: "test" }
-    return `FAKE:TOOL exec_command ${JSON.stringify(input)}`
-  },
-}
-const agents = Object.keys(running)
 
 test("Claude Code and Codex get one task, ask in Now, and the work of one is kept", async ({
   liminal,

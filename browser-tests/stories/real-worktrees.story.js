@@ -2,21 +2,10 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { Chat } from "../support/chat.js"
-import { expect, test } from "../support/real.js"
+import { agents, expect, running, test } from "../support/real.js"
 import { makeRepository, worktrees } from "../support/repository.js"
 
-const agents = [
-  { agent: "Claude Code", running: (/** @type {string} */ command) => `FAKE:BASH ${command}` },
-  {
-    agent: "Codex",
-    running: (/** @type {string} */ command) => {
-      const input = { cmd: command, sandbox_permissions: "require_escalated", justification: "test" }
-      return `FAKE:TOOL exec_command ${JSON.stringify(input)}`
-    },
-  },
-]
-
-for (const { agent, running } of agents)
+for (const agent of agents)
   test(`${agent} works in a worktree of its own, and its changes are shown there`, async ({ liminal, shell }) => {
     await shell.hasProject("work")
     const directory = join(liminal.home, "work")
@@ -25,7 +14,7 @@ for (const { agent, running } of agents)
     const chat = new Chat(shell)
     await expect(chat.frame.locator(".session-header")).toContainText("side")
     await expect(chat.composer).toBeEditable()
-    await chat.say(running("echo made-here > made.txt"))
+    await chat.say(running[agent]("echo made-here > made.txt"))
     await chat.ask.locator("[data-answer=allow_once]").click()
     await expect(chat.ends).toHaveCount(1)
 

@@ -52,6 +52,8 @@ async function twoTurns(chat, at) {
     }).toPass()
     writeFileSync(join(at, `may-${words}`), "")
     await expect(chat.ends).toHaveCount(n + 1)
+    // The panel no longer says what it said before the file was written, so the next turn can wait for that again.
+    await expect(panel.getByRole("option")).toHaveText([new RegExp(`${words}.txt`)])
   }
   await panel.getByRole("button", { name: "Close changes" }).click()
   await expect(panel).toBeHidden()

@@ -68,6 +68,13 @@ test("tabs are moved, switched and closed with the keyboard", async ({ shell, pa
   await expect(shell.tabs).toHaveText(["Gamma", "Beta"])
   await expect(shell.activeTab).toHaveText("Gamma")
   await expect(shell.tab("Gamma").getByRole("tab")).toBeFocused()
+
+  await shell.open("Gamma")
+  await page.getByRole("button", { name: "Now", exact: true }).click()
+  await expect(shell.activeTab).toHaveCount(0)
+  await page.getByRole("button", { name: "Now", exact: true }).focus()
+  await page.keyboard.press("Tab")
+  await expect(shell.tab("Gamma").getByRole("tab")).toBeFocused()
 })
 
 test("tabs come back after a reload; only the one in front is loaded until another is shown", async ({

@@ -73,7 +73,7 @@ test("a cleared conversation says so and keeps what was above", async ({ chat })
 
 test("a used-up limit offers to continue when it is lifted, which can be cancelled", async ({ chat }) => {
   await chat.say("limit")
-  await expect(chat.ends).toContainText("The limit is lifted at")
+  await expect(chat.ends).toContainText("The limit resets at")
   await chat.ends.getByRole("button", { name: /^Continue at/ }).click()
   const planned = chat.frame.locator(".planned")
   await expect(planned).toContainText("“Continue.” will be sent at")

@@ -81,11 +81,15 @@ export const test = base.extend({
   },
 })
 
-/** Opens the dialog and chooses these agents to compare. */
-export async function compares(shell, chosen, prompt) {
+/** Opens the dialog and chooses these agents to compare. `file` is attached. */
+export async function compares(shell, chosen, prompt, file = null) {
   await shell.page.getByRole("button", { name: "New session in web", exact: true }).click()
   const dialog = shell.starting
   await dialog.getByLabel("What should be done?").fill(prompt)
+  if (file) {
+    await dialog.getByLabel("Files to attach").setInputFiles(file)
+    await expect(dialog.locator(".draft-chip button.chip"), "it is uploaded").toContainText(file.name)
+  }
   await shell.agentChoice(chosen[0]).click()
   await dialog.getByRole("button", { name: "Compare", exact: true }).click()
   for (const name of chosen.slice(1)) await shell.agentChoice(name).click()

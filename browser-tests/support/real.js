@@ -84,6 +84,18 @@ async function hasRealAgents(app, programs, model) {
   )
 }
 
+/** The prompt that makes each agent's model run a command that needs permission. Codex asks because the command is to
+ * run outside its sandbox. */
+export const running = {
+  "Claude Code": (/** @type {string} */ command) => `FAKE:BASH ${command}`,
+  Codex: (/** @type {string} */ command) => {
+    const input = { cmd: command, sandbox_permissions: "require_escalated", justification: "test" }
+    return `FAKE:TOOL exec_command ${JSON.stringify(input)}`
+  },
+}
+/** Their names. */
+export const agents = /** @type {(keyof typeof running)[]} */ (Object.keys(running))
+
 export const test = base.extend({
   env: [{ ACP_START_TIMEOUT_MS: "120000" }, { option: true }],
 

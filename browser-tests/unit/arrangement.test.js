@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict"
 import { test } from "node:test"
 import { inOrder, movedBefore, nudged, passes, togglePin } from "../../client/shell/arrangement.js"
-import { compareOf, panesInView, panesOf, sessionInFront } from "../../client/shell/compare-state.js"
+import { compareOf, memberToOpen, panesInView, panesOf, sessionInFront } from "../../client/shell/compare-state.js"
 import { emptyModel } from "../../client/shell/model.js"
 import { choiceWords, factsOf, hasTwins, newMember, skips, withAnother } from "../../client/shell/start-state.js"
 
@@ -92,4 +92,8 @@ test("the tab of a comparison shows a column for each that is not discarded", ()
   deepEqual(panesInView({ model, tabs: { ...tabs, active: "codex:9" }, room: 1 }), ["codex:9"])
   equal(sessionInFront({ model, tabs, member: null }), "codex:1")
   equal(sessionInFront({ model, tabs: { ...tabs, active: "codex:9" }, member: "codex:1" }), "codex:9")
+
+  equal(memberToOpen({ model, tabs, member: "codex:2" }), "codex:2")
+  const sessions = new Map([["codex:1", /** @type {any} */ ({ id: "codex:1", state: "waiting" })]])
+  equal(memberToOpen({ model: { ...model, sessions }, tabs, member: "codex:2" }), "codex:1")
 })

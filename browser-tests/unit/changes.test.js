@@ -8,6 +8,7 @@ import {
   noChanges,
   partOf,
   pathAt,
+  scopesToTry,
   withFile,
   withList,
   withScope,
@@ -28,6 +29,11 @@ const list = (...files) => ({
   notes: [],
   files: files.map(([path, version]) => ({ path, version, status: "modified" })),
   more: 0,
+})
+
+test("an empty panel looks in the branch of a worktree, then in the turn, and goes back", () => {
+  assert.deepEqual(scopesToTry(null, "uncommitted"), ["turn", "uncommitted"])
+  assert.deepEqual(scopesToTry({ kind: "worktree", path: "/w", state: "ok" }, "turn"), ["branch", "turn"])
 })
 
 test("a mark falls when the file changes, and holds for one scope", () => {

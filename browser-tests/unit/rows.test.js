@@ -63,6 +63,13 @@ test("work stands together, words stand alone, and the end comes last", () => {
   ])
 })
 
+test("what was done after a turn is told below its end", () => {
+  const notice = (index, startedAt) => ({ ...base(index), type: "notice", startedAt, text: "Committed", actions: [] })
+  const later = "2026-06-15T12:05:00.000Z"
+  const list = rows([said(0), notice(1, at), notice(2, later), notice(3, later)], { known: ended })
+  assert.deepEqual(shape(list), ["message", "notice", "end", "notice", "notice"])
+})
+
 test("three finished calls in a row are one line, with the thoughts between them", () => {
   assert.deepEqual(shape(rows([thought(0), call(1), thought(2), call(3), call(4), said(5)])), [
     ["thinking", "fold"],
@@ -154,7 +161,9 @@ test("the time in which the user decided is no work, even if several permissions
   const ended = { turn: { turnId: "t1", seq: 1, origin: "user", startedAt: at, outcome: "failed" }, details: null }
   const own = said(0, { origin: "user", content: "again" })
   const ends = [true, false].map((isLast) =>
-    runRows({ turnId: "t1", late: false, items: [own, work, asked(2, 5, 15, { callId: "c1" })] }, ended, false, isLast),
+    runRows({ turnId: "t1", late: false, items: [own, work, asked(2, 5, 15, { callId: "c1" })] }, ended, false, {
+      isLast,
+    }),
   )
   assert.deepEqual(
     ends.map((all) => [all.at(-1).waited, all.at(-1).prompt?.content ?? null]),
@@ -223,6 +232,8 @@ test("a digit means the same on every card", () => {
     "3",
     "4",
   ])
+  assert.deepEqual(keys("allow_once", "allow_once", "reject_once"), ["1", "2", "3"])
+  assert.deepEqual(keys("allow_once", "allow_once", "allow_always"), ["1", "5", "2"])
 })
 
 test("a fold says what was done", () => {
@@ -268,8 +279,29 @@ test("segments are few, in order, and keep the rows of what did not change", () 
   assert.notEqual(after[12].rows.at(-1), before[12].rows.at(-1))
 })
 
+test("what was undone since offers no undo", () => {
+  const segments = createSegmenter()
+  const notice = (index, details) => ({
+    ...base(index),
+    type: "notice",
+    severity: "info",
+    text: "x",
+    actions: [],
+    details,
+  })
+  const run = (turnId, items) => ({ turnId, late: false, items })
+  const first = run("t1", [notice(0, { undo: "a" }), notice(1, { undo: "b" })])
+  const rowsOf = (runs) => segments({ ...nothingYet, runs }, [], "").flatMap(({ rows }) => rows)
+  const undone = (runs) => rowsOf(runs).flatMap((row) => (row.kind === "notice" ? row.isUndone : []))
+  assert.deepEqual(undone([first]), [false, false])
+  assert.deepEqual(undone([first, run("t2", [notice(2, { undone: "a" })])]), [true, false, false])
+})
+
 test("figures are as people read them", () => {
-  assert.deepEqual([400, 9_400, 12_000, 72_000, 120_000, 7_500_000, NaN, -1].map(duration), [
+  assert.deepEqual([0, 94, 95, 400, 9_400, 12_000, 72_000, 120_000, 7_500_000, NaN, -1].map(duration), [
+    "0 ms",
+    "94 ms",
+    "0.1 s",
     "0.4 s",
     "9.4 s",
     "12 s",
@@ -346,7 +378,7 @@ test("the header shows the agent's state, and trouble comes with the command to 
     null,
     "X",
   )
-  assert.deepEqual([login.title, login.details.command], ["X wants you to log in", "x login"])
+  assert.deepEqual([login.title, login.details.command], ["X needs you to log in", "x login"])
   const gone = troubleOf(shell({ agentState: state("disconnected", { details: { stderrTail: "boom" } }) }), null, "X")
   assert.deepEqual([gone.label, gone.details.stderrTail], ["Reconnect", "boom"])
 })

@@ -4,9 +4,9 @@ import { test } from "node:test"
 import { agentChoices, offeredFirst, withUsed } from "../../client/shell/agent-choice.js"
 import { completion } from "../../client/shell/completion.js"
 import { bestFits, fit } from "../../client/shell/matching.js"
-import { fitWidth } from "../../client/shell/sidebar-width.js"
 import { isToPortlet, isToShell, portletAddress, sessionOfAddress } from "../../client/shared/bridge.js"
 import { takeFromAddress } from "../../client/shared/door.js"
+import { fitTo } from "../../client/shared/edge.js"
 import { hmacSha256 } from "../../client/shared/hmac.js"
 import { uuid } from "../../client/shared/ids.js"
 import { keysOf, shortcutOf, shortcuts } from "../../client/shared/keys.js"
@@ -158,11 +158,13 @@ test("no two shortcuts are the same keys", () => {
   for (const mac of [false, true])
     assert.equal(new Set(shortcuts.map((each) => keysOf(each, mac).join("+"))).size, shortcuts.length)
 })
-test("the sidebar's width stays within bounds", () =>
+test("a width that an edge sets stays within bounds", () => {
+  const limits = { narrowest: 200, widest: 480, usual: 272 }
   assert.deepEqual(
-    [fitWidth(10), fitWidth(300.4), fitWidth(9999), fitWidth("x"), fitWidth(NaN)],
+    [10, 300.4, 9999, "x", NaN].map((width) => fitTo(width, limits)),
     [200, 300, 480, 272, 272],
-  ))
+  )
+})
 test("shell and portlet take from each other what they may say about the session, and nothing else", () => {
   const mine = "demo:1"
   assert.ok(isToShell({ type: "session:send", sessionId: mine, content: "x", requestId: "r" }, mine))

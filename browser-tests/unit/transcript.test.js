@@ -113,6 +113,9 @@ test("facts that changed take the place of those known, and a history brings all
     applyFrame(changed, { type: "session:facts", sessionId: "s", facts: { asks: "always" }, seq: 11 }),
     changed,
   )
+  const planned = { ...changed, facts: { ...changed.facts, continueAt: { at: "2026-01-01T00:00:00Z" } } }
+  const withdrawn = { type: "session:facts", sessionId: "s", facts: { continueAt: null }, seq: 12 }
+  assert.deepEqual(applyFrame(planned, withdrawn).facts, changed.facts)
   assert.deepEqual(applyFrame(changed, history([], { mode: "since", seq: 12, facts })).facts, facts)
 })
 

@@ -67,8 +67,8 @@ const empty = el(
   el("h2", { text: "Nothing needs you" }),
   el("p", {
     text:
-      "Now shows every session at a glance: what waits for your answer, what works, what is done and what stopped. " +
-      "You can answer here without opening a session.",
+      "Now shows every session at a glance: what's waiting for you, what's running, what's done and what has " +
+      "stopped. You can answer here without opening a session.",
   }),
   newSessionButton(),
 )
@@ -333,7 +333,8 @@ function show() {
   empty.hidden = !known || sections.some((section) => sorted[section].length > 0)
   document.body.toggleAttribute("data-empty", !empty.hidden)
   const count = sorted.waiting.length
-  if (count > waited) setText(announcer, count === 1 ? "1 session waits for you" : `${count} sessions wait for you`)
+  if (count > waited)
+    setText(announcer, count === 1 ? "1 session is waiting for you" : `${count} sessions are waiting for you`)
   waited = count
 }
 

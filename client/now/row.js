@@ -6,7 +6,7 @@ import { el, setAttribute, setText } from "../shared/dom.js"
 import { mountSteps } from "../shared/steps.js"
 import { age, fullTime } from "../shared/time.js"
 import { mountPermission } from "../portlet/permission.js"
-import { clock, timeOfDay } from "../portlet/words.js"
+import { clock, until } from "../portlet/words.js"
 
 /** @import { Agent, NowRow } from "../contract.js" */
 /** @import { PermissionDeps } from "../portlet/row.js" */
@@ -43,7 +43,7 @@ function mountHead(deps) {
     const passed = deps.now() - Date.parse(shown.since)
     const isWorking = shown.state === "running" || shown.state === "starting"
     const ago = age(shown.since, deps.now())
-    if (shown.until !== undefined) setText(time, `until ${timeOfDay(shown.until)}`)
+    if (shown.until !== undefined) setText(time, `until ${until(shown.until, deps.now())}`)
     else if (isWorking) setText(time, clock(passed))
     else setText(time, shown.state === "waiting" || ago === "now" ? ago : `${ago} ago`)
   }

@@ -35,7 +35,7 @@ export function openActDialog(first, deps) {
     placeholder: "Message",
     spellcheck: "true",
   })
-  const ask = el("button", { class: "button", type: "button", "data-kind": "quiet", text: "Ask the agent" })
+  const ask = el("button", { class: "button", type: "button", "data-kind": "quiet", text: "Let the agent write it" })
   const how = el(
     "div",
     { class: "act-how", role: "radiogroup", "aria-label": "How" },
@@ -57,7 +57,8 @@ export function openActDialog(first, deps) {
   const hand = el("button", { class: "button", type: "button", text: "Hand to the agent", hidden: true })
   const again = el("button", { class: "button", type: "button", text: "Look again", hidden: true })
   const cancel = el("button", { class: "button", type: "button", text: "Cancel" })
-  const go = el("button", { class: "button", type: "button", "data-kind": "main", text: words.button })
+  const kind = first.act.kind === "discard-workspace" ? "danger" : "main"
+  const go = el("button", { class: "button", type: "button", "data-kind": kind, text: words.button })
   const field = el("div", { class: "act-field" }, title, message, ask)
   ask.hidden = isRequest || deps.askForMessage === undefined
   let preview = first
@@ -138,7 +139,7 @@ export function openActDialog(first, deps) {
     if (wasClosed) return
     message.value = messageFrom(answer) || message.value
     isWorking = false
-    setText(ask, "Ask the agent")
+    setText(ask, "Let the agent write it")
     // The agent may have changed something.
     deps.look(chosenAct(preview.act, chosen()))
   })

@@ -19,7 +19,7 @@ export const actWords = {
   "abort-merge": { title: "Abort the merge?", button: "Abort merge", files: "Files" },
   "restore-files": { title: "Put files back too?", button: "Put back when sent", files: "Files to put back" },
   "pull-request": { title: "Open a pull request", button: "Open pull request", files: "Files" },
-  "discard-workspace": { title: "Discard this worktree?", button: "Discard", files: "Files in no commit" },
+  "discard-workspace": { title: "Discard this worktree?", button: "Discard", files: "Uncommitted files" },
   "bring-back": { title: "Bring the worktree back?", button: "Bring back", files: "Files" },
 }
 
@@ -29,7 +29,7 @@ export const fateWords = {
   create: "comes back",
   remove: "removed",
   merge: "put back, later changes stay",
-  commit: "committed",
+  commit: "to be committed",
   save: "kept with it",
   leave: "left as it is",
   conflict: "conflict",
@@ -96,7 +96,7 @@ export const messageRequest = (paths) =>
 /** What the agent is asked after a merge that left conflicts. @param {string} base @param {readonly string[]} paths */
 export const resolveRequest = (base, paths) =>
   `I began to merge ${base} into this branch. These files have conflicts: ${paths.join(", ")}. ` +
-  "Resolve them so that both sides' intent is kept, and remove the conflict marks. Don't commit."
+  "Resolve them so that both sides' intent is kept, and remove the conflict markers. Don't commit."
 
 /** A message without the fence or the quotes that agents put around it. @param {string} answer */
 export const messageFrom = (answer) =>

@@ -136,10 +136,13 @@ export function mountActs(deps) {
     },
     previewed,
     done: wasDone,
-    /** @param {ChangeScope} scope @param {ChangedFile | null} file @param {boolean} hasFiles */
-    update(scope, file, hasFiles) {
+    /** @param {ChangeScope} scope @param {ChangedFile | null} file @param {boolean} hasFiles
+     * @param {boolean} isThere whether the directory exists */
+    update(scope, file, hasFiles, isThere) {
+      bar.hidden = !isThere
       shown = file && { scope, file }
       undoTurn.hidden = scope.kind !== "turn" || !hasFiles
+      commit.disabled = scope.kind === "uncommitted" && !hasFiles
       abort.hidden = file?.status !== "unmerged"
       const base = deps.worktree()?.base
       land.hidden = base === undefined

@@ -123,7 +123,7 @@ export function mountAttach(deps, signal) {
 
   /** @param {string} name @param {() => Promise<Blob>} read */
   async function add(name, read) {
-    if (chips.length >= MOST) return show(`A message takes ${MOST} attachments at most.`, "bad")
+    if (chips.length >= MOST) return show(`A message can have at most ${MOST} attachments.`, "bad")
     const key = `chip-${(made += 1)}`
     chips = [...chips, { key, name, attachment: null }]
     removed = null
@@ -170,7 +170,7 @@ export function mountAttach(deps, signal) {
       { label: "Picture", icon: "add", run: () => pick("image/*"), ...(deps.takesPictures() ? {} : noPictures) },
       { label: "Text file", icon: "copy", run: () => pick("text/*,.md,.log,.json,.csv,.txt,.yaml,.toml") },
       {
-        label: "File of the project",
+        label: "Project file",
         note: "Type @ and a part of its name",
         icon: "read",
         run: () => deps.insert("@"),
@@ -201,7 +201,7 @@ export function mountAttach(deps, signal) {
       for (const item of event.dataTransfer.items) {
         const file = item.kind === "file" ? item.getAsFile() : null
         if (item.webkitGetAsEntry?.()?.isDirectory)
-          show("A directory can't be attached. Mention one of the project with @.", "bad")
+          show("Directories can't be attached. Mention a project directory with @.", "bad")
         else if (file) addFile(file)
       }
     },

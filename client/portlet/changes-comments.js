@@ -147,13 +147,23 @@ export function mountComments(root, deps) {
   })
   root.addEventListener("click", ({ target }) => {
     const row = target instanceof Element ? rowAt(target) : null
-    if (row !== null && document.getSelection()?.isCollapsed !== false) showPlus(row)
+    if (row !== null && writing === null && document.getSelection()?.isCollapsed !== false) showPlus(row)
   })
   plus.addEventListener("pointerdown", (event) => {
-    if (pointed === null) return
+    if (pointed !== null) begin(pointed, event)
+  })
+  root.addEventListener("pointerdown", (event) => {
+    const row = event.target instanceof Element ? rowAt(event.target) : null
+    if (row !== null && event.button === 0 && event.pointerType !== "touch" && isBeforeText(row, event.clientX))
+      begin(row, event)
+  })
+
+  /** Chooses lines until the pointer is released, then opens the form.
+   * @param {HTMLElement} row @param {PointerEvent} event */
+  function begin(row, event) {
     event.preventDefault()
     isChoosing = true
-    choose({ from: pointed, to: pointed })
+    choose({ from: row, to: row })
     plus.hidden = true
     window.addEventListener(
       "pointerup",
@@ -163,7 +173,7 @@ export function mountComments(root, deps) {
       },
       { once: true },
     )
-  })
+  }
 
   /** @param {HTMLElement} row */
   function showPlus(row) {
@@ -268,4 +278,12 @@ export function mountComments(root, deps) {
 function numberOf(padded) {
   const text = padded?.trim() ?? ""
   return text === "" ? null : Number(text)
+}
+
+/** Whether this is where a row's numbers are: they are generated, so nothing else says how wide they are.
+ * @param {HTMLElement} row @param {number} x */
+function isBeforeText(row, x) {
+  const text = document.createRange()
+  text.selectNodeContents(row)
+  return x < text.getBoundingClientRect().left
 }

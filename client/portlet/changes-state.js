@@ -28,6 +28,14 @@ export const scopes = [
 /** @param {unknown} value @returns {ScopeKind} */
 export const scopeFrom = (value) => scopes.find(([kind]) => kind === value)?.[0] ?? noChanges.scope
 
+/** Where to look, one after the other, if the panel opens with a scope that is empty although the session changed
+ * files; at last back where it began.
+ * @param {Workspace | null} workspace @param {ScopeKind} first @returns {ScopeKind[]} */
+export const scopesToTry = (workspace, first) =>
+  /** @type {ScopeKind[]} */ ([...(workspace?.kind === "worktree" ? ["branch"] : []), "turn"])
+    .filter((scope) => scope !== first)
+    .concat(first)
+
 /** Another scope has other files. @param {ChangesState} now @param {ScopeKind} scope @returns {ChangesState} */
 export const withScope = (now, scope) =>
   scope === now.scope ? now : { ...now, scope, list: null, file: null, failure: null }
@@ -101,9 +109,3 @@ export function nextUnviewed(now) {
   const at = files.findIndex(({ path }) => path === now.selected) + 1
   return [...files.slice(at), ...files.slice(0, at)].find((file) => !isViewed(now, file))?.path ?? null
 }
-
-/** @param {ChangedFile[]} files */
-export const totalOf = (files) => ({
-  added: files.reduce((sum, { added = 0 }) => sum + added, 0),
-  removed: files.reduce((sum, { removed = 0 }) => sum + removed, 0),
-})

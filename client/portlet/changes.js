@@ -1,6 +1,6 @@
 /** The changes beside the conversation: the list of files, and the difference in the selected one. */
 
-import { countsOf } from "../shared/counts.js"
+import { countsOf, countsText } from "../shared/counts.js"
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { mountEdge } from "../shared/edge.js"
 import { icon } from "../shared/icons.js"
@@ -19,8 +19,8 @@ import {
   pathAt,
   scopeFrom,
   scopes,
+  scopesToTry,
   selectedFile,
-  totalOf,
   withFile,
   withList,
   withScope,
@@ -30,7 +30,7 @@ import {
 import { mountCommentsBar } from "./comments-bar.js"
 import { keepViewed, viewedOf } from "./viewed.js"
 
-/** @import { ChangedFile, ClientMessage, Comment, ErrorBody, Workspace } from "../contract.js" */
+/** @import { ChangeCounts, ChangedFile, ClientMessage, Comment, ErrorBody, Workspace } from "../contract.js" */
 /** @import { ActsDeps } from "./acts.js" */
 /** @import { ActDone, ActPreview } from "./acts-state.js" */
 /** @import { ChangesFile, ChangesList, ScopeKind } from "./changes-state.js" */
@@ -39,6 +39,9 @@ import { keepViewed, viewedOf } from "./viewed.js"
 /** @typedef {"changes:list" | "changes:file" | "session:looked" | CommentRequest} Asking */
 /** @typedef {Extract<ClientMessage, { type: Asking }>} ChangesRequest */
 /** @typedef {ChangesRequest extends infer R ? R extends ChangesRequest ? Omit<R, "sessionId"> : never : never} Asked */
+
+/** What the session itself knows. `counts`: everything it changed, as its tab and the sidebar show it.
+ * @typedef {{ comments: readonly Comment[], workspace: Workspace | null, counts: ChangeCounts | null }} ChangesFacts */
 
 /** @typedef {object} ChangesDeps
  * @property {string} sessionId
@@ -84,8 +87,10 @@ export function mountChanges(root, header, deps) {
   const split = toggleButton("Side by side")
   const space = toggleButton("Ignore whitespace")
   const open = el("a", { class: "panel-tool", hidden: true })
-  const viewed = toggleButton("Viewed", "Mark as viewed and go on (v)")
-  const path = el("span", { class: "panel-path" })
+  const viewed = toggleButton("Viewed", "Mark as viewed, next file (v)")
+  const pathDirectory = el("span", { class: "changed-directory" })
+  const pathName = el("span", { class: "panel-name" })
+  const path = el("span", { class: "panel-path" }, pathDirectory, pathName)
   const pathCounts = el("span", { class: "counts" })
   const acts = mountActs({ ...deps.acts, refresh: () => askForList() })
   const tools = el("div", { class: "panel-tools" }, path, pathCounts, split, space, open, acts.revert, viewed)
@@ -118,14 +123,17 @@ export function mountChanges(root, header, deps) {
       for (const { id: _gone, ...comment } of all) deps.request({ type: "changes:comment", comment })
     },
   })
-  /** What the session knows. @type {{ comments: readonly Comment[], workspace: Workspace | null }} */
-  let facts = { comments: [], workspace: null }
+  /** @type {ChangesFacts} */
+  let facts = { comments: [], workspace: null, counts: null }
 
   const kept = () => loadRecord(deps.storage, keys.panel)
   /** @param {Record<string, unknown>} change */
   const keep = (change) => save(deps.storage, keys.panel, { ...kept(), ...change })
   let state = { ...noChanges, scope: scopeFrom(kept().scope), viewed: viewedOf(deps.storage, deps.sessionId) }
   let isOpen = false
+  /** Scopes to look in until one has files, after the panel was opened. Null once the user chose one here.
+   * @type {ScopeKind[] | null} */
+  let untried = []
   /** A path to select once the list is here. */
   let wanted = ""
   let context = usualContext
@@ -139,15 +147,19 @@ export function mountChanges(root, header, deps) {
     show: (width) => root.style.setProperty("--panel", `${width}px`),
     keep: (width) => keep({ width }),
   })
+  const branchBase = el("span", { class: "panel-scope-base" })
   for (const [kind, name] of scopes) {
     const number = el("span", { class: "panel-scope-count" })
-    const words = el("span", { class: "panel-scope-name", text: name })
+    const words = el("span", {}, name, kind === "branch" && branchBase)
     tabs.append(
       el("button", { class: "panel-scope", type: "button", role: "radio", "data-scope": kind }, words, number),
     )
   }
 
-  const askForList = () => deps.request({ type: "changes:list", scope: scopeOf(state.scope) })
+  const isDiscarded = () => facts.workspace?.discarded !== undefined
+  function askForList() {
+    if (!isDiscarded()) deps.request({ type: "changes:list", scope: scopeOf(state.scope) })
+  }
   /** Asks for a part of what is shown, or for the file as it is now. @param {{ from: number }} [part] */
   function askForFile(part) {
     if (state.selected === null) return
@@ -176,6 +188,7 @@ export function mountChanges(root, header, deps) {
     root.hidden = !next
     setAttribute(button, "aria-expanded", String(next))
     deps.toggled(next)
+    if (next) untried &&= scopesToTry(facts.workspace, state.scope)
     if (next) {
       if (state.file === null) askForFile()
       askForList()
@@ -186,6 +199,7 @@ export function mountChanges(root, header, deps) {
 
   /** @param {ScopeKind} scope */
   function choose(scope) {
+    untried = null
     if (scope === state.scope) return
     state = withScope(state, scope)
     keep({ scope })
@@ -215,10 +229,10 @@ export function mountChanges(root, header, deps) {
 
   function show() {
     const all = state.list?.files ?? []
-    const { added, removed } = totalOf(all)
     button.hidden = !isOpen && !isWorthAsking(state, facts.workspace)
-    setAttribute(button, "title", all.length === 1 ? "1 changed file" : `${all.length} changed files`)
-    counts.replaceChildren(...(all.length === 0 ? [] : countsOf({ added, removed })))
+    const changed = facts.counts?.files ?? 0
+    setAttribute(button, "title", `This session changed ${changed === 1 ? "1 file" : `${changed} files`}`)
+    counts.replaceChildren(...countsOf(facts.counts))
     if (!isOpen) return
     for (const tab of tabs.children) {
       const isChosen = tab.getAttribute("data-scope") === state.scope
@@ -228,10 +242,9 @@ export function mountChanges(root, header, deps) {
       if (number) setText(number, isChosen && state.list !== null ? String(all.length) : "")
     }
     const base = state.list?.base ?? facts.workspace?.base
-    const branch = tabs.querySelector('[data-scope="branch"] .panel-scope-name')
-    if (branch) setText(branch, base === undefined ? "Branch" : `Branch vs ${base}`)
+    setText(branchBase, base === undefined ? "" : ` vs ${base}`)
     const viewedFiles = all.filter((file) => isViewed(state, file)).length
-    setText(seen, viewedFiles === 0 ? "" : `${viewedFiles} of ${all.length} viewed`)
+    setText(seen, all.length === 0 ? "" : `${viewedFiles} of ${all.length} viewed`)
     setText(where, placeWords(state.list, facts.workspace))
     setAttribute(where, "title", facts.workspace?.path ?? state.list?.root ?? "")
     files.update(state, facts.comments)
@@ -241,13 +254,15 @@ export function mountChanges(root, header, deps) {
     const others = state.list?.others ?? []
     const notes = [
       ...(hidden === 0 ? [] : [`${hidden} more files are not listed.`]),
-      ...(others.length === 0 ? [] : [`Also in this directory: ${others.map((each) => `“${each}”`).join(", ")}.`]),
+      ...(others.length === 0
+        ? []
+        : [`Other sessions in this directory: ${others.map((each) => `“${each}”`).join(", ")}.`]),
       ...(state.list?.notes ?? []),
     ]
     more.hidden = notes.length === 0
     setText(more, notes.join(" "))
     showNote(all.length)
-    acts.update(scopeOf(state.scope), selectedFile(state), all.length > 0)
+    acts.update(scopeOf(state.scope), selectedFile(state), all.length > 0, facts.workspace?.state !== "missing")
     showTools()
     if (difference.update(state.file) || shownFacts !== facts || shownList !== state.list) showComments()
     shownFacts = facts
@@ -268,7 +283,9 @@ export function mountChanges(root, header, deps) {
     setAttribute(viewed, "aria-pressed", String(isViewed(state, file)))
     // What has no lines has no other way to show them.
     split.hidden = space.hidden = file.added === undefined
-    setText(path, file.path.slice(file.path.lastIndexOf("/") + 1))
+    const name = file.path.lastIndexOf("/") + 1
+    setText(pathDirectory, file.path.slice(0, name))
+    setText(pathName, file.path.slice(name))
     setAttribute(path, "title", file.from === undefined ? file.path : `${file.from} → ${file.path}`)
     pathCounts.replaceChildren(...countsOf(file))
     const { editor } = readingFrom(deps.storage)
@@ -286,15 +303,16 @@ export function mountChanges(root, header, deps) {
 
   /** @param {number} files */
   function showNote(files) {
-    const text =
-      state.failure?.message ??
-      (state.list === null
-        ? "Reading the changes…"
-        : files === 0
-          ? state.list.notes.length === 0
-            ? nothing[state.scope]
-            : ""
-          : (state.file?.note ?? ""))
+    const text = isDiscarded()
+      ? "Discarded. Bring it back to see its changes."
+      : (state.failure?.message ??
+        (state.list === null
+          ? "Reading the changes…"
+          : files === 0
+            ? state.list.notes.length === 0
+              ? nothing[state.scope]
+              : ""
+            : (state.file?.note ?? "")))
     note.hidden = text === ""
     setText(note, text)
   }
@@ -359,6 +377,13 @@ export function mountChanges(root, header, deps) {
   function listed(frame) {
     const before = selectedFile(state)?.version
     state = withList(state, frame)
+    const isElsewhere = state.list === frame && frame.files.length === 0 && (facts.counts?.files ?? 0) > 0
+    const next = isElsewhere ? untried?.shift() : undefined
+    if (next !== undefined && next !== state.scope) {
+      state = withScope(state, next)
+      return askForList()
+    }
+    if (state.list === frame) untried &&= []
     const found = wanted === "" ? null : fileNamed(state, wanted)
     wanted = ""
     if (found !== null) return select(found)
@@ -390,10 +415,18 @@ export function mountChanges(root, header, deps) {
       show()
     },
     toggle: () => toggle(!isOpen),
-    /** @param {{ comments: readonly Comment[], workspace: Workspace | null }} next */
+    /** @param {ChangesFacts} next */
     update(next) {
-      if (next.comments === facts.comments && next.workspace === facts.workspace) return
+      if (
+        next.comments === facts.comments &&
+        next.workspace === facts.workspace &&
+        countsText(next.counts) === countsText(facts.counts)
+      )
+        return
+      const wasDiscarded = isDiscarded()
       facts = next
+      if (isDiscarded()) state = { ...state, list: null, selected: null, file: null, failure: null }
+      else if (wasDiscarded && isOpen) askForList()
       show()
     },
     /** Whether a path of the conversation is that of a changed file. @param {string} named */

@@ -15,7 +15,7 @@ export function mountCommentsBar(root, deps) {
   const send = el(
     "button",
     { class: "button", "data-kind": "main", type: "button" },
-    label,
+    el("span", {}, label, el("span", { class: "comments-to", text: " to the agent" })),
     el("kbd", { text: "Ctrl Shift Enter", "aria-hidden": "true" }),
   )
   root.append(words, discard, undo, send)
@@ -42,7 +42,7 @@ export function mountCommentsBar(root, deps) {
       if (!isNone && discarded !== comments) discarded = []
       root.hidden = isNone && discarded.length === 0
       setText(words, isNone ? `Discarded ${count(discarded.length, "comment")}.` : commentWords(comments))
-      setText(label, `Send ${count(comments.length, "comment")} to the agent`)
+      setText(label, `Send ${count(comments.length, "comment")}`)
       discard.hidden = send.hidden = isNone
       undo.hidden = !isNone
     },

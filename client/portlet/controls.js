@@ -19,7 +19,8 @@ import { noFacts } from "./transcript.js"
 
 /** @typedef {object} ControlsDeps
  * @property {(message: ControlRequest, onFailure: (error: ErrorBody) => boolean) => void} request
- *   `onFailure` returns whether it took care of the error. */
+ *   `onFailure` returns whether it took care of the error.
+ * @property {() => void} [chosen]  The user chose in a menu. */
 
 /** How many options have a control of their own. */
 const INLINE = 4
@@ -77,7 +78,10 @@ export function mountControls(root, deps) {
       ...(choice.description === undefined ? {} : { note: choice.description }),
       ...(choice.group === undefined ? {} : { group: choice.group }),
       checked: choice.value === option.value,
-      run: () => setOption(option.id, choice.value),
+      run() {
+        setOption(option.id, choice.value)
+        deps.chosen?.()
+      },
     }))
     openMenu(anchor, option.name, items, choiceMenu)
   }
@@ -91,7 +95,10 @@ export function mountControls(root, deps) {
     note: entry.note,
     checked: entry.isChosen,
     ...(entry.skips ? { kind: "warn", icon: "alert" } : {}),
-    run: () => permit(entry),
+    run() {
+      permit(entry)
+      deps.chosen?.()
+    },
   })
 
   /** @param {Permission} entry */
@@ -186,9 +193,10 @@ function mountControl(sign, open) {
 const titleOf = ({ name, description, error, pending }) =>
   error ?? (pending ? `${name}. Set before the next message.` : (description ?? name))
 
-/** @param {Permission} entry */
-const question = ({ name, note, mode }) =>
-  mode
+/** Red: from then on nobody looks at what the agent does. @param {Permission} entry */
+const question = ({ name, note, mode }) => ({
+  kind: /** @type {const} */ ("danger"),
+  ...(mode
     ? { title: `${name}?`, text: `${note} You are asked once per project.`.trim(), action: name }
     : {
         title: "Approve everything?",
@@ -196,4 +204,5 @@ const question = ({ name, note, mode }) =>
           "The agent will run commands and change files in this session without asking you. " +
           "A permission that is already open still waits for your answer.",
         action: "Approve everything",
-      }
+      }),
+})

@@ -1,14 +1,17 @@
 /** What the last turn took, for the head of a comparison. */
 
+import { workingSince } from "./rows.js"
+
 /** @import { Figures } from "../shared/bridge.js" */
 /** @import { Transcript } from "./transcript.js" */
 
 /** @param {Transcript} transcript @returns {Figures} */
-function figuresOf({ turns, facts }) {
+function figuresOf(transcript) {
+  const { turns, facts } = transcript
   const last = [...turns.values()].at(-1)?.turn
   const costUsd = facts.usage?.costUsd
   return {
-    ...(last === undefined ? {} : { startedAt: last.startedAt }),
+    ...(last === undefined ? {} : { startedAt: workingSince(transcript, last) }),
     ...(last?.endedAt === undefined ? {} : { endedAt: last.endedAt }),
     ...(costUsd === undefined ? {} : { costUsd }),
   }

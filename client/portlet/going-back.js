@@ -157,9 +157,10 @@ export function mountGoingBack(footer, deps) {
       title: "Branch from here?",
       text:
         "This makes another session with the conversation up to this point. This session stays as it is. " +
-        `${state.hasGit ? "If you choose nothing else, both" : "Both"} work in the same directory. Files stay as ` +
-        "they are now.",
+        `${state.hasGit && hasWorktree ? "Without a worktree of its own, both" : "Both"} work in the same ` +
+        "directory, with the files as they are now.",
       action: "Branch",
+      kind: "main",
       ...(state.hasGit && {
         choice: el(
           "label",

@@ -42,8 +42,9 @@ export function mountHeader(root) {
       const shown = state.workspace?.kind === "project" ? (current ?? "") : state.branch || (current ?? "")
       const isMissing = found === "missing"
       worktree.hidden = shown === "" && !isMissing
-      setAttribute(worktree, "data-tone", isMissing ? "bad" : found === "busy" ? "warn" : null)
-      setText(branch, isMissing ? "missing" : shown.replace(/^liminal\//, ""))
+      const isDiscarded = state.workspace?.discarded !== undefined
+      setAttribute(worktree, "data-tone", isMissing && !isDiscarded ? "bad" : found === "busy" ? "warn" : null)
+      setText(branch, isDiscarded ? "discarded" : isMissing ? "missing" : shown.replace(/^liminal\//, ""))
       setText(apart, isMissing ? "" : [ahead > 0 ? `↑${ahead}` : "", behind > 0 ? `↓${behind}` : ""].join(" ").trim())
       const from = base === undefined ? "" : `, from ${base}, ${ahead} ahead, ${behind} behind`
       const doing = state.workspace?.doing === undefined ? "" : `, in the middle of a ${state.workspace.doing}`

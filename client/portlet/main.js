@@ -30,6 +30,7 @@ import { mountHeader } from "./header.js"
 import { mountInfo } from "./info.js"
 import { mountMeter } from "./meter.js"
 import { whetherItAsks } from "./options.js"
+import { createOpening } from "./opening.js"
 import { createOwnJumps } from "./own-jumps.js"
 import { createPictures } from "./pictures.js"
 import { mountQueue } from "./queue.js"
@@ -74,8 +75,6 @@ let shell = null
 /** Why the session could not be opened, and why the last request failed.
  * @type {{ open: ErrorBody | null, last: ErrorBody | null }} */
 let failures = { open: null, last: null }
-/** The user opened this session, and its history has not arrived yet. */
-let isOpening = false
 /** The turn the user asked to stop. */
 let stopping = ""
 /** Resolved when the shell sends a ticket. @type {((entry: Entry) => void)[]} */
@@ -157,13 +156,18 @@ const composer = mountComposer(need(document, "#composer", HTMLElement), {
   toQuestion: () => /** @type {HTMLElement | null} */ (document.querySelector(".ask:not([aria-busy])"))?.focus(),
   scroll: (pages) => conversation.page(pages),
 })
+const opening = createOpening(composer, signal)
 const goingBack = mountGoingBack(need(document, "#composer", HTMLElement), {
   ...composer,
   open: (target) => bridge.post({ type: "portlet:open", target }),
   chooseFiles: changes.chooseFiles,
   branch: (message, onDone, onFailure) => ask({ type: "session:branch", ...message }, onFailure, onDone),
 })
-const controls = mountControls(composer.controls, { request: ask })
+/** After something was chosen. On a touch screen it would open the keyboard. */
+const focusToWrite = () => {
+  if (matchMedia("(hover: hover)").matches) composer.focus()
+}
+const controls = mountControls(composer.controls, { request: ask, chosen: focusToWrite })
 const meter = mountMeter(composer.meter, {
   compact() {
     if (!isBusy()) send("/compact")
@@ -223,7 +227,7 @@ const conversation = mountConversation(need(document, "#conversation", HTMLEleme
   copyLink: (itemId) => copied(linkTo(location.origin, sessionId, itemId)),
   edit: goingBack.edit,
   branch: goingBack.branch,
-  focusComposer: composer.focus,
+  focusComposer: focusToWrite,
   composerIsIdle: composer.isIdle,
   loadOlder: (before) => quietly({ type: "session:older", before }, () => conversation.olderFailed()),
   loadNewer: (after) => quietly({ type: "session:newer", after }, () => conversation.olderFailed()),
@@ -310,9 +314,11 @@ function receive(message) {
       shell = message
       showTheme(document, message.theme)
       return showSoon()
-    // A tab looks the same when it is shown again, so there is nothing to draw.
+    // A tab looks the same when it is shown again, so there is nothing to draw. Files may differ.
     case "shell:visible":
-      return void (shell = shell && { ...shell, visible: message.visible })
+      shell = shell && { ...shell, visible: message.visible }
+      if (message.visible && changes.isOpen()) changes.refresh()
+      return
     case "agent:status":
       if (shell) shell = { ...shell, agentState: message }
       return showSoon()
@@ -321,8 +327,7 @@ function receive(message) {
       sends = stillUnderWay(sends, transcript)
       return showSoon()
     case "shell:focus":
-      isOpening = message.on !== "composer" && !transcript.known
-      return message.on === "composer" || isOpening ? composer.focus() : focusOpened()
+      return opening.begin(message.on, transcript.known)
     case "shell:reveal":
       return reveal(message.itemId)
     case "shell:command":
@@ -353,19 +358,6 @@ function continueDraft(storageKey) {
   const draft = draftOf(sealed(localStorage, storageKey), sessionId)
   composer.continue(draft)
   goingBack.resume(draft.edit)
-}
-
-/** The user opened this session: a card that waits gets the focus, and its keys work at once. */
-function focusOpened() {
-  isOpening = false
-  const card = document.querySelector(".ask:not([aria-busy])")
-  // A selection would be lost: the session stays as it was left.
-  if (!(card instanceof HTMLElement)) return document.getSelection()?.isCollapsed === false || composer.focus()
-  card.dataset.opened = ""
-  const inside = document.activeElement
-  // What was focused in this frame stays so for a moment after the frame lost the focus, so focus it again.
-  const target = inside instanceof HTMLElement && card.contains(inside) ? inside : card
-  target.focus({ preventScroll: true })
 }
 
 /** Shows each failure next to what failed. @param {Extract<Frame, {type: "error"}>} error */
@@ -413,7 +405,7 @@ function show() {
   const sendsBy = running === null ? "idle" : waits ? "refuse" : transcript.facts.steers
   queue.update(transcript.facts.queue, waiting, sendsBy)
   commands?.update()
-  if (isOpening && transcript.known && composer.isIdle()) focusOpened()
+  if (transcript.known) opening.known()
   showStatus()
   standing.update({
     launching: launchWords(shell, agent()),
@@ -429,7 +421,11 @@ function show() {
     workspace: transcript.facts.workspace ?? null,
     setup: setupToShow(transcript.facts.setup ?? null, running !== null || transcript.runs.length === 0),
   })
-  changes.update({ comments: transcript.facts.comments ?? noComments, workspace: transcript.facts.workspace ?? null })
+  changes.update({
+    comments: transcript.facts.comments ?? noComments,
+    workspace: transcript.facts.workspace ?? null,
+    counts: shell?.session?.counts ?? null,
+  })
   controls.update({ facts: transcript.facts, policy: transcript.known ? transcript.policy : null })
   composer.update({
     agent: agent(),

@@ -58,7 +58,7 @@ export function mountMeter(root, deps) {
     class: "button meter-compact",
     type: "button",
     text: "Compact",
-    title: "Sends /compact: the agent replaces the conversation so far by a summary",
+    title: "Sends /compact: the agent replaces the conversation so far with a summary",
     hidden: true,
   })
   const element = el("div", { class: "meter", hidden: true }, button, panel)
@@ -88,7 +88,7 @@ export function mountMeter(root, deps) {
     setText(
       advice,
       state.canCompact
-        ? "The context is nearly full. Compact replaces the conversation so far by a summary."
+        ? "The context is nearly full. Compact replaces the conversation so far with a summary."
         : "The context is nearly full.",
     )
   }

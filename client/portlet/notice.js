@@ -22,23 +22,24 @@ export function mountNotice(first, deps) {
   )
   /** @type {unknown} */
   let shown = null
-  let wasOpen = false
+  let [wasOpen, wasUndone] = [false, false]
 
   /** @param {Extract<Row, {kind: "notice"}>} row */
-  function update({ item, live }) {
+  function update({ item, live, isUndone }) {
     const isOpen = live && item.status !== "complete" && item.status !== "error"
     setAttribute(element, "data-severity", item.severity)
-    setAttribute(element, "data-over", !isOpen && item.actions.length > 0)
-    if (item === shown && isOpen === wasOpen) return
+    setAttribute(element, "data-over", isUndone || (!isOpen && item.actions.length > 0))
+    if (item === shown && isOpen === wasOpen && isUndone === wasUndone) return
     shown = item
-    wasOpen = isOpen
+    ;[wasOpen, wasUndone] = [isOpen, isUndone]
     // Only a retry still makes sense once the notice is over.
     const actions = isOpen || item.actions.includes("retry") ? item.actions : []
     text.replaceChildren(...failureParts({ message: item.text, ...(item.details ? { details: item.details } : {}) }))
     const { undo, link } = item.details ?? {}
     if (link?.startsWith("https://"))
       text.append(el("p", {}, el("a", { href: link, target: "_blank", rel: "noreferrer", text: link })))
-    if (undo !== undefined) {
+    if (isUndone) text.append(el("p", { text: "Undone since." }))
+    else if (undo !== undefined) {
       const button = el("button", { class: "button", type: "button", text: "Undo" })
       button.addEventListener("click", () => deps.undo(undo))
       text.append(el("div", { class: "actions" }, button))

@@ -43,9 +43,9 @@ export function mountPermission(first, deps) {
   const words =
     item.takesWords && refusal
       ? el("textarea", {
-          class: "ask-words",
+          class: "field ask-words",
           rows: 1,
-          "aria-label": `Words with “${refusal.name}”`,
+          "aria-label": `Message sent with “${refusal.name}”`,
           placeholder: `What to do instead (sent with “${refusal.name}”)`,
         })
       : null
@@ -203,20 +203,23 @@ const isTyping = (target) =>
 /** @param {AskOption} option */
 const isRefusal = ({ kind }) => kind.startsWith("reject")
 
-/** @type {Partial<Record<AskOption["kind"], string>>} */
-const digits = { allow_once: "1", allow_always: "2", reject_once: "3", reject_always: "4" }
+/** The keys of each kind, best first: 1 and 2 always allow, 3 and 4 always refuse.
+ * @type {Record<AskOption["kind"], string>} */
+const digits = { allow_once: "12", allow_always: "21", reject_once: "34", reject_always: "43", other: "" }
 
-/** The key of each option: one per kind, the same on every card. Further options of a kind get 5 to 9.
+/** The key of each option: that of its kind, the same on every card. Further options of a kind get the other key of
+ * their side if it is free, or 5 to 9.
  * @param {AskOption[]} options @returns {string[]} */
 export function keysOf(options) {
+  const kinds = new Set(options.map(({ kind }) => digits[kind].charAt(0)))
   const left = ["5", "6", "7", "8", "9"]
   /** @type {Set<string>} */
   const taken = new Set()
   return options.map(({ kind }) => {
-    const digit = digits[kind]
-    if (digit === undefined || taken.has(digit)) return left.shift() ?? ""
-    taken.add(digit)
-    return digit
+    const [own = "", other = ""] = digits[kind]
+    const key = !taken.has(own) ? own : !kinds.has(other) && !taken.has(other) ? other : ""
+    taken.add(key)
+    return key || (left.shift() ?? "")
   })
 }
 

@@ -23,7 +23,7 @@ export function mountPopup(root, input, deps, signal) {
   const title = el("span")
   const count = el("span")
   const list = el("div", { class: "popup-list", role: "listbox", id: "composer-popup", "aria-label": "Suggestions" })
-  const foot = el("div", { class: "popup-foot" }, key("↑↓", "choose"), key("Tab", "complete"), key("Enter", "take"))
+  const foot = el("div", { class: "popup-foot" }, key("↑↓", "choose"), key("Tab", "complete"), key("Enter", "insert"))
   foot.append(key("Esc", "close"))
   const popup = el(
     "div",

@@ -32,7 +32,7 @@ const SENDING = {
   stop: { label: "Stop and send", title: "Stops the agent and sends this" },
   "after-step": { label: "Send after this step", title: "The agent reads this as soon as its current step is done" },
   "at-once": {
-    label: "Send now, cuts the sentence",
+    label: "Interrupt and send",
     title: "The agent stops in the middle of its sentence and reads this",
   },
   refuse: { label: "Refuse and send this", title: "Refuses what the agent asks for and sends this" },
@@ -179,7 +179,7 @@ function mountRow(row, deps) {
   function update(next) {
     current = next
     const isHanded = next.queued?.handed === true
-    setText(when, isHanded ? "Handed over" : next.isFirst ? "Next" : "Then")
+    setText(when, isHanded ? "Sent, not read yet" : next.isFirst ? "Next" : "Then")
     setText(text, next.content)
     setAttribute(text, "title", next.content)
     // Nobody changes a message that the server has not queued yet, or that the agent has.

@@ -26,7 +26,7 @@ import { isLive, isOpenPermission, openPermissions } from "./transcript.js"
  *   | { kind: "work", entries: WorkEntry[] }
  *   | { kind: "plan", item: Item<"plan">, live: boolean }
  *   | { kind: "ask", item: Item<"permission"> }
- *   | { kind: "notice", item: Item<"notice">, live: boolean }
+ *   | { kind: "notice", item: Item<"notice">, live: boolean, isUndone: boolean }
  *   | { kind: "interlude", item: Item<"command_output"> | Item<"compaction"> | Item<"cleared">, live: boolean }
  *   | { kind: "end", known: KnownTurn, prompt: Item<"message"> | null, isSilent: boolean, waited: number }
  *   | { kind: "send", send: Send }
@@ -43,17 +43,38 @@ const FOLD = 3
 /** Keeps the rows of runs that did not change.
  * @returns {(transcript: Transcript, sends: Send[], today: string) => Segment[]} */
 export function createSegmenter() {
-  /** @type {WeakMap<Run, { known: KnownTurn | undefined, live: boolean, isLast: boolean, rows: Row[] }>} */
+  /** `gone`: its acts that were undone.
+   * @typedef {{ known: KnownTurn | undefined, live: boolean, isLast: boolean, gone: string, rows: Row[] }} Kept */
+  /** @type {WeakMap<Run, Kept>} */
   const kept = new WeakMap()
+  /** @type {WeakMap<Run, { undo: string[], undone: string[] }>} */
+  const acts = new WeakMap()
 
-  /** @param {Transcript} transcript @param {Run} run @param {boolean} isLast */
-  function rowsOfRun(transcript, run, isLast) {
+  /** The acts that the notices of a run offer to undo, and those that they say were undone. @param {Run} run */
+  function actsOf(run) {
+    const before = acts.get(run)
+    if (before) return before
+    const details = run.items.flatMap((item) => (item.type === "notice" ? (item.details ?? []) : []))
+    const now = {
+      undo: details.flatMap(({ undo }) => undo ?? []),
+      undone: details.flatMap(({ undone }) => undone ?? []),
+    }
+    acts.set(run, now)
+    return now
+  }
+
+  /** @param {Transcript} transcript @param {Run} run @param {boolean} isLast @param {ReadonlySet<string>} undone */
+  function rowsOfRun(transcript, run, isLast, undone) {
     const known = transcript.turns.get(run.turnId)
     const live = isLive(transcript, run)
+    const gone = actsOf(run)
+      .undo.filter((id) => undone.has(id))
+      .join()
     const before = kept.get(run)
-    if (before && before.known === known && before.live === live && before.isLast === isLast) return before.rows
-    const rows = runRows(run, known, live, isLast)
-    kept.set(run, { known, live, isLast, rows })
+    if (before && before.known === known && before.live === live && before.isLast === isLast && before.gone === gone)
+      return before.rows
+    const rows = runRows(run, known, live, { isLast, undone })
+    kept.set(run, { known, live, isLast, gone, rows })
     return rows
   }
 
@@ -70,6 +91,7 @@ export function createSegmenter() {
     }
     let day = ""
     const last = transcript.newer || sends.length > 0 ? undefined : transcript.runs.at(-1)
+    const undone = new Set(transcript.runs.flatMap((run) => actsOf(run).undone))
     for (const run of transcript.runs) {
       const first = run.items[0]
       if (first && dayOf(first.startedAt) !== day) {
@@ -78,7 +100,7 @@ export function createSegmenter() {
         day = dayOf(first.startedAt)
         if (!isPlain) put({ kind: "day", key: `day:${day}`, index: first.index, at: first.startedAt })
       }
-      for (const row of rowsOfRun(transcript, run, run === last)) put(row)
+      for (const row of rowsOfRun(transcript, run, run === last, undone)) put(row)
     }
     const end = transcript.runs.at(-1)?.items.at(-1)?.index ?? 0
     for (const send of sends) put({ kind: "send", key: `send:${send.requestId}`, index: end, send })
@@ -86,9 +108,10 @@ export function createSegmenter() {
   }
 }
 
-/** @param {Run} run @param {KnownTurn | undefined} known @param {boolean} live
- * @param {boolean} [isLast] only the last turn can be retried @returns {Row[]} */
-export function runRows(run, known, live, isLast = true) {
+/** Only the last turn can be retried, and only what was not undone can be undone.
+ * @param {Run} run @param {KnownTurn | undefined} known @param {boolean} live
+ * @param {{ isLast?: boolean, undone?: ReadonlySet<string> }} [among] @returns {Row[]} */
+export function runRows(run, known, live, { isLast = true, undone = new Set() } = {}) {
   const calls = new Set(run.items.flatMap((item) => (item.type === "tool_call" ? item.callId : [])))
   /** @type {Map<string, UpsertObject[]>} */
   const inner = new Map()
@@ -105,12 +128,14 @@ export function runRows(run, known, live, isLast = true) {
     live,
     known?.turn,
   )
+  for (const row of rows) if (row.kind === "notice") row.isUndone = undone.has(row.item.details?.undo ?? "")
   if (known?.turn.outcome !== undefined && !run.late) {
     const prompt = run.items.find((item) => item.type === "message" && item.origin === "user")
-    rows.push({
+    const at = endOf(rows, known.turn.endedAt ?? "")
+    rows.splice(at, 0, {
       kind: "end",
       key: `end:${run.turnId}`,
-      index: run.items.at(-1)?.index ?? 0,
+      index: rows[at - 1]?.index ?? run.items.at(-1)?.index ?? 0,
       known,
       prompt: isLast && prompt?.type === "message" ? prompt : null,
       isSilent: prompt !== undefined && run.items.every((item) => item === prompt || item.type === "thinking"),
@@ -118,6 +143,15 @@ export function runRows(run, known, live, isLast = true) {
     })
   }
   return rows
+}
+
+/** Where the turn's end is: before the notices of what was done with its changes later.
+ * @param {Row[]} rows @param {string} endedAt */
+function endOf(rows, endedAt) {
+  const isLater = (/** @type {Row | undefined} */ row) => row?.kind === "notice" && row.item.startedAt > endedAt
+  let at = rows.length
+  while (isLater(rows[at - 1])) at -= 1
+  return at
 }
 
 /** The reason of a failed turn is shown once, at its end, and not repeated by an item.
@@ -171,7 +205,7 @@ function standaloneRow(item, live) {
     case "plan":
       return { kind: "plan", key, index, item, live }
     case "notice":
-      return { kind: "notice", key, index, item, live }
+      return { kind: "notice", key, index, item, live, isUndone: false }
     case "command_output":
     case "compaction":
     case "cleared":

@@ -75,7 +75,7 @@ export function troubleOf(shell, openError, name, wantsLogin = false) {
     ) {
       const login = details?.command ?? shell.agent?.login
       return {
-        title: `${name} wants you to log in`,
+        title: `${name} needs you to log in`,
         text:
           login === undefined ? "Log in from a terminal, then try again." : "Run this in a terminal, then try again:",
         details: withCommand(details, login),

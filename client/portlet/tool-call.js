@@ -1,5 +1,6 @@
 /** A tool call: its title and state, and its content when opened. The work of a sub-agent is shown under its call. */
 
+import { countsOf } from "../shared/counts.js"
 import { el, keyed, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { mountParts } from "./parts.js"
@@ -97,7 +98,7 @@ export function mountToolCall(first, deps) {
     const place = placeOf(item)
     setText(file, place)
     file.hidden = place === ""
-    counts.replaceChildren(...countsOf(item))
+    counts.replaceChildren(...(now === "failed" || now === "refused" ? [] : countsOf(linesOf(item))))
     const answered = answerTo(entry)
     answer.element.hidden = answered === null
     if (answered) answer.update(answered)
@@ -145,16 +146,14 @@ function placeOf({ title, locations }) {
 }
 
 /** Lines added and removed. @param {Item<"tool_call">} item */
-function countsOf({ parts }) {
-  let [plus, minus] = [0, 0]
+function linesOf({ parts }) {
+  let [added, removed] = [0, 0]
   for (const part of parts) {
     if (part.kind !== "diff") continue
-    plus += part.added
-    minus += part.removed
+    added += part.added
+    removed += part.removed
   }
-  return plus + minus === 0
-    ? []
-    : [el("span", { class: "plus", text: `+${plus}` }), el("span", { class: "minus", text: `−${minus}` })]
+  return { added, removed }
 }
 
 /** @param {Extract<WorkEntry, {kind: "tool"}>} entry @param {ReturnType<typeof toolState>} state */

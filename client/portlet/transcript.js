@@ -7,7 +7,7 @@
 
 import { applyTail } from "./tails.js"
 
-/** @import { Details, PlanEntry, Policy, SessionFacts, Turn, UpsertObject } from "../contract.js" */
+/** @import { Details, FactsChange, PlanEntry, Policy, SessionFacts, Turn, UpsertObject } from "../contract.js" */
 /** @import { PortletFrame } from "../shared/bridge.js" */
 
 /** A turn and, when its failure was seen live, the details.
@@ -84,8 +84,15 @@ export function applyFrame(now, frame) {
     case "session:policy":
       return { ...now, policy: frame.policy }
     case "session:facts":
-      return frame.seq <= now.seq ? now : { ...now, seq: frame.seq, facts: { ...now.facts, ...frame.facts } }
+      return frame.seq <= now.seq ? now : { ...now, seq: frame.seq, facts: withFacts(now.facts, frame.facts) }
   }
+}
+
+/** A continuation that was withdrawn is `null` in a change, and absent among the facts.
+ * @param {SessionFacts} facts @param {FactsChange} change @returns {SessionFacts} */
+function withFacts(facts, change) {
+  const { continueAt, ...rest } = { ...facts, ...change }
+  return continueAt ? { ...rest, continueAt } : rest
 }
 
 /** @param {Transcript} now @param {Extract<TranscriptFrame, {type: "session:history"}>} frame @returns {Transcript} */

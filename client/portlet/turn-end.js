@@ -60,12 +60,12 @@ export function mountTurnEnd(first, deps) {
     }
     const { resetsAt } = details ?? {}
     if (resetsAt !== undefined && Date.parse(resetsAt) > Date.now()) {
-      failure.append(el("p", { text: `The limit is lifted at ${until(resetsAt, Date.now())}.` }))
+      failure.append(el("p", { text: `The limit resets at ${until(resetsAt, Date.now())}.` }))
       const later = el("button", {
         class: "button",
         type: "button",
         text: `Continue at ${until(resetsAt, Date.now())}`,
-        title: "Sends “Continue.” by itself at that time",
+        title: "Sends “Continue.” automatically at that time",
       })
       later.addEventListener("click", () => deps.continueAt(resetsAt))
       actions.append(later)

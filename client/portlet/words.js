@@ -4,9 +4,10 @@ import { formatter } from "../shared/time.js"
 
 /** @import { Turn, Usage } from "../contract.js" */
 
-/** At most two units: `0.4 s`, `12 s`, `1 min 12 s`, `2 h 5 min`. @param {number} milliseconds */
+/** At most two units: `8 ms`, `0.4 s`, `12 s`, `1 min 12 s`, `2 h 5 min`. @param {number} milliseconds */
 export function duration(milliseconds) {
   if (!Number.isFinite(milliseconds) || milliseconds < 0) return ""
+  if (milliseconds < 95) return `${Math.round(milliseconds)} ms`
   if (milliseconds < 9_950) return `${oneDecimal(milliseconds / 1000)} s`
   const seconds = Math.round(milliseconds / 1000)
   if (seconds < 60) return `${seconds} s`

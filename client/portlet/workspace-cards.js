@@ -83,11 +83,12 @@ export function missingCard(workspace, { renew, bringBack }) {
     }),
     el("p", {
       text: discarded
-        ? `Everything that was in ${discarded.path} is kept until ${fullTime(discarded.until)}. Bring it back to go on.`
+        ? `Everything that was in ${discarded.path} is kept until ${fullTime(discarded.until)}. ` +
+          "Bring it back to continue."
         : isWorktree
           ? `${workspace.path} is gone. The conversation is kept, and so are the commits of its branch. ` +
-            "Make the worktree again to go on."
-          : `${workspace.path} is gone. The conversation is kept. Restore the directory to go on.`,
+            "Make the worktree again to continue."
+          : `${workspace.path} is gone. The conversation is kept. Restore the directory to continue.`,
     }),
     isWorktree && el("div", { class: "actions" }, button),
   )

@@ -36,7 +36,8 @@
 /** @typedef {"dark" | "light"} Theme */
 /** @typedef {Extract<Frame, {type: "agent:status"}>} AgentState */
 
-/** What the last turn took: its time, and what the session has cost so far.
+/** What the last turn took: its time, and what the session has cost so far. `startedAt` is later by the time in which
+ * the turn waited for the user; while it waits, it is when that began.
  * @typedef {{ startedAt?: string, endedAt?: string, costUsd?: number }} Figures */
 
 /** An unanswered send: shown as sending; the shell resends it automatically.

@@ -18,13 +18,13 @@ export function openDialog(title, content, { className = "", onClose } = {}) {
   return dialog
 }
 
-/** Asks before something that can't be undone.
- * @param {{ title: string, text: string, action: string, choice?: HTMLElement }} question  `choice`: how to do it
+/** Asks before something is done. `kind`: danger, if it takes something away; `choice`: how to do it.
+ * @param {{ title: string, text: string, action: string, kind: "main" | "danger", choice?: HTMLElement }} question
  * @returns {Promise<boolean>} */
-export function confirmed({ title, text, action, choice }) {
+export function confirmed({ title, text, action, kind, choice }) {
   return new Promise((resolve) => {
     let answer = false
-    const yes = el("button", { class: "button", type: "button", "data-kind": "danger", text: action })
+    const yes = el("button", { class: "button", type: "button", "data-kind": kind, text: action })
     const no = el("button", { class: "button", type: "button", text: "Cancel", autofocus: true })
     const dialog = el(
       "dialog",
@@ -67,15 +67,15 @@ export function show(dialog, onClose) {
     { signal: ending.signal },
   )
   function leave() {
+    if (ending.signal.aborted) return
     ending.abort()
     dialog.remove()
     if (before instanceof HTMLElement && before.isConnected) before.focus()
-  }
-  dialog.addEventListener("close", () => {
-    if (dialog.isConnected) leave()
     onClose?.()
-  })
-  // `close` comes a moment after Escape. Until then, keys would go to a field that nobody sees.
+  }
+  dialog.addEventListener("close", leave)
+  // `close` comes a moment after Escape. Until then, keys would go to a field that nobody sees, and the one that opens
+  // the dialog would find it open.
   dialog.addEventListener("cancel", (event) => {
     if (event.target !== dialog) return
     dialog.close()

@@ -81,7 +81,7 @@ export function createDoor() {
   const login = async () => unstored ?? (await storedLogin())
 
   /** A ticket for a fresh challenge. @returns {Promise<Entry>} */
-  async function enter() {
+  async function askIn() {
     const me = await login()
     if (!me) return "stranger"
     const nonce = randomHex(32)
@@ -95,6 +95,10 @@ export function createDoor() {
     const { ticket, storageKey } = got
     return typeof ticket === "string" && typeof storageKey === "string" ? { ticket, storageKey } : "stranger"
   }
+
+  /** Never rejects: nobody would ask again. What throws is a stored key that can't be used, which only a new login
+   * replaces; that is what a stranger is told to do. */
+  const enter = () => askIn().catch(() => /** @type {const} */ ("stranger"))
 
   return {
     enter,
@@ -145,15 +149,21 @@ export function createDoor() {
   }
 }
 
+/** A ticket is renewed after this time, before the server's two minutes are over (milliseconds). */
+const FRESH = 100_000
+
 /** Requests to `/api/*` with a ticket. They throw an `ErrorBody` when they fail.
  * @param {() => Promise<Entry>} enter @returns {Api} */
 export function createApi(enter) {
-  /** The ticket of the last request, until it expires. @type {Promise<Entry> | null} */
+  /** The ticket of the last request, and since when. @type {Promise<Entry> | null} */
   let entry = null
+  let since = 0
 
   /** @type {Api} */
   return async function api(path, { method = "GET", body, signal, headers = {} } = {}) {
     const ask = async () => {
+      if (performance.now() - since > FRESH) entry = null
+      if (entry === null) since = performance.now()
       entry ??= enter()
       const now = await entry
       if (typeof now === "string") {
@@ -176,7 +186,7 @@ export function createApi(enter) {
     }
     let answer = await ask()
     if (answer.status === 401) {
-      // The ticket expired.
+      // The server was started again, or this computer slept.
       entry = null
       answer = await ask()
     }

@@ -18,7 +18,7 @@
 export const shortcuts = [
   { name: "search", label: "Search everything, go anywhere", code: "KeyK", with: "command", key: "K" },
   { name: "new-session", label: "New session", code: "KeyN", with: "app", key: "N" },
-  { name: "now", label: "Now: what waits, works and is done", code: "Digit0", with: "app", key: "0" },
+  { name: "now", label: "Now: what's waiting, running and done", code: "Digit0", with: "app", key: "0" },
   { name: "close-tab", label: "Close tab", code: "KeyW", with: "app", key: "W" },
   { name: "reopen-tab", label: "Reopen closed tab", code: "KeyW", with: "app-shift", key: "W" },
   { name: "next-tab", label: "Next tab", code: "Period", with: "app", key: "." },

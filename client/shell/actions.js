@@ -1,6 +1,6 @@
 /**
- * The shell's actions: opening sessions, search, settings, shortcuts. `new-session.js`, `session-actions.js` and
- * `project-actions.js` have the rest.
+ * The shell's actions: opening sessions, search, settings, shortcuts. `new-session.js`, `compare-actions.js`,
+ * `session-actions.js`, `discarding.js` and `project-actions.js` have the rest.
  */
 
 import { agentMark } from "../shared/agents.js"

@@ -25,6 +25,7 @@ export function createAgentsMenu({ shell, socket, toasts, failed }) {
         title: `Restart ${agent.name}?`,
         text: `This interrupts ${new Intl.ListFormat("en").format(titles)}.`,
         action: "Restart",
+        kind: "danger",
       }))
     if (!yes) return
     socket

@@ -14,7 +14,7 @@ import { createActions } from "./actions.js"
 import { arrangementFromStore, filterWords, inOrder, noFilter } from "./arrangement.js"
 import { mountAttention, newsOf, offerNotifications, requestOf } from "./attention.js"
 import { mountColumns } from "./columns.js"
-import { compareOf, isCompareTab, panesInView, panesOf } from "./compare-state.js"
+import { compareOf, memberToOpen, isCompareTab, panesInView, panesOf } from "./compare-state.js"
 import { mountConnectionBar } from "./connection-bar.js"
 import { loadDefaults, saveDefaults } from "./defaults.js"
 import { createListing } from "./listing.js"
@@ -129,6 +129,7 @@ export function startApp(document, door, admission) {
 
   /** Closes tabs of sessions that are gone, gives tabs in view a pane, and stores the tabs. @param {Shell} before */
   function settleTabs(before) {
+    if (shell.tabs.active !== before.tabs.active) shell = { ...shell, member: memberToOpen(shell) }
     const { creating } = shell
     const known = shell.model.projects?.every(({ id }) => shell.model.listed.has(id)) === true
     const isKnown = (/** @type {string} */ id) =>
@@ -286,6 +287,7 @@ export function startApp(document, door, admission) {
         title: `Restart ${agent}?`,
         text: `This also interrupts ${new Intl.ListFormat("en").format(titles.map((title) => `“${title}”`))}.`,
         action: "Restart",
+        kind: "danger",
       }),
     lost: (text) => toasts.show({ kind: "error", text }),
   })

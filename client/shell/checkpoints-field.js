@@ -1,6 +1,7 @@
 /** The setting for how much space the checkpoints of all sessions may take. */
 
 import { el } from "../shared/dom.js"
+import { wordsOf } from "./settings-row.js"
 
 /** @typedef {{ bytes: number, most: number }} Storage */
 
@@ -29,7 +30,7 @@ export function mountCheckpointsField(storage) {
       choice.disabled = false
       note.textContent = `${sizeWords(bytes)} used. Beyond the limit, sessions idle longest lose theirs first.`
     } catch (reason) {
-      note.textContent = /** @type {{ message?: string }} */ (reason).message ?? "The server gave no reason."
+      note.textContent = wordsOf(reason)
     }
   }
   choice.addEventListener("change", () => show(storage(Number(choice.value))))

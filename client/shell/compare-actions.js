@@ -20,7 +20,7 @@ export function createCompareActions({ shell, set, socket, toasts, failed }) {
   async function keep(compare, sessionId, discardOthers) {
     await socket.request({ type: "compare:keep", compareId: compare.id, sessionId, discardOthers })
     const { branch } = sessionOf(shell().model, sessionId)?.worktree ?? { branch: "" }
-    toasts.show({ text: discardOthers ? `Kept ${branch}; the others are archived.` : `Kept ${branch}.` })
+    toasts.show({ text: discardOthers ? `Kept ${branch}. What you didn't keep is archived.` : `Kept ${branch}.` })
     set({ tabs: openTab(closeTab(shell().tabs, compareTab(compare.id)), sessionId) })
   }
 
@@ -66,10 +66,11 @@ function askKeep(agent, branch, others) {
     /** @type {"keep" | "discard" | null} */
     let answer = null
     const cancel = el("button", { class: "button", type: "button", text: "Cancel" })
-    const keep = el("button", { class: "button", type: "button", text: others > 0 ? "Keep all for now" : "Keep" })
+    const too = others === 1 ? "Keep the other too" : "Keep the others too"
+    const keep = el("button", { class: "button", type: "button", text: others > 0 ? too : "Keep" })
     const discard = el("button", {
       class: "button",
-      "data-kind": "main",
+      "data-kind": "danger",
       type: "button",
       text: others === 1 ? "Discard the other" : `Discard the other ${others}`,
       hidden: others === 0,
@@ -82,11 +83,11 @@ function askKeep(agent, branch, others) {
         "aria-labelledby": "keep-title",
         "aria-describedby": "keep-text",
       },
-      el("h2", { id: "keep-title", text: `Keep the work of ${agent}?` }),
+      el("h2", { id: "keep-title", text: `Keep ${agent}'s work?` }),
       el("p", {
         id: "keep-text",
         text:
-          `Its work stays on the branch ${branch}, and you can go on in its session. ` +
+          `Its work stays on the branch ${branch}, and you can continue in its session. ` +
           (others > 0
             ? "Discarding the others archives their sessions and removes their worktrees. Their branches stay, and " +
               "everything else is kept for 30 days: Settings can bring it back."

@@ -11,7 +11,7 @@ import { between, clock, money } from "../portlet/words.js"
 /** @import { ComparedPane } from "./panes.js" */
 
 /** @type {Record<Mood, string>} */
-const stateWords = {
+export const stateWords = {
   waiting: "waits for you",
   running: "working",
   failed: "failed",

@@ -1,5 +1,6 @@
 /** Comparisons in the shell: their tabs, and which sessions are in view. Pure. */
 
+import { sessionOf } from "./model.js"
 import { tabsInView } from "./tabs-state.js"
 
 /** @import { Compare, CompareMember } from "../contract.js" */
@@ -51,6 +52,11 @@ export function sessionInFront({ model, tabs, member }) {
   const sessions = compare.members.flatMap((each) => (each.state === "started" ? [each.sessionId] : []))
   return sessions.find((id) => id === member) ?? sessions[0] ?? null
 }
+
+/** The session that a comparison opens with: one that waits for the user, else the one before.
+ * @param {{ model: Model, tabs: Tabs, member: string | null }} shell */
+export const memberToOpen = ({ model, tabs, member }) =>
+  panesOf(compareOf(model, tabs.active)).find(({ id }) => sessionOf(model, id)?.state === "waiting")?.id ?? member
 
 /** A tab's title: how the message begins. @param {Compare} compare */
 export const titleOfCompare = ({ content }) => content.trim().split("\n", 1)[0]?.slice(0, 80) || "Comparison"

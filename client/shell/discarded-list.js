@@ -3,6 +3,7 @@
 import { confirmed } from "../shared/dialog.js"
 import { el } from "../shared/dom.js"
 import { fullTime } from "../shared/time.js"
+import { settingsRow, wordsOf } from "./settings-row.js"
 
 /** @import { DiscardedWorkspace } from "../contract.js" */
 
@@ -62,31 +63,17 @@ export function mountDiscardedList(deps) {
       act(async () => {
         const isSure = await confirmed({
           title: `Delete the worktree of “${title}”?`,
-          text: "What is in no commit is lost for good, ignored files too. Commits that are on a branch stay.",
+          text: "Anything uncommitted is lost for good, ignored files too. Commits that are on a branch stay.",
           action: "Delete now",
+          kind: "danger",
         })
         if (isSure) await deps.forget(workspace)
         return isSure ? "Deleted." : undefined
       }),
     )
-    return el(
-      "li",
-      { class: "settings-agent settings-browser" },
-      el(
-        "div",
-        { class: "settings-agent-line" },
-        el("span", { class: "settings-agent-name", text: title, title: path }),
-        el("span", { class: "settings-agent-state" }, forget, back),
-      ),
-      el("span", {
-        class: "settings-agent-version settings-wraps",
-        text: `${project} · ${branch} · discarded ${fullTime(at)}, kept until ${fullTime(until)}`,
-      }),
-    )
+    const details = `${project} · ${branch} · discarded ${fullTime(at)}, kept until ${fullTime(until)}`
+    return settingsRow({ name: title, title: path, details }, forget, back)
   }
   show()
   return { elements: [rows, note] }
 }
-
-/** @param {unknown} reason */
-const wordsOf = (reason) => /** @type {{ message?: string }} */ (reason).message ?? "The server gave no reason."

@@ -1,8 +1,10 @@
 /** The list of keyboard shortcuts. */
 
 import { el } from "../shared/dom.js"
-import { keysOf, shortcuts } from "../shared/keys.js"
+import { keysOf, onMac, shortcuts } from "../shared/keys.js"
 import { openDialog } from "../shared/dialog.js"
+
+const [command, alt] = onMac ? ["⌘", "⌥"] : ["Ctrl", "Alt"]
 
 /** @param {string[]} keys @param {string} label */
 const line = (keys, label) =>
@@ -33,6 +35,17 @@ export function openHelp() {
           {},
           el("h3", { text: "Anywhere" }),
           el("dl", {}, ...rows, line(["?"], "Show this help (outside text fields)")),
+          el("h3", { text: "In Now" }),
+          el(
+            "dl",
+            {},
+            line(["J", "K"], "Next, previous"),
+            line(["Enter"], "Open"),
+            line(["E"], "Mark as looked at"),
+            line(["R"], "Try again"),
+          ),
+          el("h3", { text: "When you are asked" }),
+          el("dl", {}, line(["1–9"], "Answer"), line(["Esc"], "Say no")),
         ),
         el(
           "section",
@@ -64,8 +77,11 @@ export function openHelp() {
             line(["Enter"], "Send"),
             line(["Shift", "Enter"], "New line"),
             line(["↑"], "In an empty message: your previous one"),
+            line(["PgUp", "PgDn"], "Scroll the conversation"),
             line(["Esc", "Esc"], "Stop the answer"),
           ),
+          el("h3", { text: "On a queued message" }),
+          el("dl", {}, line(["Enter"], "Edit"), line([alt, "↑", "↓"], "Move"), line(["Delete"], "Remove")),
           el("h3", { text: "In the changes" }),
           el(
             "dl",
@@ -74,7 +90,8 @@ export function openHelp() {
             line(["P"], "Previous file"),
             line(["V"], "Mark as viewed, next file that isn't"),
             line(["C"], "Comment on the selected lines"),
-            line(["Ctrl", "Shift", "Enter"], "Send the comments"),
+            line([command, "Enter"], "Add the comment"),
+            line([command, "Shift", "Enter"], "Send the comments"),
             line(["Esc"], "Close"),
           ),
         ),

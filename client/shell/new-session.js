@@ -13,7 +13,7 @@ import { openStart } from "./start.js"
 import { newMember } from "./start-state.js"
 import { openTab, replaceTab } from "./tabs-state.js"
 
-/** @import { AttachmentRef, ErrorBody, OutsideSession, SessionListItem } from "../contract.js" */
+/** @import { Attachment, ErrorBody, OutsideSession, SessionListItem } from "../contract.js" */
 /** @import { Draft } from "../portlet/drafts.js" */
 /** @import { ActionsDeps, Failed } from "./actions.js" */
 /** @import { Creation } from "./app.js" */
@@ -44,6 +44,8 @@ export function createNewSession({
   let dialog = null
   /** The sessions that were made, by the pane in which they began. @type {Map<string, string>} */
   const made = new Map()
+  /** What the comparisons of this page were given, by their ids. @type {Map<string, Attachment[]>} */
+  const given = new Map()
   const pictures = createPictures(door.api, new AbortController().signal)
 
   /** The project for a new session when none is given: the active tab's, else the last used, else the first. */
@@ -163,6 +165,7 @@ export function createNewSession({
       })),
     })
     if (frame.type !== "compare:changed") throw frame
+    given.set(frame.compare.id, attachments)
     view.closeDrawer()
     set({ tabs: openTab(shell().tabs, compareTab(frame.compare.id)) })
     return panesOf(frame.compare)[0]?.id ?? ""
@@ -219,8 +222,8 @@ export function createNewSession({
   function created(id, sessionId) {
     const creation = shell().creating.get(id)
     if (!creation) return
-    const attachments = refsOf(creation.attachments)
-    if (creation.prompt !== "" || attachments.length > 0) say(sessionId, creation.prompt, attachments)
+    const { prompt, attachments } = creation
+    if (prompt !== "" || attachments.length > 0) say(sessionId, prompt, attachments)
     for (const words of creation.more) say(sessionId, words, [])
     if (creation.typed !== "") keepDraft(preferences, sessionId, { text: creation.typed, attachments: [] })
     made.set(id, sessionId)
@@ -231,11 +234,11 @@ export function createNewSession({
   }
 
   /** A message. Its portlet shows it as sending, and why it was refused.
-   * @param {string} sessionId @param {string} content @param {AttachmentRef[]} attachments */
+   * @param {string} sessionId @param {string} content @param {Attachment[]} attachments */
   function say(sessionId, content, attachments) {
-    socket.send({ sessionId, content, attachments, requestId: uuid() }, (frame) => {
+    socket.send({ sessionId, content, attachments: refsOf(attachments), requestId: uuid() }, (frame) => {
       if (frame.type !== "error") return
-      keepWords({ text: content, attachments: [] })
+      keepWords({ text: content, attachments })
       failed("Could not send the message")(frame)
     })
   }
@@ -268,7 +271,8 @@ export function createNewSession({
     forget(id) {
       if (shell().creating.get(id)?.error) drop(id)
       const compare = compareOf(shell().model, id)
-      if (compare && cameToNothing(compare)) keepWords({ text: compare.content, attachments: [] })
+      if (compare && cameToNothing(compare))
+        keepWords({ text: compare.content, attachments: given.get(compare.id) ?? [] })
     },
     /** @param {string} id */
     retryCreate(id) {

@@ -11,6 +11,7 @@ import { icon } from "../shared/icons.js"
 import { keysFor } from "../shared/keys.js"
 import { mountChips } from "../portlet/chips.js"
 import { mountCompareHead } from "./compare-head.js"
+import { mountCompareSwitch } from "./compare-switch.js"
 import { NOW } from "./now.js"
 import { paneId, tabId } from "./tab-bar.js"
 
@@ -63,7 +64,8 @@ export function mountPanes(root, deps) {
   /** @type {Map<string, ReturnType<typeof mountPortlet | typeof mountCreating | typeof mountNow>>} */
   const views = new Map()
   const holder = el("div", { class: "pane-holder" })
-  root.append(holder)
+  const compareSwitch = mountCompareSwitch(holder)
+  root.append(compareSwitch.element, holder)
 
   return {
     /** @param {Pane[]} panes of the tabs that have been active */
@@ -82,6 +84,7 @@ export function mountPanes(root, deps) {
         (pane) =>
           pane.id === NOW ? mountNow(pane, deps) : pane.creating ? mountCreating(pane, deps) : mountPortlet(pane, deps),
       )
+      compareSwitch.update(panes)
     },
     /** @param {string} sessionId @param {ToPortlet} message */
     post(sessionId, message) {

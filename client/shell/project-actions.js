@@ -44,6 +44,7 @@ export function createProjectActions({
     const yes = await confirmed({
       title: `Remove ${project.name}?`,
       action: "Remove",
+      kind: isWorking ? "danger" : "main",
       text: [
         "This removes it from the list and closes its tabs.",
         `Nothing is deleted: add ${project.path} again to get its sessions back.`,

@@ -60,7 +60,6 @@ export function mountProjectSection(section, deps) {
     class: "project-empty",
     type: "button",
     tabindex: -1,
-    text: "No sessions yet. Start one",
   })
   const older = el("button", { class: "project-older", type: "button", tabindex: -1, "aria-controls": listId })
   const outside = el("button", { class: "project-empty", type: "button", tabindex: -1, "aria-haspopup": "dialog" })
@@ -111,6 +110,8 @@ export function mountProjectSection(section, deps) {
     if (element.style.getPropertyValue("--rows") !== height) element.style.setProperty("--rows", height)
     setAttribute(element, "data-listed", listed)
     setAttribute(empty, "hidden", collapsed || !listed || rows.length > 0)
+    // Those from the terminal are sessions too.
+    setText(empty, section.outside === null ? "No sessions yet. Start one" : "Start a session")
     setAttribute(outside, "hidden", collapsed || !listed || section.outside === null)
     const { count: waiting = 0, due = 0 } = section.outside ?? {}
     const soon = due === 0 ? "" : `, ${due} due for deletion`

@@ -114,6 +114,7 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
     const yes = await confirmed({
       title: `Delete “${title}”?`,
       action: "Delete",
+      kind: "danger",
       text: [
         ...(isWorking ? ["Its agent is working and will be stopped."] : []),
         "This permanently deletes the transcript from Liminal Builder.",

@@ -9,6 +9,7 @@ import { fullTime } from "../shared/time.js"
 import { editors } from "../shared/reading.js"
 import { mountCheckpointsField } from "./checkpoints-field.js"
 import { mountDiscardedList } from "./discarded-list.js"
+import { settingsRow, wordsOf } from "./settings-row.js"
 
 /** @import { Policy } from "../contract.js" */
 /** @import { Reading } from "../shared/reading.js" */
@@ -34,7 +35,7 @@ import { mountDiscardedList } from "./discarded-list.js"
  * @property {() => Promise<boolean>} allowNotifications
  * @property {(most?: number) => Promise<{ bytes: number, most: number }>} storage
  * @property {import("./discarded-list.js").DiscardedDeps} discarded
- * @property {boolean} keepsOutside  Whether sessions made in a terminal are kept by themselves.
+ * @property {boolean} keepsOutside  Whether sessions made in a terminal are kept automatically.
  * @property {(on: boolean) => Promise<void>} keepOutside
  * @property {() => Promise<About>} about
  * @property {() => Promise<LoggedInBrowser[]>} browsers
@@ -175,11 +176,14 @@ export function openSettings(deps, onClose) {
         "section",
         { class: "settings-group" },
         el("h3", { text: "Sessions made in a terminal" }),
-        field("Keep new ones by themselves", "set-outside", el("span", { class: "settings-switch" }, outside)),
-        el("p", { class: "settings-note", text: "Of all projects, whenever the page is opened. For every browser." }),
+        field("Keep new ones automatically", "set-outside", el("span", { class: "settings-switch" }, outside)),
+        el("p", {
+          class: "settings-note",
+          text: "From all projects, whenever the page is opened. Applies to every browser.",
+        }),
       ),
       el("section", { class: "settings-group" }, el("h3", { text: "Logged-in browsers" }), browserList, browserNote),
-      el("section", { class: "settings-group" }, el("h3", { text: "Discarded workspaces" }), ...discarded.elements),
+      el("section", { class: "settings-group" }, el("h3", { text: "Discarded worktrees" }), ...discarded.elements),
       el("section", { class: "settings-group" }, el("h3", { text: "Data" }), checkpoints.element, about),
     ],
     { className: "settings", onClose },
@@ -217,17 +221,7 @@ export function openSettings(deps, onClose) {
     })
     const until = isLasting ? "" : " · until the page is closed"
     const times = `${origin} · since ${fullTime(firstSeen)}, last seen ${fullTime(lastSeen)}${until}`
-    return el(
-      "li",
-      { class: "settings-agent settings-browser" },
-      el(
-        "div",
-        { class: "settings-agent-line" },
-        el("span", { class: "settings-agent-name", text: isCurrent ? `${name} (this browser)` : name }),
-        el("span", { class: "settings-agent-state" }, remove),
-      ),
-      el("span", { class: "settings-agent-version", text: times }),
-    )
+    return settingsRow({ name: isCurrent ? `${name} (this browser)` : name, details: times }, remove)
   }
   showBrowsers()
   about.textContent = "Loading…"
@@ -263,8 +257,6 @@ const agentRow = ({ agent, state, word, todo }) =>
     ),
     todo && commandLine(todo),
   )
-/** @param {unknown} reason */
-const wordsOf = (reason) => /** @type {{ message?: string }} */ (reason).message ?? "The server gave no reason."
 
 /** @param {string} label @param {string} id @param {HTMLElement} control */
 const field = (label, id, control) =>

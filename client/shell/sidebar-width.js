@@ -1,17 +1,14 @@
 /** The sidebar's edge; the width is remembered. */
 
-import { fitTo, mountEdge } from "../shared/edge.js"
+import { mountEdge } from "../shared/edge.js"
 import { keys, loadRecord, save } from "../shared/storage.js"
-
-const limits = { narrowest: 200, widest: 480, usual: 272 }
-
-/** @param {unknown} width */
-export const fitWidth = (width) => fitTo(width, limits)
 
 /** @param {HTMLElement} edge @param {HTMLElement} app @param {Storage} storage */
 export function mountSidebarWidth(edge, app, storage) {
   const { set } = mountEdge(edge, loadRecord(storage, keys.sidebar).width, {
-    ...limits,
+    narrowest: 200,
+    widest: 480,
+    usual: 272,
     side: "before",
     show: (width) => app.style.setProperty("--sidebar", `${width}px`),
     keep: (width) => save(storage, keys.sidebar, { ...loadRecord(storage, keys.sidebar), width }),

@@ -88,7 +88,8 @@ export function mountStartAgents(deps) {
       input.checked = members.some((member) => member.cliType === cliType)
       input.disabled = isComparing && next.state === "missing"
       setAttribute(element, "data-state", next.state)
-      word.hidden = next.word === "" || next.word === "ready"
+      // That its process runs already would read as if it were busy.
+      word.hidden = ["", "ready", "running"].includes(next.word)
       setText(word, word.hidden ? "" : next.word)
     }
     update(choice)

@@ -25,7 +25,7 @@ export function mountStartWhere(deps) {
   const name = el("input", {
     class: "field start-name",
     "aria-label": "Name of the worktree",
-    placeholder: "Name (chosen for you)",
+    placeholder: "Name (automatic)",
     autocomplete: "off",
     spellcheck: "false",
   })
@@ -115,18 +115,29 @@ export function mountStartWhere(deps) {
       }
       show()
     },
-    /** @returns {{ kind: "project" } | Extract<WorkspaceChoice, { kind: "worktree" }>} */
-    value() {
+    /** @param {string} prompt  What a worktree without a name is named after.
+     * @returns {{ kind: "project" } | Extract<WorkspaceChoice, { kind: "worktree" }>} */
+    value(prompt) {
       if (!isWorktree() || typeof offer === "string") return { kind: "project" }
+      const wanted = name.value.trim() || beginningOf(prompt)
       return {
         kind: "worktree",
         ...(base.value === "" ? {} : { base: base.value }),
-        ...(name.hidden || name.value.trim() === "" ? {} : { name: name.value.trim() }),
+        ...(name.hidden || wanted === "" ? {} : { name: wanted }),
         ...(isOffered() && !bringing.hidden && bring.checked ? { bring: true } : {}),
         ...(setup.value.trim() === setupOf(offer) ? {} : { setup: setup.value.trim() }),
       }
     },
   }
+}
+
+/** In characters. */
+const LONGEST_NAME = 40
+
+/** The first words of a prompt. @param {string} prompt */
+export function beginningOf(prompt) {
+  const line = prompt.trim().split("\n", 1)[0] ?? ""
+  return line.length <= LONGEST_NAME ? line : line.slice(0, LONGEST_NAME).replace(/\s+\S*$/, "")
 }
 
 /** The command that the project has. @param {Offer | string | null} offer */

@@ -1,6 +1,6 @@
 /**
  * The dialog that starts a session, or several to compare: the prompt first, then agents with their options, project
- * and workspace. Enter starts. Below it are the sessions of the terminal, which can be continued instead.
+ * and workspace. Enter starts. Below it are the sessions from the terminal, which can be continued instead.
  */
 
 import { agentMark } from "../shared/agents.js"
@@ -42,7 +42,7 @@ import { hasTwins } from "./start-state.js"
  *   with what moves the focus there, once the dialog is closed.
  * @property {(draft: Draft) => void} keep  The words, until they are sent. */
 
-/** How many sessions of the terminal are shown. */
+/** How many sessions from the terminal are shown. */
 const OUTSIDE = 5
 
 /** @param {Draft & { projectId: string }} first @param {StartDeps & ChipDeps} deps */
@@ -101,7 +101,7 @@ export function openStart(first, deps) {
     beginWords,
     el("kbd", { text: "Enter" }),
   )
-  const outside = el("section", { class: "start-outside", "aria-label": "Sessions of the terminal", hidden: true })
+  const outside = el("section", { class: "start-outside", "aria-label": "Sessions from the terminal", hidden: true })
   writingBox.append(
     writing.attach.element,
     prompt,
@@ -135,9 +135,9 @@ export function openStart(first, deps) {
   function trouble() {
     const count = agents.members().length
     if (agents.isComparing() && count < 2) return "Choose two or more agents, or one with two models."
-    if (agents.isComparing() && prompt.value.trim() === "" && writing.attach.isEmpty())
-      return "Write the task that they get."
-    if (agents.isComparing() && hasTwins(agents.members())) return "Choose another model or mode for one of the twins."
+    if (agents.isComparing() && prompt.value.trim() === "" && writing.attach.isEmpty()) return "Describe the task."
+    if (agents.isComparing() && hasTwins(agents.members()))
+      return "Two of these are identical. Choose another model or mode for one."
     if (writing.attach.isUploading()) return "Uploading…"
     return where.trouble()
   }
@@ -153,13 +153,15 @@ export function openStart(first, deps) {
     setText(who, isComparing ? "Agents" : "Agent")
     const why = trouble()
     const count = agents.members().length
-    setText(words, why || (isComparing ? `The same task, ${count} times. Keep the one you like best.` : ""))
-    setText(beginWords, isStarting ? "Starting…" : isComparing ? `Compare ${count}` : "Start")
+    const often = count === 2 ? "twice" : `${count} times`
+    setText(words, why || (isComparing ? `The same task, ${often}. Keep the one you like best.` : ""))
+    const compare = count < 2 ? "Compare" : `Compare ${count}`
+    setText(beginWords, isStarting ? "Starting…" : isComparing ? compare : "Start")
     begin.disabled = isStarting || why !== "" || count === 0 || agents.missing().length > 0
     path.replaceChildren(pathText(deps.projects.find(({ id }) => id === project.value)?.path ?? ""))
   }
 
-  /** Asks what the agents offer in the chosen project, and for its sessions of the terminal. */
+  /** Asks what the agents offer in the chosen project, and for its sessions from the terminal. */
   function ask() {
     const projectId = project.value
     const isCurrent = () => dialog.open && project.value === projectId
@@ -216,13 +218,14 @@ export function openStart(first, deps) {
     if (begin.disabled) return
     isStarting = true
     update()
+    const asked = prompt.value.trim()
     /** @type {Start} */
     const start = {
-      prompt: prompt.value.trim(),
+      prompt: asked,
       attachments: writing.attach.list(),
       projectId: project.value,
       members: agents.members(),
-      workspace: where.value(),
+      workspace: where.value(asked),
     }
     try {
       focusStarted = await deps.start(start)

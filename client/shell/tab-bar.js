@@ -39,6 +39,9 @@ import { moodWords, stateWords } from "./model.js"
  * @property {() => void} now  Shows Now.
  * @property {() => void} showSidebar */
 
+/** The width of a tab whose title is not cut, and the space beside each, as in tabs.css. */
+const [WIDEST, GAP] = [320, 8]
+
 /** The pane a tab controls. @param {string} id */
 export const paneId = (id) => `pane-${id}`
 /** @param {string} id */
@@ -78,7 +81,7 @@ export function mountTabBar(root, deps) {
   const badge = el("span", { class: "badge", hidden: true })
   const now = el(
     "button",
-    { class: "tab-now", type: "button", title: "Now: what waits, works and is done" },
+    { class: "tab-now", type: "button", title: "Now: what's waiting, running and done" },
     icon("now"),
     el("span", { text: "Now" }),
     badge,
@@ -94,6 +97,8 @@ export function mountTabBar(root, deps) {
   let shown = ""
   let widths = ""
   let isActiveSought = false
+  /** The tab that was active last: the Tab key reaches it while Now is shown. */
+  let last = ""
 
   menu.addEventListener("click", () => deps.showSidebar())
   all.addEventListener("click", () => deps.all(all, tabs))
@@ -184,9 +189,26 @@ export function mountTabBar(root, deps) {
     deps.dragging(null)
   })
 
-  const fits = () => {
-    all.hidden = list.scrollWidth <= list.clientWidth
+  /** Whether all tabs have room for their titles, which may be cut now. */
+  const isRoomy = () => {
+    const needed = [...list.querySelectorAll(".tab-title")].reduce((sum, title) => {
+      const tab = title.closest(".tab")?.getBoundingClientRect().width ?? 0
+      return sum + Math.min(WIDEST, Math.ceil(tab) + title.scrollWidth - title.clientWidth) + GAP
+    }, 0)
+    const beside = root.getBoundingClientRect().right - add.getBoundingClientRect().right
+    return needed < list.clientWidth + beside - GAP
   }
+  const fits = () => {
+    setAttribute(list, "data-roomy", isRoomy())
+    const beyond = list.scrollWidth - list.clientWidth
+    // In a narrow window only the active tab is shown.
+    const isShown = (/** @type {Element} */ tab) => tab instanceof HTMLElement && tab.offsetWidth > 0
+    all.hidden = beyond <= 0 && [...list.children].every(isShown)
+    // Tabs that are cut fade out there.
+    const at = Math.abs(list.scrollLeft)
+    setAttribute(list, "data-cut", [at > 1 ? "start" : "", at < beyond - 1 ? "end" : ""].join(" ").trim() || null)
+  }
+  list.addEventListener("scroll", fits, { passive: true })
   const showActive = () =>
     views.get(tabs.find((tab) => tab.active)?.id ?? "")?.element.scrollIntoView({ block: "nearest", inline: "nearest" })
   // The active tab stays in view when the window becomes narrower.
@@ -218,6 +240,8 @@ export function mountTabBar(root, deps) {
         (tab) => mountTab(tab, deps),
       )
       const active = tabs.find((tab) => tab.active)
+      last = active?.id ?? (views.has(last) ? last : (tabs[0]?.id ?? ""))
+      for (const [id, view] of views) view.reachable(id === last)
       // Also when titles arrive after a reload, because they make the tabs before it wider.
       const order = `${active?.id} ${tabs.length} ${tabs.filter((tab) => tab.title === "…").length} ${active?.title}`
       const drawn = JSON.stringify(
@@ -305,8 +329,9 @@ function mountTab(tab, deps) {
       setAttribute(element, "data-mood", next.mood)
       setAttribute(element, "data-active", next.active)
       setAttribute(open, "aria-selected", String(next.active))
-      setAttribute(open, "tabindex", next.active ? 0 : -1)
     },
+    /** The Tab key reaches one tab, the arrow keys the others. @param {boolean} isReached */
+    reachable: (isReached) => setAttribute(open, "tabindex", isReached ? 0 : -1),
     focus: () => open.focus(),
   }
   view.update(tab)

@@ -62,8 +62,9 @@ export function mountWelcome(root, deps) {
     first.hidden = (directories?.length ?? 0) > 0
     const chosen = (directories ?? []).filter(({ path }) => ticked.has(path))
     const count = chosen.reduce((sum, directory) => sum + directory.count, 0)
-    along.textContent =
-      count === 0 ? "" : count === 1 ? "Its session comes along." : `Their ${count} sessions come along.`
+    const whose = chosen.length === 1 ? "Its" : "Their"
+    const sessions = count === 1 ? "terminal session" : `${count} terminal sessions`
+    along.textContent = count === 0 ? "" : `${whose} ${sessions} can be opened from the sidebar.`
   }
 
   /** @param {OutsideDirectory} directory */

@@ -188,6 +188,11 @@ impl Lifecycle {
         }
     }
 
+    /// Whether there is no process, not even one that is being ended, and nothing is wrong with it.
+    pub fn is_idle(&self) -> bool {
+        self.state == State::Idle
+    }
+
     /// When [`Event::Tick`] is due.
     pub fn deadline(&self) -> Option<Duration> {
         match self.state {

@@ -89,6 +89,12 @@ pub trait CliProvider: Send + Sync {
     /// Ends the session with the agent, and its process if the session has its own.
     async fn kill_session(&self, session: &SessionId) -> Result<(), ProviderError>;
 
+    /// Nobody needs the session for now. What is kept of it in memory goes, unless it has a process or lost one;
+    /// [`load_session`](Self::load_session) makes it again. Returns false while a process of it is being ended.
+    fn let_go(&self, _session: &SessionId) -> bool {
+        true
+    }
+
     /// Whether the session's process is running.
     fn is_alive(&self, session: &SessionId) -> bool;
 

@@ -12,11 +12,11 @@ use crate::{
 
 /// A message and the id its reply will carry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+// Derived, its type in TypeScript would repeat every message.
+#[cfg_attr(test, derive(ts_rs::TS), ts(type = "{ requestId?: string } & ClientMessage"))]
 pub struct Request {
     /// Only a UUID is deduplicated.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "requestId", skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
     #[serde(flatten)]
     pub message: ClientMessage,

@@ -56,6 +56,8 @@ pub enum ErrorCode {
     NotARepository,
     /// git failed; the message has its own words.
     GitFailed,
+    /// The repository or the worktree is not in a state for it; the message says why.
+    ActRefused,
     CompareNotFound,
     /// A turn runs in this directory.
     WorkspaceBusy,
@@ -81,7 +83,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the contract.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 37] = [
         Self::InvalidMessage,
         Self::Unauthorized,
         Self::BrowserNotFound,
@@ -107,6 +109,7 @@ impl ErrorCode {
         Self::OptionUnconfirmed,
         Self::NotARepository,
         Self::GitFailed,
+        Self::ActRefused,
         Self::ChangedMeanwhile,
         Self::CompareNotFound,
         Self::LandConflict,
@@ -148,6 +151,7 @@ impl ErrorCode {
             Self::OptionUnconfirmed => "OPTION_UNCONFIRMED",
             Self::NotARepository => "NOT_A_REPOSITORY",
             Self::GitFailed => "GIT_FAILED",
+            Self::ActRefused => "ACT_REFUSED",
             Self::CompareNotFound => "COMPARE_NOT_FOUND",
             Self::WorkspaceBusy => "WORKSPACE_BUSY",
             Self::ChangedMeanwhile => "CHANGED_MEANWHILE",
@@ -182,6 +186,7 @@ impl ErrorCode {
             | Self::OptionRefused
             | Self::OptionUnconfirmed
             | Self::NotARepository
+            | Self::ActRefused
             | Self::WorkspaceBusy
             | Self::ChangedMeanwhile
             | Self::LandConflict
@@ -231,6 +236,7 @@ impl ErrorCode {
             | Self::OptionRefused
             | Self::OptionUnconfirmed
             | Self::NotARepository
+            | Self::ActRefused
             | Self::CompareNotFound
             | Self::ChangedMeanwhile
             | Self::LandConflict
@@ -278,6 +284,9 @@ pub struct Details {
     /// The act on changes that a notice tells of, for `undo-act`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
+    /// The act that this one undid: its notice offers no Undo any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undone: Option<String>,
 }
 
 /// One way to log in to an agent, as the agent offers it.

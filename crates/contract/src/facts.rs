@@ -113,9 +113,10 @@ impl SessionFacts {
     }
 }
 
-/// The facts that changed, each in full. `Partial<SessionFacts>` in TypeScript.
+/// The facts that changed, each in full.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct FactsChange {
     /// Present if it changed; the same for all fields.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -156,7 +156,7 @@ pub enum Body {
         #[cfg_attr(test, ts(as = "Vec<String>"))]
         blocks: Blocks,
     },
-    /// The agent replaced the conversation so far by a summary. While the item is open it is still at it; with status
+    /// The agent replaced the conversation so far with a summary. While the item is open it is still at it; with status
     /// `error` it failed.
     Compaction {
         /// Markdown.

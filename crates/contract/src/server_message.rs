@@ -12,11 +12,11 @@ use crate::{
 
 /// A message. A reply also has the id of its request, but only for the browser that sent it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+// Derived, its type in TypeScript would repeat every message.
+#[cfg_attr(test, derive(ts_rs::TS), ts(type = "{ requestId?: string } & ServerMessage"))]
 pub struct Frame {
     /// The request this is the reply to.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "requestId", skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
     #[serde(flatten)]
     pub message: ServerMessage,
@@ -72,7 +72,6 @@ pub enum ServerMessage {
     SessionFacts {
         session_id: SessionId,
         /// The facts that changed, each in full.
-        #[cfg_attr(test, ts(type = "Partial<SessionFacts>"))]
         facts: FactsChange,
         /// Ascending within a session.
         #[cfg_attr(test, ts(type = "number"))]

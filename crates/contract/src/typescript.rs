@@ -102,6 +102,7 @@ fn generated() -> String {
         crate::WorkspaceKind,
         crate::WorkspaceState,
         crate::SessionFacts,
+        crate::FactsChange,
         crate::ChangeScope,
         crate::LandHow,
         crate::BranchFate,

@@ -22,15 +22,18 @@ pub struct Fork {
     pub commit: String,
 }
 
-/// Files of the repository that exist while git is in the middle of something.
-const UNDER_WAY: [(&str, &str); 6] = [
-    ("rebase-merge", "rebase"),
-    ("rebase-apply", "rebase"),
-    ("MERGE_HEAD", "merge"),
-    ("CHERRY_PICK_HEAD", "cherry-pick"),
-    ("REVERT_HEAD", "revert"),
-    ("BISECT_LOG", "bisect"),
+/// Files of the repository that exist while git is in the middle of something. A rebase comes first: it may be in the
+/// middle of a merge of its own, which can't be aborted or completed without it.
+const UNDER_WAY: [(&str, UnderWay); 5] = [
+    ("rebase-merge", UnderWay::Other("rebase")),
+    ("rebase-apply", UnderWay::Other("rebase")),
+    ("MERGE_HEAD", UnderWay::Merge),
+    ("CHERRY_PICK_HEAD", UnderWay::Other("cherry-pick")),
+    ("REVERT_HEAD", UnderWay::Other("revert")),
 ];
+
+/// The same of a bisection, during which everything else works as usual.
+const BISECTING: &str = "BISECT_LOG";
 
 /// What is checked out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -58,14 +61,7 @@ impl Repository {
 
     /// What has begun here and is not complete.
     pub fn under_way(&self) -> Option<UnderWay> {
-        let signs = [
-            ("MERGE_HEAD", UnderWay::Merge),
-            ("rebase-merge", UnderWay::Other("rebase")),
-            ("rebase-apply", UnderWay::Other("rebase")),
-            ("CHERRY_PICK_HEAD", UnderWay::Other("cherry-pick")),
-            ("REVERT_HEAD", UnderWay::Other("revert")),
-        ];
-        let found = signs.into_iter().find(|(name, _)| self.private.join(name).exists());
+        let found = UNDER_WAY.into_iter().find(|(name, _)| self.private.join(name).exists());
         found.map(|(_, what)| what)
     }
 
@@ -144,8 +140,11 @@ impl Repository {
 
     /// What git is in the middle of, in the words of its own commands.
     pub fn doing(&self) -> Option<&'static str> {
-        let found = UNDER_WAY.iter().find(|(file, _)| self.private.join(file).exists());
-        found.map(|(_, name)| *name)
+        match self.under_way() {
+            Some(UnderWay::Merge) => Some("merge"),
+            Some(UnderWay::Other(name)) => Some(name),
+            None => self.private.join(BISECTING).exists().then_some("bisect"),
+        }
     }
 
     /// The line that a call prints; `None` if it fails without a word, which means that there is no such thing.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::file::{count_lines, stamp};
+use crate::file::{Links, count_lines, is_missing, stamp};
 use crate::tree::SUBMODULE;
 use crate::{Entry, GitError, RepoPath, Repository, Tree};
 
@@ -13,6 +13,8 @@ pub struct Changes {
     pub files: Vec<Change>,
     /// Changes that were not listed because there were too many.
     pub more: usize,
+    /// Files that can't be seen, so nobody knows whether they changed.
+    pub left_out: Vec<RepoPath>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,24 +117,27 @@ impl Repository {
         });
         files.extend(new);
         files.sort_by(|one, other| one.path.cmp(&other.path));
-        let Changes { files, more } = Changes::first_of(files);
-        let files = self.with_moves(self.look_at(files).await?).await?;
-        Ok(Changes { files, more })
+        let Changes { files, more, .. } = Changes::first_of(files);
+        let (files, left_out) = self.look_at(files).await?;
+        let left_out = left_out.into_iter().map(|file| file.path).collect();
+        Ok(Changes { files: self.with_moves(files).await?, more, left_out })
     }
 
-    /// Without counts if a file has become something that can't be read, such as a pipe: git then counts nothing.
+    /// Without counts if there is a file that git can't read: it then counts nothing. If git can't even compare one,
+    /// which may be rewritten all the time, it goes by the files' times.
     async fn tracked(&self) -> Result<Vec<u8>, GitError> {
         let head = self.head_tree().await?;
-        let head = head.as_str();
-        match self.git.run(DIFF.into_iter().chain([head, "--"])).await {
-            Err(GitError::Failed { words, .. }) if words.contains("unsupported file type") => {
-                let plain = DIFF.into_iter().filter(|each| *each != "--numstat");
-                let plain =
-                    plain.map(|each| if each == "--find-renames" { "--no-renames" } else { each });
-                self.git.run(plain.chain([head, "--"])).await
+        let counted = self.git.run(DIFF.into_iter().chain([head.as_str(), "--"])).await;
+        let Err(failed @ GitError::Failed { .. }) = counted else { return counted };
+        for call in ["diff", "diff-index"] {
+            let plain = ["--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff"];
+            let end = ["--ignore-submodules=dirty", head.as_str(), "--"];
+            let listed = self.git.run([call].into_iter().chain(plain).chain(end)).await;
+            if listed.is_ok() {
+                return listed;
             }
-            printed => printed,
         }
+        Err(failed)
     }
 
     /// What differs between two trees.
@@ -158,10 +163,20 @@ impl Repository {
         Tree::read(&self.git.line(["hash-object", "-t", "tree", "--stdin"]).await?)
     }
 
-    /// Stamps the files, and counts the lines of those that git doesn't know, which its own counts leave out.
-    async fn look_at(&self, mut files: Vec<Change>) -> Result<Vec<Change>, GitError> {
+    /// Stamps the files, and counts the lines of those that git doesn't know, which its own counts leave out. What git
+    /// takes for deleted because it may not look into the directory comes second.
+    async fn look_at(&self, files: Vec<Change>) -> Result<(Vec<Change>, Vec<Change>), GitError> {
         let root = self.root.clone();
         let counted = tokio::task::spawn_blocking(move || {
+            let mut links = Links::in_tree(&root);
+            let is_hidden = |file: &Change| {
+                let path = file.path.as_path();
+                let found = || root.join(path).symlink_metadata();
+                file.kind == Kind::Deleted
+                    && !links.lead_to(path)
+                    && found().is_err_and(|error| !is_missing(&error))
+            };
+            let (hidden, mut files): (Vec<_>, Vec<_>) = files.into_iter().partition(is_hidden);
             for file in &mut files {
                 file.new = NewFile::OnDisk { stamp: stamp(&root, &file.path) };
             }
@@ -170,7 +185,7 @@ impl Repository {
                 file.counts = count_lines(&root, &file.path, &mut budget)
                     .map(|added| Counts { added, removed: 0 });
             }
-            files
+            (files, hidden)
         });
         counted
             .await
@@ -182,7 +197,7 @@ impl Changes {
     fn first_of(mut files: Vec<Change>) -> Self {
         let more = files.len().saturating_sub(MOST_FILES);
         files.truncate(MOST_FILES);
-        Self { files, more }
+        Self { files, more, left_out: Vec::new() }
     }
 }
 

@@ -6,13 +6,12 @@
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::adding::{Added, add_changed};
 use crate::command::Git;
 use crate::{GitError, Head, RepoPath, Repository};
-
-/// In bytes. Larger files that git doesn't track are named, not kept.
-pub const LARGEST_UNTRACKED: u64 = 10 << 20;
 
 /// The name of a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -40,7 +39,8 @@ impl Tree {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
     pub tree: Tree,
-    /// Files that were too large, could not be read, or are no files but pipes, sockets or devices.
+    /// Files that were too large, could not be read, changed all the time, or are no files but pipes, sockets or
+    /// devices.
     pub left_out: Vec<RepoPath>,
     pub head: Head,
 }
@@ -105,12 +105,12 @@ impl Checkpoints {
             .repository
             .git
             .clone()
-            .with_variable("GIT_INDEX_FILE", index.into())
+            .with_variable("GIT_INDEX_FILE", index.clone().into())
             // Parts of a split index would be written next to the user's.
             .with_setting("core.splitIndex=false")
             .with_setting("core.safecrlf=false");
-        let written = self.write(&git).await;
-        if written.is_err() {
+        let written = self.write(&git, &index).await;
+        if !matches!(&written, Ok((_, Added { has_failed: false, .. }))) {
             // git was stopped, perhaps in the middle of a large file.
             aside(move || {
                 sweep(&objects);
@@ -119,7 +119,7 @@ impl Checkpoints {
             .await?;
         }
         let _the_next_one_does = fs::remove_dir_all(&scratch);
-        written
+        written.map(|(tree, added)| (tree, added.left_out))
     }
 
     /// Whether it is the name of a tree that can be read.
@@ -131,18 +131,11 @@ impl Checkpoints {
         }
     }
 
-    async fn write(&self, git: &Git) -> Result<(Tree, Vec<RepoPath>), GitError> {
-        let changed = ["ls-files", "--modified", "--others", "--exclude-standard", "-t", "-z"];
-        let changed = git.run(changed).await?;
-        let root = self.repository.root.clone();
-        let (paths, left_out) = aside(move || Ok(paths(&root, &changed))).await?;
-        if !paths.is_empty() {
-            let update = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
-            git.run_with(update, paths).await?;
-        }
+    async fn write(&self, git: &Git, index: &Path) -> Result<(Tree, Added), GitError> {
+        let added = add_changed(git, &self.repository.root, index).await?;
         // A partial clone lacks objects that nothing needs.
         let tree = git.line(["write-tree", "--missing-ok"]).await?;
-        Ok((Tree::read(&tree)?, left_out))
+        Ok((Tree::read(&tree)?, added))
     }
 
     /// An empty directory, which is removed with the value.
@@ -188,13 +181,18 @@ pub(crate) fn copy_index(from: &Path, to: &Path, directory: &Path) -> Result<(),
 /// Copies an index, if there is one, with the time of the original: git compares it with the files' to know which may
 /// have changed since.
 pub(crate) fn copy_with_time(from: &Path, to: &Path) -> std::io::Result<()> {
-    match fs::copy(from, to) {
+    let mut original = match fs::File::open(from) {
         // Before the first `git add` there is none.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        copied => copied?,
+        opened => opened?,
     };
-    let time = fs::metadata(from)?.modified()?;
-    fs::OpenOptions::new().write(true).open(to)?.set_modified(time)
+    let found = original.metadata()?;
+    // The original may be read-only, as a backup or another user leaves it. git replaces the copy, so we must own it.
+    let mode = found.permissions().mode() & 0o666 | 0o600;
+    let mut copy =
+        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(to)?;
+    std::io::copy(&mut original, &mut copy)?;
+    copy.set_modified(found.modified()?)
 }
 
 /// Removes what git wrote of objects that it never completed. Nothing else may be writing.
@@ -206,38 +204,6 @@ fn sweep(objects: &Path) {
             let _is_tried_again = fs::remove_file(entry.path());
         }
     }
-}
-
-/// The paths to keep, each followed by a zero byte, and those to leave out. `changed` has both, each after a letter and
-/// a blank: `?` is one that git doesn't track.
-fn paths(root: &Path, changed: &[u8]) -> (Vec<u8>, Vec<RepoPath>) {
-    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
-    let mut sort = |path: &[u8], most: u64| {
-        let path = RepoPath::new(path);
-        let full = root.join(path.as_path());
-        let is_fine = match fs::symlink_metadata(&full) {
-            Ok(found) if found.is_file() => found.len() <= most && fs::File::open(&full).is_ok(),
-            // git would refuse to add anything else, and all other files with it.
-            Ok(found) => found.is_dir() || found.is_symlink(),
-            Err(_gone) => true,
-        };
-        if is_fine {
-            kept.extend_from_slice(path.as_path().as_os_str().as_bytes());
-            kept.push(0);
-        } else {
-            left_out.push(path);
-        }
-    };
-    for line in changed.split(|&byte| byte == 0) {
-        match line {
-            // A repository within the repository is listed as a directory.
-            [b'?', b' ', .., b'/'] => {}
-            [b'?', b' ', path @ ..] => sort(path, LARGEST_UNTRACKED),
-            [_, b' ', path @ ..] => sort(path, u64::MAX),
-            _ => {}
-        }
-    }
-    (kept, left_out)
 }
 
 /// A path in a list that is separated by colons.

@@ -15,8 +15,8 @@ use crate::start::start;
 const LONGEST_CALL: Duration = Duration::from_secs(30);
 /// In bytes. The list of 100,000 changed paths is about 10 MB.
 const LARGEST_ANSWER: u64 = 64 << 20;
-/// In bytes. The end of what git says about a failure.
-const LONGEST_WORDS: u64 = 64 << 10;
+/// In bytes. The end of what git says about a failure: a hook says last what is wrong.
+const LONGEST_WORDS: usize = 64 << 10;
 
 /// How long a pipe may stay open after git has ended. All that git wrote is in it by then.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -28,8 +28,18 @@ const NO_HOOKS: &str = "core.hooksPath=/dev/null";
 pub enum GitError {
     #[error("This directory isn't in a git repository. Run “git init” there to see changes.")]
     NotARepository,
+    #[error("{base} has no commit to start from. Commit something first.")]
+    NoCommit {
+        /// A branch, or `HEAD`.
+        base: String,
+    },
     #[error("git could not be started ({0}). Install git 2.30 or newer.")]
     NotStarted(String),
+    #[error("Landing needs git 2.38 or newer; this is {version}. Nothing was changed.")]
+    TooOldToLand {
+        /// As it says itself, such as `git version 2.30.2`.
+        version: String,
+    },
     #[error("git {call} took longer than {} s and was stopped.", .limit.as_secs())]
     TooSlow { call: String, limit: Duration },
     #[error("git {call} printed more than {} MB.", LARGEST_ANSWER >> 20)]
@@ -37,11 +47,12 @@ pub enum GitError {
     #[error("git {call} failed: {words}")]
     Failed {
         call: String,
-        /// What git printed to stderr.
+        /// What git printed to stderr, and the signal that ended it.
         words: String,
     },
     #[error(
-        "Another git is at work here, so nothing was changed. Try again when it is done. If none is, remove {path}."
+        "Another git process is using this repository, so nothing was changed. Try again when it finishes. If none is \
+         running, delete {path}."
     )]
     Locked { path: String },
     #[error("gh could not open the pull request: {0}")]
@@ -52,7 +63,7 @@ pub enum GitError {
     #[error("git {call} printed something unexpected: {what}")]
     Unexpected { call: &'static str, what: String },
     #[error(
-        "The repository configures {name}, which can't be turned off. Rename that filter to see changes."
+        "The repository configures {name}, which can't be turned off. Rename it to see changes here."
     )]
     Filter { name: String },
     #[error("{path} could not be read: {reason}")]
@@ -90,7 +101,7 @@ pub(crate) struct Answer {
     /// `None` if a signal ended it.
     pub code: Option<i32>,
     pub printed: Vec<u8>,
-    /// What it printed to stderr.
+    /// What it printed to stderr, and the signal that ended it.
     pub words: String,
 }
 
@@ -116,6 +127,7 @@ impl Git {
             "diff.ignoreSubmodules=dirty",
             "submodule.recurse=false",
             "status.submoduleSummary=false",
+            "log.showSignature=false",
         ];
         let settings = settings.into_iter().map(OsString::from).collect();
         Self { directory: directory.to_owned(), settings, environment: Vec::new() }
@@ -142,8 +154,23 @@ impl Git {
     }
 
     /// Without the filters too: each that any configuration names is set to nothing.
-    pub async fn without_filters(mut self) -> Result<Self, GitError> {
-        let pattern = r"^filter\..*\.(clean|smudge|process|required)$";
+    pub async fn without_filters(self) -> Result<Self, GitError> {
+        let value = |name: &[u8]| if name.ends_with(b".required") { "false" } else { "" };
+        self.with_each(r"^filter\..*\.(clean|smudge|process|required)$", value).await
+    }
+
+    /// Merges as git itself does, whatever programs any configuration names for it.
+    pub async fn without_merge_drivers(self) -> Result<Self, GitError> {
+        let own = "git merge-file --quiet --marker-size=%L %A %O %B";
+        self.with_each(r"^merge\..*\.driver$", |_| own).await
+    }
+
+    /// Sets each setting that any configuration has and whose name matches.
+    async fn with_each(
+        mut self,
+        pattern: &str,
+        value: impl Fn(&[u8]) -> &'static str,
+    ) -> Result<Self, GitError> {
         let named = self.run(["config", "--name-only", "-z", "--get-regexp", pattern]).await;
         let named = match named {
             Ok(named) => named,
@@ -152,12 +179,11 @@ impl Git {
             Err(error) => return Err(error),
         };
         for name in named.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
-            // `-c` takes the text up to the first `=` for the name, so such a filter would stay on.
+            // `-c` takes the text up to the first `=` for the name, so it would stay as it is.
             if name.contains(&b'=') {
                 return Err(GitError::Filter { name: String::from_utf8_lossy(name).into_owned() });
             }
-            let mut setting = name.to_vec();
-            setting.extend_from_slice(if name.ends_with(b".required") { b"=false" } else { b"=" });
+            let setting = [name, b"=", value(name).as_bytes()].concat();
             self.settings.push(os_string(setting));
         }
         Ok(self)
@@ -287,15 +313,7 @@ async fn answer(child: &mut Child, call: &str) -> Result<Answer, GitError> {
         let reading = async {
             tokio::try_join!(
                 read(stdout, LARGEST_ANSWER + 1, &mut printed),
-                // The rest is read and dropped.
-                async {
-                    let mut stderr = stderr;
-                    if let Some(pipe) = &mut stderr {
-                        read(Some(&mut *pipe), LONGEST_WORDS, &mut words).await?;
-                        tokio::io::copy(pipe, &mut tokio::io::sink()).await?;
-                    }
-                    Ok(())
-                }
+                read_end(stderr, &mut words),
             )
         };
         tokio::pin!(reading);
@@ -316,7 +334,12 @@ async fn answer(child: &mut Child, call: &str) -> Result<Answer, GitError> {
     if printed.len() as u64 > LARGEST_ANSWER {
         return Err(GitError::TooLarge { call: call.to_owned() });
     }
-    let words = String::from_utf8_lossy(&words).trim().to_owned();
+    let mut words = last_words(&words);
+    if status.code().is_none() {
+        // git had no time to say anything.
+        let lines = [words, format!("It ended with {status}.")];
+        words = lines.join("\n").trim().to_owned();
+    }
     Ok(Answer { code: status.code(), printed, words })
 }
 
@@ -331,6 +354,52 @@ async fn read(
     Ok(())
 }
 
+/// Reads to the end and keeps at least the last [`LONGEST_WORDS`], and at most twice as much.
+async fn read_end(
+    pipe: Option<impl tokio::io::AsyncRead + Unpin>,
+    bytes: &mut Vec<u8>,
+) -> std::io::Result<()> {
+    let Some(mut pipe) = pipe else { return Ok(()) };
+    while pipe.read_buf(bytes).await? > 0 {
+        if bytes.len() > 2 * LONGEST_WORDS {
+            bytes.drain(..bytes.len() - LONGEST_WORDS);
+        }
+    }
+    Ok(())
+}
+
+/// The end of what a program printed, as text.
+pub(crate) fn last_words(printed: &[u8]) -> String {
+    let end = &printed[printed.len().saturating_sub(LONGEST_WORDS)..];
+    String::from_utf8_lossy(end).trim().to_owned()
+}
+
 pub(crate) fn os_string(bytes: Vec<u8>) -> OsString {
     OsString::from_vec(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_that_a_signal_ended_names_it() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo half >&2; kill -TERM $$"]).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        let answer = finish(child, "add", Vec::new(), LONGEST_CALL).await.unwrap();
+        assert_eq!(answer.code, None);
+        assert_eq!(answer.words, "half\nIt ended with signal: 15 (SIGTERM).");
+    }
+
+    #[tokio::test]
+    async fn of_a_long_failure_the_end_is_kept() {
+        let mut command = Command::new("sh");
+        let script = "head -c 300000 /dev/zero | tr '\\0' x >&2; echo; echo 'test 7 failed' >&2";
+        command.args(["-c", script]).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        let answer = finish(child, "commit", Vec::new(), LONGEST_CALL).await.unwrap();
+        assert!(answer.words.ends_with("xtest 7 failed"), "{}", answer.words.len());
+        assert!(answer.words.len() <= LONGEST_WORDS);
+    }
 }

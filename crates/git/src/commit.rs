@@ -3,13 +3,15 @@
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::branch::UnderWay;
 use crate::checkpoint::{aside, copy_index, unwritable};
-use crate::command::{Answer, Git, os_string};
+use crate::command::{Answer, Git, last_words, os_string};
+use crate::file::Links;
 use crate::index::LockedIndex;
+use crate::path::joined;
 use crate::{Checkpoints, GitError, RepoPath, Repository};
 
 /// The hooks that a commit runs, in their order.
@@ -71,6 +73,11 @@ impl Repository {
         self.quiet_line(&["rev-parse", "--verify", "--quiet", &format!("{commit}^1")]).await
     }
 
+    pub async fn message(&self, commit: &str) -> Result<String, GitError> {
+        let printed = self.git.run(["show", "--no-patch", "--format=%B", commit, "--"]).await?;
+        Ok(String::from_utf8_lossy(&printed).into_owned())
+    }
+
     /// Puts the index in order after a commit of ours that was cut short.
     pub async fn index_follows(&self, parent: Option<&str>, commit: &str) -> Result<(), GitError> {
         let paths = self.paths_of(parent, commit).await?;
@@ -123,8 +130,7 @@ impl Checkpoints {
             Some(commit) => git.run(["read-tree", "--reset", commit]).await?,
             None => git.run(["read-tree", "--empty"]).await?,
         };
-        let add = ["add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"];
-        git.run_with(add, joined(paths)).await?;
+        stage(&git, repository.root(), paths).await?;
         let mut file = OsString::from("--file=");
         file.push(&words);
         let commit = ["commit".into(), "--quiet".into(), file];
@@ -132,7 +138,7 @@ impl Checkpoints {
         let made = repository.head().await?.commit;
         let Some(made) = made.filter(|made| head.commit.as_ref() != Some(made)) else {
             let Answer { printed, words, .. } = answer?;
-            let said = [words, String::from_utf8_lossy(&printed).into_owned()].join("\n");
+            let said = [words, last_words(&printed)].join("\n");
             let words = match said.trim() {
                 "" => "it made no commit".to_owned(),
                 said => said.to_owned(),
@@ -152,6 +158,26 @@ impl Checkpoints {
     }
 }
 
+/// Brings these paths of an index up to the files.
+async fn stage(git: &Git, root: &Path, paths: &[RepoPath]) -> Result<(), GitError> {
+    let (root, all) = (root.to_owned(), paths.to_vec());
+    let sorted = move || {
+        let mut links = Links::in_tree(&root);
+        Ok(all.into_iter().partition(|path| links.lead_to(path.as_path())))
+    };
+    let (gone, there): (Vec<_>, Vec<_>) = aside(sorted).await?;
+    if !gone.is_empty() {
+        // `git add` refuses to look beyond a link that took the place of their directory.
+        let remove = ["update-index", "-z", "--force-remove", "--stdin"];
+        git.run_with(remove, joined(&gone)).await?;
+    }
+    if !there.is_empty() {
+        let add = ["add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"];
+        git.run_with(add, joined(&there)).await?;
+    }
+    Ok(())
+}
+
 /// Sets these paths in the index to the last commit.
 async fn reset(git: &Git, paths: &[RepoPath]) -> Result<(), GitError> {
     if paths.is_empty() {
@@ -159,13 +185,4 @@ async fn reset(git: &Git, paths: &[RepoPath]) -> Result<(), GitError> {
     }
     let call = ["reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul"];
     git.run_with(call, joined(paths)).await.map(drop)
-}
-
-fn joined(paths: &[RepoPath]) -> Vec<u8> {
-    let mut joined = Vec::new();
-    for path in paths {
-        joined.extend_from_slice(path.as_bytes());
-        joined.push(0);
-    }
-    joined
 }

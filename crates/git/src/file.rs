@@ -1,7 +1,8 @@
 //! Both versions of a changed file.
 
-use std::io::Read;
-use std::path::Path;
+use std::collections::HashMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -89,10 +90,10 @@ impl Content {
 
 /// The file as it is on disk; a symbolic link is its target's path, as in git. Nothing outside the directory is opened,
 /// whatever links an agent puts there.
-fn current(root: &Path, path: &RepoPath) -> std::io::Result<Content> {
+fn current(root: &Path, path: &RepoPath) -> io::Result<Content> {
     let root = Dir::open_ambient_dir(root, ambient_authority())?;
     let found = match root.symlink_metadata(path.as_path()) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Content::None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::None),
         found => found?,
     };
     if found.is_symlink() {
@@ -114,10 +115,43 @@ fn current(root: &Path, path: &RepoPath) -> std::io::Result<Content> {
 }
 
 /// Does not wait for a writer if the file has become a pipe.
-fn open(root: &Dir, path: &RepoPath) -> std::io::Result<cap_std::fs::File> {
+fn open(root: &Dir, path: &RepoPath) -> io::Result<cap_std::fs::File> {
     use cap_std::fs::{OpenOptions, OpenOptionsExt};
     let flags = rustix::fs::OFlags::NONBLOCK.bits();
     root.open_with(path.as_path(), OpenOptions::new().read(true).custom_flags(flags as i32))
+}
+
+/// The links in a working tree that stand where directories could.
+pub(crate) struct Links<'a> {
+    root: &'a Path,
+    /// Directories, and whether they are links or beyond one.
+    seen: HashMap<PathBuf, bool>,
+}
+
+impl<'a> Links<'a> {
+    pub fn in_tree(root: &'a Path) -> Self {
+        Self { root, seen: HashMap::new() }
+    }
+
+    /// Whether a path is beyond a link, so that what is found there is another file.
+    pub fn lead_to(&mut self, path: &Path) -> bool {
+        let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) else {
+            return false;
+        };
+        if let Some(&known) = self.seen.get(parent) {
+            return known;
+        }
+        let is_link = |found: std::fs::Metadata| found.is_symlink();
+        let found =
+            self.lead_to(parent) || self.root.join(parent).symlink_metadata().is_ok_and(is_link);
+        self.seen.insert(parent.to_owned(), found);
+        found
+    }
+}
+
+/// Whether there is no such file, as opposed to one that can't be seen.
+pub(crate) fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Empty for a file that can't be seen.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::branch::UnderWay;
 use crate::command::{Git, os_string};
 use crate::{Checkpoints, GitError, Kind, RepoPath, Repository, Tree};
 
@@ -14,7 +15,7 @@ const LONGEST_MERGE: Duration = Duration::from_secs(120);
 pub enum Merged {
     Clean(Tree),
     Conflicts {
-        /// With marks in the files.
+        /// With conflict markers in the files.
         marked: Tree,
         paths: Vec<RepoPath>,
     },
@@ -60,18 +61,30 @@ impl Repository {
         Ok(found)
     }
 
+    /// Whether a rebase of this branch is under way in any working tree. git then says of none that it has the branch.
+    pub fn is_being_rebased(&self, branch: &str) -> bool {
+        let common = self.common();
+        let trees = std::fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
+        let name = format!("refs/heads/{branch}");
+        trees.map(|entry| entry.path()).chain([common]).any(|private| {
+            ["rebase-merge/head-name", "rebase-apply/head-name"].into_iter().any(|file| {
+                std::fs::read_to_string(private.join(file)).is_ok_and(|text| text.trim() == name)
+            })
+        })
+    }
+
     pub async fn is_ancestor(&self, one: &str, other: &str) -> Result<bool, GitError> {
         let call = ["merge-base", "--is-ancestor", one, other].map(Into::into);
         let answer = self.git.attempt(call.into(), Vec::new(), LONGEST_MERGE).await?;
         Ok(answer.code == Some(0))
     }
 
-    /// Merges two commits. Needs git 2.38.
+    /// Merges two commits. Needs git 2.38; an older one refuses `--write-tree`.
     pub async fn merge_commits(&self, ours: &str, theirs: &str) -> Result<Merged, GitError> {
         let call =
             ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs];
         // Not into the caller's objects: the result becomes a commit.
-        let git = Git::quiet(&self.root);
+        let git = Git::quiet(&self.root).without_merge_drivers().await?;
         let call = call.map(Into::into);
         let answer = git.attempt(call.into(), Vec::new(), LONGEST_MERGE).await?;
         let mut fields = answer.printed.split(|&byte| byte == 0).filter(|field| !field.is_empty());
@@ -81,7 +94,9 @@ impl Repository {
                 marked: Tree::read(tree)?,
                 paths: fields.map(RepoPath::new).collect(),
             }),
-            _ => Err(GitError::Failed { call: "merge-tree".into(), words: answer.words }),
+            _ => Err(too_old(&git)
+                .await
+                .unwrap_or(GitError::Failed { call: "merge-tree".into(), words: answer.words })),
         }
     }
 
@@ -103,6 +118,11 @@ impl Repository {
         Git::quiet(&self.root).run(["update-ref", name, commit]).await.map(drop)
     }
 
+    /// Keeps it no longer under that name, if it does.
+    pub async fn drop_ref(&self, name: &str, commit: &str) -> Result<(), GitError> {
+        Git::quiet(&self.root).run(["update-ref", "-d", name, commit]).await.map(drop)
+    }
+
     /// The commits that a branch has and its base lacks, newest first: their subjects.
     pub async fn subjects(&self, base: &str, tip: &str) -> Result<Vec<String>, GitError> {
         let range = format!("{base}..{tip}");
@@ -111,15 +131,25 @@ impl Repository {
         Ok(String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect())
     }
 
-    /// Files that git tracks here and that differ from the last commit.
+    /// Files that git tracks here and that differ from the last commit, or may do so. A submodule in which another
+    /// commit is checked out doesn't count: git leaves it alone, and it only has to be updated.
     pub async fn dirty(&self) -> Result<Vec<RepoPath>, GitError> {
         let changes = self.uncommitted().await?;
-        let tracked = changes.files.into_iter().filter(|file| file.kind != Kind::Untracked);
+        let staged = match changes.files.iter().any(|file| file.kind == Kind::Submodule) {
+            true => self.git.run(["diff", "--cached", "--name-only", "-z", "HEAD", "--"]).await?,
+            false => Vec::new(),
+        };
+        let staged: Vec<_> = staged.split(|&byte| byte == 0).map(RepoPath::new).collect();
+        let tracked = changes.files.into_iter().filter(|file| match file.kind {
+            Kind::Untracked => false,
+            Kind::Submodule => staged.contains(&file.path),
+            _ => true,
+        });
         let paths = tracked.flat_map(|file| match file.kind {
             Kind::Renamed { from } => vec![from, file.path],
             _ => vec![file.path],
         });
-        Ok(paths.collect())
+        Ok(paths.chain(changes.left_out).collect())
     }
 
     /// What stands in the working tree where a move would put a new file.
@@ -134,12 +164,15 @@ impl Repository {
         Ok(added.map(|each| each.path).filter(is_there).collect())
     }
 
-    /// Begins to merge a branch into the working tree; conflicts stay there.
-    pub async fn start_merge(&self, branch: &str) -> Result<(), GitError> {
-        let call = ["merge", "--quiet", "--no-commit", "--no-ff", branch].map(Into::into);
-        let answer = Git::quiet(&self.root).attempt(call.into(), Vec::new(), LONGEST_MERGE).await?;
+    /// Begins to merge a commit into the working tree; conflicts stay there. A name would do too, but a branch may move
+    /// and git prefers a tag of that name.
+    pub async fn start_merge(&self, commit: &str, message: &str) -> Result<(), GitError> {
+        let call = ["merge", "--quiet", "--no-commit", "--no-ff", "-m", message, commit];
+        let call = call.map(Into::into);
+        let git = Git::quiet(&self.root).without_merge_drivers().await?;
+        let answer = git.attempt(call.into(), Vec::new(), LONGEST_MERGE).await?;
         match answer.code {
-            Some(0 | 1) if self.under_way().is_some() => Ok(()),
+            Some(0 | 1) if self.under_way() == Some(UnderWay::Merge) => Ok(()),
             _ => Err(GitError::Failed { call: "merge".into(), words: answer.words }),
         }
     }
@@ -148,7 +181,7 @@ impl Repository {
         Git::quiet(&self.root).run(["merge", "--abort"]).await.map(drop)
     }
 
-    /// Files that still have the marks of a conflict.
+    /// Files that still have conflict markers.
     pub async fn unresolved(&self) -> Result<Vec<RepoPath>, GitError> {
         let changes = self.uncommitted().await?;
         let unmerged = changes.files.into_iter().filter(|file| file.kind == Kind::Unmerged);
@@ -211,26 +244,23 @@ impl BranchMove {
 }
 
 /// Removes locks that a git of ours left behind when it was killed: made after `since` and before `until`, while no
-/// git works in that repository.
+/// git works in that repository. Of other working trees nothing is touched.
 pub async fn remove_stale_locks(root: &Path, since: SystemTime, until: SystemTime) -> Vec<PathBuf> {
     let git = Git::quiet(root);
-    let mut directories = Vec::new();
-    for name in ["--absolute-git-dir", "--git-common-dir"] {
-        if let Ok(path) = git.line(["rev-parse", name]).await {
-            directories.push(root.join(PathBuf::from(os_string(path))));
-        }
-    }
-    let root = root.to_owned();
+    let own = git.line(["rev-parse", "--absolute-git-dir"]).await;
+    let common = git.line(["rev-parse", "--git-common-dir"]).await;
+    let checkouts = Repository::checkouts_of(root).await;
+    let (Ok(own), Ok(common), Ok(checkouts)) = (own, common, checkouts) else { return Vec::new() };
+    let [own, common] = [own, common].map(|path| root.join(PathBuf::from(os_string(path))));
+    let mut roots: Vec<_> = checkouts.into_iter().map(|checkout| checkout.path).collect();
+    roots.push(root.to_owned());
     let removed = tokio::task::spawn_blocking(move || {
-        if git_works_in(&root) {
+        if roots.iter().any(|root| git_works_in(root)) {
             return Vec::new();
         }
-        let mut locks = Vec::new();
-        for directory in directories {
-            let names = ["index.lock", "HEAD.lock", "packed-refs.lock"];
-            locks.extend(names.map(|name| directory.join(name)));
-            find_locks(&directory.join("refs"), &mut locks);
-        }
+        let mut locks = vec![own.join("index.lock"), own.join("HEAD.lock")];
+        locks.push(common.join("packed-refs.lock"));
+        [own, common].iter().for_each(|at| find_locks(&at.join("refs"), &mut locks));
         let is_ours = |path: &PathBuf| {
             let time = path.symlink_metadata().and_then(|found| found.modified());
             time.is_ok_and(|time| since <= time && time <= until)
@@ -260,4 +290,33 @@ fn git_works_in(root: &Path) -> bool {
         name.trim() == "git"
             && std::fs::read_link(process.join("cwd")).is_ok_and(|at| at.starts_with(root))
     })
+}
+
+/// Whether the version is why a merge failed.
+async fn too_old(git: &Git) -> Option<GitError> {
+    let version = String::from_utf8_lossy(&git.line(["version"]).await.ok()?).into_owned();
+    (!can_land(&version)).then_some(GitError::TooOldToLand { version })
+}
+
+/// Whether a git that says this about itself knows `merge-tree --write-tree`. One that says nothing we understand may.
+fn can_land(version: &str) -> bool {
+    let numbers = version.strip_prefix("git version ").unwrap_or(version);
+    let mut numbers = numbers.split('.').map(|part| part.parse::<u32>().ok());
+    match (numbers.next().flatten(), numbers.next().flatten()) {
+        (Some(major), Some(minor)) => (major, minor) >= (2, 38),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::can_land;
+
+    #[test]
+    fn only_a_git_that_is_known_to_be_older_is_called_too_old() {
+        let told =
+            ["2.30.2", "2.37.4 (Apple Git-137)", "2.38.0", "2.47.3", "3.0", "1.9", "odd", ""];
+        let able = told.map(|number| can_land(&format!("git version {number}")));
+        assert_eq!(able, [false, false, true, true, true, false, true, true]);
+    }
 }

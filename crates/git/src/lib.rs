@@ -1,10 +1,11 @@
-//! Reads git repositories through the git program (2.30 or newer), as typed calls.
+//! Reads git repositories through the git program (2.30 or newer, 2.38 for landing), as typed calls.
 //!
 //! Reading runs nothing that a repository or a user configured: no hook, pager, external diff, text conversion, filter
 //! or file system monitor, and it fetches nothing. It takes no lock and writes no file. `command` has how.
 //! Checkpoints write too, but only into a directory of the caller's. `worktree`, `commit`, `landing`, `restore`,
 //! `put_away` and `pull_request` have what writes into a repository or its files.
 
+mod adding;
 mod branch;
 mod changes;
 mod checkpoint;
@@ -14,6 +15,7 @@ mod file;
 mod index;
 mod landing;
 mod moves;
+mod on_disk;
 mod path;
 mod pull_request;
 mod put_away;
@@ -22,9 +24,10 @@ mod start;
 mod tree;
 mod worktree;
 
+pub use adding::LARGEST_UNTRACKED;
 pub use branch::{Apart, Fork, Head, UnderWay};
 pub use changes::{Became, Change, Changes, Counts, Kind};
-pub use checkpoint::{Checkpoint, Checkpoints, LARGEST_UNTRACKED, Tree};
+pub use checkpoint::{Checkpoint, Checkpoints, Tree};
 pub use command::GitError;
 pub use file::{Content, LARGEST_FILE, Versions};
 pub use landing::{BranchMove, Checkout, Merged, remove_stale_locks};

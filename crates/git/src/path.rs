@@ -24,6 +24,16 @@ impl RepoPath {
     }
 }
 
+/// As input for git: each before a zero byte.
+pub(crate) fn joined(paths: &[RepoPath]) -> Vec<u8> {
+    let mut joined = Vec::new();
+    for path in paths {
+        joined.extend_from_slice(path.as_bytes());
+        joined.push(0);
+    }
+    joined
+}
+
 /// Characters that are invisible or change the order in which others are shown.
 fn hides(letter: char) -> bool {
     letter.is_control()

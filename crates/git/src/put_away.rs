@@ -41,13 +41,14 @@ impl Repository {
         Ok((private != common).then_some(PutAway { common, path, private, store }))
     }
 
-    /// Makes a commit on no branch that keeps all objects which only this worktree refers to: what is checked out, what
-    /// is staged, what is being merged, and where HEAD was before.
-    pub async fn hold(&self) -> Result<String, GitError> {
+    /// Makes a commit on no branch that keeps this commit, and all objects which only this worktree refers to: what is
+    /// checked out, what is staged, what is being merged, and where HEAD was before.
+    pub async fn hold(&self, tip: &str) -> Result<String, GitError> {
         let git = Git::quiet(&self.root)
             .with_setting("user.name=Liminal Builder")
             .with_setting("user.email=liminal-builder@localhost");
-        let mut parents: Vec<String> = self.head().await?.commit.into_iter().collect();
+        let mut parents = vec![tip.to_owned()];
+        parents.extend(self.head().await?.commit.filter(|head| head != tip));
         let merging = ["rev-parse", "--verify", "--quiet", "MERGE_HEAD^{commit}"];
         parents.extend(self.quiet_line(&merging).await?);
         // There may be no log, or one with commits that are gone.
@@ -166,10 +167,16 @@ impl PutAway {
         .await
     }
 
-    /// The branch that HEAD names once it is back.
-    pub async fn check_out(&self, branch: &str) -> Result<(), GitError> {
-        let (file, text) = (self.known().join("HEAD"), format!("ref: refs/heads/{branch}\n"));
-        aside(move || if file.exists() { write(&file, &text) } else { Ok(()) }).await
+    /// The branch that HEAD names once it is back, if it names the other one. In a rebase, or on a branch of the
+    /// user's, HEAD stays as it is.
+    pub async fn check_out(&self, branch: &str, instead_of: &str) -> Result<(), GitError> {
+        let file = self.known().join("HEAD");
+        let [old, new] = [instead_of, branch].map(|name| format!("ref: refs/heads/{name}\n"));
+        aside(move || match fs::read_to_string(&file) {
+            Ok(head) if head == old => write(&file, &new),
+            Ok(_) | Err(_) => Ok(()),
+        })
+        .await
     }
 
     /// Removes the store, with the worktree if it is in it. From the first moment nobody finds it any more.

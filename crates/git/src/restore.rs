@@ -13,7 +13,8 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
 
 use crate::checkpoint::aside;
-use crate::file::stamp;
+use crate::file::{Links, stamp};
+use crate::on_disk;
 use crate::tree::{EXECUTABLE, LINK, SUBMODULE};
 use crate::{Checkpoints, Difference, Entry, GitError, RepoPath, Tree};
 
@@ -56,6 +57,10 @@ pub enum Left {
     Filtered(String),
     #[error("It is larger than {} MB.", LARGEST_RESTORED >> 20)]
     TooLarge,
+    #[error("It could not be recorded, so replacing it could lose it.")]
+    NotRecorded,
+    #[error("Some of its lines end differently than others, and git would make them all the same.")]
+    LineEnds,
     #[error("Something else is in its place: {0}")]
     InTheWay(String),
 }
@@ -124,7 +129,24 @@ impl Checkpoints {
             planned.push(Planned { path, now, end });
         }
         self.leave_what_cannot_be_written(&mut planned).await?;
-        Ok(planned)
+        self.leave_what_git_does_not_see(planned).await
+    }
+
+    /// Files that are in no state, because git ignores them or was told to.
+    async fn leave_what_git_does_not_see(
+        &self,
+        mut planned: Vec<Planned>,
+    ) -> Result<Vec<Planned>, GitError> {
+        let root = self.repository().root().to_owned();
+        aside(move || {
+            for each in &mut planned {
+                if each.now.is_none() && on_disk::is_there(&root, &each.path) {
+                    each.end = End::Leave(Left::NotRecorded);
+                }
+            }
+            Ok(planned)
+        })
+        .await
     }
 
     async fn merged(&self, ours: &Entry, base: &Entry, theirs: &Entry) -> Result<End, GitError> {
@@ -185,12 +207,18 @@ impl Checkpoints {
         let stamps =
             move || Ok(paths.iter().map(|path| file_stamp(&stamped, path)).collect::<Vec<_>>());
         let stamps = aside(stamps).await?;
-        let now = self.take().await?.tree;
-        let since = self.repository().differences(before, &now).await?;
+        let now = self.take().await?;
+        let since = self.repository().differences(before, &now.tree).await?;
+        let not_recorded: BTreeSet<_> = now.left_out.into_iter().collect();
         let since: BTreeMap<_, _> = since.into_iter().map(|each| (each.path, each.new)).collect();
         let (mut left, mut puts) = (Vec::new(), Vec::new());
         for (difference, stamp) in differences.into_iter().zip(stamps) {
             let Difference { path, old, new } = difference;
+            if not_recorded.contains(&path) {
+                // The tree has an older version or none, so replacing the file would lose it.
+                left.push((path, Left::NotRecorded));
+                continue;
+            }
             let now = since.get(&path).unwrap_or(&old);
             if *now == new {
                 continue;
@@ -203,10 +231,47 @@ impl Checkpoints {
                 None => None,
                 Some(entry) => Some((entry.mode, self.content(&path, entry).await?)),
             };
-            puts.push(Put { path, stamp, content });
+            match self.replacing(&root, &path, old.as_ref(), content).await? {
+                Ok(content) => puts.push(Put { path, stamp, content }),
+                Err(why) => left.push((path, why)),
+            }
         }
         left.extend(aside(move || write(&root, puts, &parents)).await?);
         Ok(left)
+    }
+
+    /// What replaces a file, if the file is the recorded one.
+    async fn replacing(
+        &self,
+        root: &Path,
+        path: &RepoPath,
+        recorded: Option<&Entry>,
+        content: Option<(u32, Vec<u8>)>,
+    ) -> Result<Result<Option<(u32, Vec<u8>)>, Left>, GitError> {
+        let (at, named) = (root.to_owned(), path.clone());
+        let read = move || {
+            let is_there = on_disk::is_there(&at, &named);
+            Ok((is_there, on_disk::read(&at, &named, LARGEST_RESTORED)))
+        };
+        let (is_there, file) = aside(read).await?;
+        Ok(match (recorded.filter(|entry| entry.mode != LINK), file) {
+            (None, file) if recorded.is_none() && is_there => {
+                let is_same = content.as_ref().is_some_and(|(_, new)| file.as_ref() == Some(new));
+                if is_same { Ok(content) } else { Err(Left::NotRecorded) }
+            }
+            (Some(entry), Some(file)) => {
+                let recorded = self.content(path, entry).await?;
+                match content {
+                    Some((mode, new)) if mode != LINK => {
+                        let replaced = on_disk::replacement(&file, &recorded, new);
+                        replaced.map(|bytes| Some((mode, bytes)))
+                    }
+                    _ if on_disk::is_recorded(&file, &recorded) => Ok(content),
+                    _ => Err(Left::NotRecorded),
+                }
+            }
+            (Some(_) | None, Some(_) | None) => Ok(content),
+        })
     }
 
     /// What a file on disk contains: with the line ends that attributes ask for.
@@ -273,7 +338,9 @@ fn write(
     }
     for Put { path, stamp, content } in put {
         let Some((mode, bytes)) = content else { continue };
-        let replaced = if file_stamp(root, &path) == stamp {
+        let replaced = if Links::in_tree(root).lead_to(path.as_path()) {
+            Err(io::Error::other("a link is in the place of its directory"))
+        } else if file_stamp(root, &path) == stamp {
             replace(&directory, path.as_path(), mode, bytes)
         } else {
             Err(io::ErrorKind::ResourceBusy.into())
@@ -295,8 +362,11 @@ fn left_by(error: &io::Error) -> Left {
     }
 }
 
-/// Directories have none: what is in them has.
+/// Directories have none: what is in them has. Nor has what is beyond a link: that is another file.
 fn file_stamp(root: &Path, path: &RepoPath) -> String {
+    if Links::in_tree(root).lead_to(path.as_path()) {
+        return String::new();
+    }
     if root.join(path.as_path()).symlink_metadata().is_ok_and(|found| found.is_dir()) {
         return String::new();
     }

@@ -3,7 +3,7 @@
 //! Checking out runs the filters that the user configured, as it must to get the right files, but no hook.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 
@@ -51,9 +51,12 @@ impl Repository {
         branch: &str,
         base: Option<&str>,
     ) -> Result<(), GitError> {
-        let commit = format!("{}^{{commit}}", base.unwrap_or("HEAD"));
-        let commit = self.git.line(["rev-parse", "--verify", "--end-of-options", &commit]).await?;
-        let commit = crate::command::os_string(commit);
+        let base = base.unwrap_or("HEAD");
+        let commit = format!("{base}^{{commit}}");
+        let verify = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit];
+        let commit = self.quiet_line(&verify).await?;
+        let commit = commit.ok_or_else(|| GitError::NoCommit { base: base.to_owned() })?;
+        let commit = OsString::from(commit);
         let add = ["worktree", "add", "--quiet", "--no-track", "-b", branch, "--"].map(OsStr::new);
         let writing = Git::quiet(&self.root);
         writing.run(add.into_iter().chain([path.as_os_str(), &commit])).await?;
@@ -88,9 +91,10 @@ impl Repository {
     /// Removes a worktree and its branch, with all that is in them.
     pub async fn discard_worktree(&self, path: &Path, branch: &str) -> Result<(), GitError> {
         let remove = ["worktree", "remove", "--force", "--"].map(OsStr::new);
-        self.git.run(remove.into_iter().chain([path.as_os_str()])).await?;
-        self.git.run(["branch", "--quiet", "-D", "--", branch]).await?;
-        Ok(())
+        let removed = self.git.run(remove.into_iter().chain([path.as_os_str()])).await;
+        // One that was made in part may be gone already, and its branch not.
+        let branch_removed = self.git.run(["branch", "--quiet", "-D", "--", branch]).await;
+        removed.and(branch_removed).map(drop)
     }
 
     /// Whether a branch exists.

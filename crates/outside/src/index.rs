@@ -84,10 +84,12 @@ fn read(place: &Place, path: &Path, stamp: Stamp) -> Option<Found> {
             Place::Codex(_) => codex::read(&mut file, stamp),
         }
     };
-    read().unwrap_or_else(|error| {
+    let found = read().unwrap_or_else(|error| {
         tracing::debug!(path = %path.display(), %error, "could not read an agent's session file");
         None
-    })
+    });
+    // Any other directory would be one of ours.
+    found.filter(|found| found.cwd.is_absolute())
 }
 
 /// Only of regular files: a link could lead anywhere, and opening a pipe would hang.

@@ -75,6 +75,15 @@ fn a_session_of_claude_is_found_with_what_its_first_message_says() {
 }
 
 #[test]
+fn a_session_whose_directory_is_not_a_whole_path_is_not_offered() {
+    let home = Home::new();
+    let mut elsewhere = said("Fix the cart");
+    elsewhere["cwd"] = json!("../../");
+    home.session(ONE, &[elsewhere]);
+    assert_eq!(titles(&home.claude()), [""; 0]);
+}
+
+#[test]
 fn a_session_that_begins_with_a_large_picture_is_found() {
     let home = Home::new();
     let mut shown = said("What is wrong here?");

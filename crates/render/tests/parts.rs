@@ -10,10 +10,11 @@ use liminal_render::{
 };
 use proptest::prelude::*;
 
-/// The numbers of added and removed lines in its header.
+/// The numbers of added and removed lines in its header, which leaves out what is none.
 fn counts(diff: &Diff) -> (usize, usize) {
+    let (header, _) = diff.html.split_once("<div class=\"rows\">").expect("a header");
     let count = |sign: &str| {
-        let (_, number) = diff.html.split_once(&format!("\">{sign}")).expect("a count");
+        let Some((_, number)) = header.split_once(&format!("\">{sign}")) else { return 0 };
         number.split('<').next().and_then(|number| number.parse().ok()).expect("a number")
     };
     (count("+"), count("\u{2212}"))

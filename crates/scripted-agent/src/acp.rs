@@ -174,7 +174,7 @@ impl AcpAgent {
             "agentInfo": {"name": about.name, "title": about.title, "version": about.version},
             "agentCapabilities": {
                 "loadSession": about.load != Replay::No,
-                "promptCapabilities": {"image": true, "audio": false, "embeddedContext": true},
+                "promptCapabilities": {"image": !about.no_pictures, "audio": false, "embeddedContext": true},
                 "sessionCapabilities": session,
                 "mcpCapabilities": {"http": false, "sse": false},
             },

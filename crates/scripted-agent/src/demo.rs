@@ -37,7 +37,7 @@ impl Demo {
             steering: true,
             commands: [
                 ("help", "What the demo can do"),
-                ("compact", "Replaces the conversation so far by a summary"),
+                ("compact", "Replaces the conversation so far with a summary"),
                 ("plan", "Work along a plan"),
                 ("edit", "Change a file, after asking"),
                 ("background", "Start a task that runs beside the conversation"),

@@ -94,15 +94,17 @@ impl Attachments {
 
     /// Deletes the files that are not `used` and whose day is over by `now`.
     pub fn sweep(&self, used: impl Fn(&str) -> bool, now: SystemTime) -> io::Result<usize> {
-        self.delete(|name, changed| {
+        self.delete(|_, name, changed| {
             !used(name) && now.duration_since(changed).is_ok_and(|age| age >= KEPT)
         })
     }
 
-    /// Deletes these files, even if their day is not over, except those that were uploaded again since.
-    pub fn forget(&self, names: &[String]) -> io::Result<usize> {
-        let unattached = self.lock().clone();
-        self.delete(|name, _| names.iter().any(|each| each == name) && !unattached.contains(name))
+    /// Deletes these files, even if their day is not over, except those that were uploaded again since, or attached
+    /// after the moment `unused` at which nobody referred to them.
+    pub fn forget(&self, names: &[String], unused: SystemTime) -> io::Result<usize> {
+        self.delete(|unattached, name, changed| {
+            names.iter().any(|each| each == name) && !unattached.contains(name) && changed < unused
+        })
     }
 
     /// Copies every file to another data directory.
@@ -125,16 +127,21 @@ impl Attachments {
         Ok(())
     }
 
-    fn delete(&self, is_over: impl Fn(&str, SystemTime) -> bool) -> io::Result<usize> {
+    /// `is_over` gets those that are not attached, the name and the time of each file.
+    fn delete(
+        &self,
+        is_over: impl Fn(&HashSet<String>, &str, SystemTime) -> bool,
+    ) -> io::Result<usize> {
         let mut deleted = 0;
         for name in self.names()? {
             let path = self.directory.join(&name);
-            let _until_deleted = self.lock();
+            let mut unattached = self.lock();
             let Ok(changed) = fs::metadata(&path).and_then(|file| file.modified()) else {
                 continue;
             };
-            if is_over(&name, changed) {
+            if is_over(&unattached, &name, changed) {
                 fs::remove_file(&path)?;
+                unattached.remove(&name);
                 deleted += 1;
             }
         }
@@ -187,6 +194,10 @@ mod hostile;
 mod tests {
     use super::*;
 
+    fn later(hours: u64) -> SystemTime {
+        SystemTime::now() + Duration::from_secs(hours * 60 * 60)
+    }
+
     #[test]
     fn the_same_bytes_are_stored_once_and_only_our_names_are_read() {
         let home = tempfile::tempdir().unwrap();
@@ -213,9 +224,30 @@ mod tests {
         assert!(attachments.keep(&name).unwrap(), "sent");
         attachments.put(Kind::Text, b"twice").unwrap();
         assert!(attachments.renew(&name).unwrap(), "a draft shows it");
-        assert_eq!(attachments.forget(std::slice::from_ref(&name)).unwrap(), 0);
+        let names = std::slice::from_ref(&name);
+        assert_eq!(attachments.forget(names, later(1)).unwrap(), 0);
         assert!(attachments.keep(&name).unwrap(), "sent again");
-        assert_eq!(attachments.forget(std::slice::from_ref(&name)).unwrap(), 1);
+        assert_eq!(attachments.forget(names, later(1)).unwrap(), 1);
+    }
+
+    #[test]
+    fn a_file_that_was_attached_since_nobody_referred_to_it_is_not_deleted() {
+        let home = tempfile::tempdir().unwrap();
+        let attachments = Attachments::open(home.path());
+        let name = attachments.put(Kind::Text, b"shared").unwrap();
+        let unused = SystemTime::now();
+        assert!(attachments.keep(&name).unwrap(), "another session sends it");
+        assert_eq!(attachments.forget(std::slice::from_ref(&name), unused).unwrap(), 0);
+        assert_eq!(attachments.forget(&[name], later(1)).unwrap(), 1);
+    }
+
+    #[test]
+    fn what_was_deleted_counts_as_never_uploaded() {
+        let home = tempfile::tempdir().unwrap();
+        let attachments = Attachments::open(home.path());
+        attachments.put(Kind::Text, b"unsent").unwrap();
+        assert_eq!(attachments.sweep(|_| false, later(25)).unwrap(), 1);
+        assert!(attachments.lock().is_empty());
     }
 
     #[test]
@@ -224,7 +256,6 @@ mod tests {
         let attachments = Attachments::open(home.path());
         let [used, idle] =
             [&b"used"[..], b"idle"].map(|it| attachments.put(Kind::Text, it).unwrap());
-        let later = |hours: u64| SystemTime::now() + Duration::from_secs(hours * 60 * 60);
         let is_used = |name: &str| name == used;
         assert_eq!(attachments.sweep(is_used, later(23)).unwrap(), 0);
         assert!(attachments.keep(&idle).unwrap());
@@ -232,6 +263,6 @@ mod tests {
         assert!(!attachments.keep(&idle).unwrap());
         assert_eq!(attachments.names().unwrap(), std::slice::from_ref(&used));
         assert!(attachments.keep(&used).unwrap());
-        assert_eq!(attachments.forget(&[used]).unwrap(), 1);
+        assert_eq!(attachments.forget(&[used], later(1)).unwrap(), 1);
     }
 }

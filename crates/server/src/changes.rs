@@ -11,8 +11,10 @@ mod pace;
 mod scope;
 mod shown;
 mod survey;
+mod turns;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use liminal_contract::{
     ChangeCounts, ChangeScope, ChangedFile, Comment, ErrorCode, ServerMessage, SessionId,
@@ -42,7 +44,7 @@ pub struct Changes {
     /// The working trees that acts change.
     writing: OneAtATime,
     compared: Compared,
-    kept: Kept,
+    kept: Arc<Kept>,
     discarded: Discarded,
     journal: Journal,
 }
@@ -69,7 +71,7 @@ impl Changes {
         let (reading, pace) = (OneAtATime::default(), pace::Pace::default());
         let forks = survey::Forks::default();
         let (writing, compared) = (OneAtATime::default(), Compared::default());
-        let (kept, discarded) = (Kept::below(data_dir), Discarded::beside(data_dir));
+        let (kept, discarded) = (Arc::new(Kept::below(data_dir)), Discarded::beside(data_dir));
         Self { reading, writing, compared, pace, forks, kept, discarded, journal }
     }
 
@@ -85,7 +87,7 @@ impl Changes {
         let store = self.kept.of(session);
         let _one_at_a_time = self.reading.turn(&store).await;
         let taken = Repository::at(directory).await?.checkpoints(&store)?.take().await;
-        self.kept.trim();
+        self.kept.trim_soon(&self.reading);
         taken
     }
 
@@ -116,7 +118,14 @@ impl Changes {
 
     /// How many bytes the checkpoints of all sessions take. With `most`, that is what they may take from now on.
     pub async fn storage(&self, most: Option<u64>) -> Result<ServerMessage, Failure> {
-        let (bytes, most) = self.kept.measured(most).await.map_err(|error| {
+        let measured = async {
+            if let Some(most) = most {
+                self.kept.limit_to(most).await?;
+                self.kept.trim(&self.reading).await?;
+            }
+            self.kept.measured().await
+        };
+        let (bytes, most) = measured.await.map_err(|error: std::io::Error| {
             let what = format!("The checkpoints could not be measured: {error}.");
             Failure::new(ErrorCode::InternalError, what)
         })?;

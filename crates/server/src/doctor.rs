@@ -15,7 +15,7 @@ use crate::journal::{self, Examined};
 use crate::outside::Outside;
 use crate::projects::ProjectsFile;
 use crate::store::RefsFile;
-use crate::terminal::{Stopped, say};
+use crate::terminal::{Stopped, say, sessions};
 use crate::workspaces::Discarded;
 use crate::{providers, search, store, workspaces};
 
@@ -51,7 +51,7 @@ pub fn examine(config: &Config) -> Result<(), Stopped> {
     let catalogue =
         Catalogue::read(&config.data_dir, &config.overrides(), &providers::own_executable());
     for problem in catalogue.problems() {
-        line("agents.json", Finding::bad(problem.to_string()))?;
+        line("Your agents", Finding::bad(problem.to_string()))?;
     }
     if let Some(finding) = outside(config, &catalogue) {
         line("Terminal", finding)?;
@@ -125,10 +125,13 @@ fn outside(config: &Config, catalogue: &Catalogue) -> Option<Finding> {
     let due = seen.iter().filter(|seen| seen.deleted_at.is_some()).count();
     let text = match (seen.len(), due) {
         (0, _) => return None,
-        (all, 0) => format!("{all} sessions that are not here; `liminal import --list` lists them"),
+        (all, 0) => {
+            format!("{} not here yet; `liminal import --list` lists them", sessions(all))
+        }
         (all, due) => format!(
-            "{all} sessions that are not here; {due} of them are due for deletion within a week \
-             (cleanupPeriodDays in Claude Code's settings). `liminal import --all` keeps them"
+            "{} not here yet, {due} due for deletion within a week (cleanupPeriodDays in Claude \
+             Code's settings). `liminal import --all` keeps them",
+            sessions(all)
         ),
     };
     Some(Finding::good(text))

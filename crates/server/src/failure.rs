@@ -80,6 +80,7 @@ pub fn shown(details: Details) -> Details {
         resets_at: details.resets_at,
         conflicts: details.conflicts.map(|them| them.iter().map(|path| visible(path)).collect()),
         undo: details.undo,
+        undone: details.undone,
         link: details.link,
     }
 }

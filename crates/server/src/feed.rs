@@ -9,4 +9,4 @@ mod stirred;
 
 pub use hub::{Client, Hub};
 pub use lanes::Place;
-pub use outbox::{Closing, Follow, Outbox, SharedTail, Tail, Update};
+pub use outbox::{Closing, Follow, Outbox, Reading, SharedTail, Tail, Update};

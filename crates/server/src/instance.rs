@@ -5,6 +5,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
+use std::net::TcpStream;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread;
@@ -56,7 +57,8 @@ impl Instance {
             file.rewind()
                 .and_then(|()| file.read_to_string(&mut address))
                 .map_err(Taken::Unusable)?;
-            if let Some(address) = address.strip_suffix('\n') {
+            // A server that was killed while it started a process leaves the lock to that for a moment.
+            if let Some(address) = address.strip_suffix('\n').filter(|address| listens(address)) {
                 return Err(Taken::ByServerAt(address.to_owned()));
             }
             if begun.elapsed() > PATIENCE {
@@ -86,8 +88,16 @@ impl Instance {
     }
 }
 
+/// Whether anybody listens at an address such as `http://127.0.0.1:3000`.
+fn listens(address: &str) -> bool {
+    let host = address.strip_prefix("http://").unwrap_or(address);
+    host.parse().is_ok_and(|at| TcpStream::connect_timeout(&at, PATIENCE).is_ok())
+}
+
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
     use super::*;
 
     #[test]
@@ -95,11 +105,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(Instance::running(dir.path()), None);
         let mut first = Instance::claim(dir.path()).unwrap();
-        first.announce("http://127.0.0.1:3000").unwrap();
-        assert!(
-            matches!(Instance::claim(dir.path()), Err(Taken::ByServerAt(at)) if at == "http://127.0.0.1:3000")
-        );
-        assert_eq!(Instance::running(dir.path()).as_deref(), Some("http://127.0.0.1:3000"));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        first.announce(&address).unwrap();
+        let second = Instance::claim(dir.path());
+        assert!(matches!(second, Err(Taken::ByServerAt(at)) if at == address));
+        assert_eq!(Instance::running(dir.path()), Some(address));
+        drop(listener);
+        let third = Instance::claim(dir.path());
+        assert!(matches!(third, Err(Taken::BySomethingSilent)), "nobody listens any more");
         drop(first);
         assert_eq!(Instance::running(dir.path()), None);
         assert!(Instance::claim(dir.path()).is_ok());

@@ -103,10 +103,11 @@ impl Journal {
         let _writer_ended = self.writer.send(write::Order::Branch { branch, committed });
     }
 
-    /// Queues what a user did, or wants to do, with a session's changes.
-    pub fn act(&self, session: &SessionId, row: ActRow, committed: Committed) {
-        let (session, row) = (session.clone(), Box::new(row));
-        let _writer_ended = self.writer.send(write::Order::Act { session, row, committed });
+    /// Queues what a user did, or wants to do, with a session's changes. All rows are committed together. Once the
+    /// journal is closed, `committed` is dropped.
+    pub fn acts(&self, session: &SessionId, rows: Vec<ActRow>, committed: Committed) {
+        let session = session.clone();
+        let _writer_ended = self.writer.send(write::Order::Acts { session, rows, committed });
     }
 
     /// Permanently deletes a session and all its rows.

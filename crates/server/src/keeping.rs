@@ -47,6 +47,44 @@ struct State {
     listed: HashMap<SessionId, Seen>,
 }
 
+impl State {
+    /// How many wait although nobody works on it, because a worker gave up.
+    fn left(&self) -> usize {
+        if self.is_running() { 0 } else { self.waiting.len() }
+    }
+
+    /// Returns the run that is to be started, if one is.
+    fn add(&mut self, new: Vec<Waiting>) -> Option<u64> {
+        let is_running = self.is_running();
+        let more = new.len();
+        self.waiting.extend(new);
+        if is_running {
+            self.progress.total += more;
+            return None;
+        }
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let (state, total) = (KeepingState::Keeping, self.waiting.len());
+        self.progress = KeepingProgress { state, total, ..KeepingProgress::default() };
+        self.run += 1;
+        Some(self.run)
+    }
+
+    /// `None` if the user stopped meanwhile.
+    fn give_up(&mut self, run: u64) -> Option<KeepingProgress> {
+        if self.run != run {
+            return None;
+        }
+        self.progress.state = KeepingState::Stopped;
+        Some(self.progress)
+    }
+
+    fn is_running(&self) -> bool {
+        self.progress.state == KeepingState::Keeping
+    }
+}
+
 impl Keeping {
     /// Continues what was not finished before.
     pub fn start(
@@ -162,7 +200,7 @@ impl Keeping {
                 Some(Waiting { project_id: project?, session_id: id })
             })
             .collect();
-        let count = new.len();
+        let count = new.len() + self.state().left();
         if count > 0 {
             let all: Vec<Waiting> =
                 self.state().waiting.iter().cloned().chain(new.clone()).collect();
@@ -197,20 +235,8 @@ impl Keeping {
 
     /// Adds sessions to those that wait, and starts the work if it doesn't run.
     fn enqueue(self: &Arc<Self>, new: Vec<Waiting>) {
-        if new.is_empty() {
-            return;
-        }
-        let mut state = self.state();
-        let is_running = state.progress.state == KeepingState::Keeping;
-        if !is_running {
-            state.progress =
-                KeepingProgress { state: KeepingState::Keeping, ..KeepingProgress::default() };
-        }
-        state.progress.total += new.len();
-        state.waiting.extend(new);
-        if !is_running {
-            state.run += 1;
-            tokio::spawn(Arc::clone(self).work(state.run));
+        if let Some(run) = self.state().add(new) {
+            tokio::spawn(Arc::clone(self).work(run));
         }
     }
 
@@ -225,7 +251,7 @@ impl Keeping {
                 looked_for = total;
                 found = match self.seen().await {
                     Ok(seen) => seen.into_iter().map(|seen| (seen.id, seen.found)).collect(),
-                    Err(failure) => return self.give_up(&failure),
+                    Err(failure) => return self.give_up(run, &failure),
                 };
             }
             let kept = self.keep_one(&next, found.remove(&next.session_id)).await;
@@ -249,12 +275,12 @@ impl Keeping {
         }
     }
 
-    /// What waits stays in the file, for the next start.
-    fn give_up(&self, failure: &Failure) {
+    /// What waits stays, in the file too: the next that is asked for starts the work again, or the next start does.
+    fn give_up(&self, run: u64, failure: &Failure) {
         tracing::warn!(failure.message, "sessions made outside can't be kept");
-        let mut state = self.state();
-        state.progress.state = KeepingState::Stopped;
-        self.hub.broadcast(ServerMessage::OutsideProgress { progress: state.progress });
+        if let Some(progress) = self.state().give_up(run) {
+            self.hub.broadcast(ServerMessage::OutsideProgress { progress });
+        }
     }
 
     /// The next to be kept. It stays in front until it is finished.
@@ -282,7 +308,7 @@ impl Keeping {
     async fn keep_one(&self, one: &Waiting, found: Option<Found>) -> Result<(), Failure> {
         let id = &one.session_id;
         if let Some(found) = found
-            && !self.service.ours()?.contains(id)
+            && !self.service.is_ours(id)?
         {
             self.adopt_one(&one.project_id, id.clone(), found).await?;
         }
@@ -327,5 +353,37 @@ impl Keeping {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting(number: u8) -> Waiting {
+        let session_id = SessionId::parse(&format!("claude-code:{number}")).unwrap();
+        Waiting { project_id: ProjectId::new("p"), session_id }
+    }
+
+    #[test]
+    fn what_a_failure_left_is_kept_when_the_user_asks_again() {
+        let mut state = State::default();
+        let first = state.add(vec![waiting(1), waiting(2)]).unwrap();
+        assert_eq!((state.left(), state.add(vec![waiting(3)])), (0, None), "it runs");
+        assert_eq!(state.give_up(first).unwrap().state, KeepingState::Stopped);
+        assert_eq!(state.left(), 3);
+        assert_ne!(state.add(Vec::new()).unwrap(), first);
+        let total = KeepingProgress { state: KeepingState::Keeping, total: 3, ..state.progress };
+        assert_eq!((state.progress, state.left()), (total, 0));
+    }
+
+    #[test]
+    fn a_worker_that_is_over_does_not_stop_the_next_one() {
+        let mut state = State::default();
+        let first = state.add(vec![waiting(1)]).unwrap();
+        state.give_up(first);
+        state.add(vec![waiting(2)]);
+        assert_eq!(state.give_up(first), None);
+        assert_eq!(state.progress.state, KeepingState::Keeping);
     }
 }

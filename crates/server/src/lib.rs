@@ -28,6 +28,7 @@ mod one_at_a_time;
 mod outside;
 mod projects;
 mod providers;
+mod replacement;
 pub mod search;
 mod serve;
 mod sessions;

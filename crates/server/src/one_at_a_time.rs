@@ -20,6 +20,14 @@ impl OneAtATime {
         };
         turn.lock_owned().await
     }
+
+    /// How many others wait while someone uses a directory.
+    #[cfg(test)]
+    pub fn waiting(&self, directory: &Path) -> usize {
+        let turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // One is in the table, and one in the guard.
+        turns.get(directory).map_or(0, |turn| Arc::strong_count(turn).saturating_sub(2))
+    }
 }
 
 #[cfg(test)]

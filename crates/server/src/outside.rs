@@ -21,7 +21,7 @@ const FILE: &str = "outside.json";
 /// The agent whose own program keeps sessions as Codex does.
 const CODEX: &str = "codex";
 /// A session that its agent deletes within this time is due.
-pub const SOON: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const SOON: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Finds them. Reads nothing before somebody asks.
 pub struct Outside {

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::Ipv4Addr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,53 +24,15 @@ const LAST_ANSWERS: Duration = Duration::from_millis(600);
 
 /// Runs the server until a signal stops it.
 pub fn serve(config: Config) -> Result<(), Stopped> {
-    liminal_large_blocks::give_back();
-    log_to_stderr(&config);
-    descriptors::raise_limit();
-    let data_dir = data_dir::prepare(&config.data_dir).map_err(Stopped::because)?;
-    let mut instance = match Instance::claim(&data_dir) {
-        Ok(instance) => instance,
-        Err(taken) => return already_running(&config, &data_dir, taken),
+    let (data_dir, instance) = match claim_data_dir(&config)? {
+        (data_dir, Ok(instance)) => (data_dir, instance),
+        (data_dir, Err(taken)) => return already_running(&config, &data_dir, taken),
     };
-    let credential = Credential::load_or_create(&data_dir).map_err(Stopped::because)?;
-    let assets = if config.dev {
-        Assets::from_checkout().map_err(|error| {
-            Stopped::because(format!("--dev: {error}; run it inside the checkout"))
-        })?
-    } else {
-        Assets::Embedded
-    };
-
-    let runtime = runtime()?;
-    let served = runtime.block_on(async {
-        let stop = StopSignals::listen()
-            .map_err(|error| Stopped::because(format!("cannot start: {error}")))?;
-        let claim = Claim::take(config.host, config.port)
-            .await
-            .map_err(|error| Stopped::because(why_not_listening(&config, &error)))?;
-        let addresses = Addresses::new(claim.bound, claim.v4, claim.v6, &config.allowed_origins);
-        let app = App::open(&config, &data_dir, addresses, credential, assets)
-            .await
-            .map_err(|failure| Stopped::because(failure.message))?;
-        let app = Arc::new(app);
-        if config.sets_claude_acp_command {
-            complain(
-                "CLAUDE_ACP_CMD is no longer used, because Claude Code is driven without an adapter; \
-                 set CLAUDE_CMD to choose the command of Claude Code itself",
-            );
-        }
-        for warning in app.warnings().iter().chain(&claim.warning()) {
-            complain(warning);
-        }
-        let address = page_address(&config, &claim);
-        instance.announce(&format!("http://{}", claim.local())).map_err(Stopped::because)?;
-        welcome(&config, &app, &address)?;
+    start(config, &data_dir, instance, async |config, Started { app, claim, stop }| {
+        welcome(config, &app, &page_address(config, &claim))?;
         run(app, claim, stop, std::future::pending::<()>()).await;
         Ok(())
-    });
-    // A thread that is blocked on a dead disk must not keep the process alive.
-    runtime.shutdown_background();
-    served
+    })
 }
 
 /// Runs a server for as long as `work` takes, on any free port of this machine. `work` blocks, and gets the server's
@@ -80,27 +42,11 @@ pub fn during(
     work: impl FnOnce(&str, &str) -> Result<(), Stopped> + Send + 'static,
 ) -> Result<(), Stopped> {
     let config = Config { host: Ipv4Addr::LOCALHOST.into(), port: 0, ..config };
-    log_to_stderr(&config);
-    let data_dir = data_dir::prepare(&config.data_dir).map_err(Stopped::because)?;
-    let Ok(mut instance) = Instance::claim(&data_dir) else {
+    let (data_dir, Ok(instance)) = claim_data_dir(&config)? else {
         return Err(Stopped::because("another process is using the data directory; try again"));
     };
-    let credential = Credential::load_or_create(&data_dir).map_err(Stopped::because)?;
-    let runtime = runtime()?;
-    let worked = runtime.block_on(async {
-        let stop = StopSignals::listen()
-            .map_err(|error| Stopped::because(format!("cannot start: {error}")))?;
-        let claim = Claim::take(config.host, config.port)
-            .await
-            .map_err(|error| Stopped::because(why_not_listening(&config, &error)))?;
-        let addresses = Addresses::new(claim.bound, claim.v4, claim.v6, &config.allowed_origins);
-        let app = App::open(&config, &data_dir, addresses, credential, Assets::Embedded)
-            .await
-            .map_err(|failure| Stopped::because(failure.message))?;
-        let app = Arc::new(app);
-        let address = format!("http://{}", claim.local());
-        instance.announce(&address).map_err(Stopped::because)?;
-        let token = app.credential.reveal();
+    start(config, &data_dir, instance, async |_, Started { app, claim, stop }| {
+        let (address, token) = (format!("http://{}", claim.local()), app.credential.reveal());
         let (done, until) = tokio::sync::oneshot::channel();
         let working = tokio::task::spawn_blocking(move || {
             let worked = work(&address, &token);
@@ -111,9 +57,73 @@ pub fn during(
         // A signal leaves the rest for the next time.
         let worked = tokio::time::timeout(LAST_ANSWERS, working).await;
         worked.ok().and_then(Result::ok).unwrap_or(Ok(()))
+    })
+}
+
+/// Prepares this process and the data directory, which may be another server's.
+fn claim_data_dir(config: &Config) -> Result<(PathBuf, Result<Instance, Taken>), Stopped> {
+    liminal_large_blocks::give_back();
+    log_to_stderr(config);
+    descriptors::raise_limit();
+    let data_dir = data_dir::prepare(&config.data_dir).map_err(Stopped::because)?;
+    let instance = Instance::claim(&data_dir);
+    Ok((data_dir, instance))
+}
+
+/// A server that can be reached as soon as it runs.
+struct Started {
+    app: Arc<App>,
+    claim: Claim,
+    stop: StopSignals,
+}
+
+/// Starts a server and does `then` with it. Warnings have been said by then.
+fn start(
+    config: Config,
+    data_dir: &Path,
+    mut instance: Instance,
+    then: impl AsyncFnOnce(&Config, Started) -> Result<(), Stopped>,
+) -> Result<(), Stopped> {
+    let credential = Credential::load_or_create(data_dir).map_err(Stopped::because)?;
+    let assets = assets(&config)?;
+    let runtime = runtime()?;
+    let served = runtime.block_on(async {
+        let stop = StopSignals::listen()
+            .map_err(|error| Stopped::because(format!("cannot start: {error}")))?;
+        let claim = Claim::take(config.host, config.port)
+            .await
+            .map_err(|error| Stopped::because(why_not_listening(&config, &error)))?;
+        let addresses = Addresses::new(claim.bound, claim.v4, claim.v6, &config.allowed_origins);
+        let app = App::open(&config, data_dir, addresses, credential, assets)
+            .await
+            .map_err(|failure| Stopped::because(failure.message))?;
+        warn(&config, &app, &claim);
+        instance.announce(&format!("http://{}", claim.local())).map_err(Stopped::because)?;
+        then(&config, Started { app: Arc::new(app), claim, stop }).await
     });
+    // A thread that is blocked on a dead disk must not keep the process alive.
     runtime.shutdown_background();
-    worked
+    served
+}
+
+fn assets(config: &Config) -> Result<Assets, Stopped> {
+    if !config.dev {
+        return Ok(Assets::Embedded);
+    }
+    Assets::from_checkout()
+        .map_err(|error| Stopped::because(format!("--dev: {error}; run it inside the checkout")))
+}
+
+fn warn(config: &Config, app: &App, claim: &Claim) {
+    if config.sets_claude_acp_command {
+        complain(
+            "CLAUDE_ACP_CMD is no longer used, because Claude Code is driven without an adapter; \
+             set CLAUDE_CMD to choose the command of Claude Code itself",
+        );
+    }
+    for warning in app.warnings().iter().chain(&claim.warning()) {
+        complain(warning);
+    }
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime, Stopped> {

@@ -39,3 +39,8 @@ pub fn say(line: impl Display) -> Result<(), Stopped> {
 pub fn complain(line: impl Display) {
     let _nobody_reads = writeln!(io::stderr(), "liminal: {line}");
 }
+
+/// "3 sessions", "1 session".
+pub fn sessions(count: usize) -> String {
+    if count == 1 { "1 session".to_owned() } else { format!("{count} sessions") }
+}

@@ -7,11 +7,13 @@
 mod discarded;
 mod setup;
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use liminal_agents::process::GuardCommand;
 use liminal_contract::{ErrorCode, Project, ServerMessage, Worktree};
-use liminal_git::{Bases, Repository};
+use liminal_git::{Bases, GitError, Repository};
 use tokio::sync::Mutex;
 
 use crate::failure::Failure;
@@ -86,15 +88,8 @@ impl Workspaces {
         };
         let below = below(&repository, project);
         let worktree = Worktree { path: path.to_string_lossy().into_owned(), branch, base, below };
-        let filled = match filled.await {
-            Ok(()) => make_place(&worktree),
-            Err(error) => Err(error.into()),
-        };
-        if let Err(failure) = filled {
-            self.unmake(project, &worktree).await;
-            return Err(failure);
-        }
-        Ok(worktree)
+        let filled = filled.await;
+        self.complete(project, worktree, filled).await
     }
 
     /// Makes a worktree beside another one, with this commit checked out. If that fails, nothing of it is left.
@@ -114,15 +109,25 @@ impl Workspaces {
         }
         let path_name = path.to_string_lossy().into_owned();
         let worktree = Worktree { path: path_name, branch, ..other.clone() };
-        let filled = match repository.include_ignored(&path).await {
-            Ok(()) => make_place(&worktree),
-            Err(error) => Err(error.into()),
-        };
-        if let Err(failure) = filled {
-            self.unmake(project, &worktree).await;
-            return Err(failure);
+        let filled = repository.include_ignored(&path).await;
+        self.complete(project, worktree, filled).await
+    }
+
+    /// The worktree, once it was filled and has the session's directory. If either failed, it is removed again.
+    async fn complete(
+        &self,
+        project: &Project,
+        worktree: Worktree,
+        filled: Result<(), GitError>,
+    ) -> Result<Worktree, Failure> {
+        let complete = filled.map_err(Failure::from).and_then(|()| make_place(&worktree));
+        match complete {
+            Ok(()) => Ok(worktree),
+            Err(failure) => {
+                self.unmake(project, &worktree).await;
+                Err(failure)
+            }
         }
-        Ok(worktree)
     }
 
     /// Makes a worktree again whose directory vanished.
@@ -130,9 +135,12 @@ impl Workspaces {
         let path = Path::new(&worktree.path);
         if path.exists() {
             let what = format!("{} exists. Move it away first.", worktree.path);
-            return Err(Failure::new(ErrorCode::GitFailed, what));
+            return Err(Failure::new(ErrorCode::ActRefused, what));
         }
         let repository = Repository::at(Path::new(&project.path)).await?;
+        if let Some(below) = path.parent() {
+            make_private(below).map_err(|error| unwritable(below, &error))?;
+        }
         repository.renew_worktree(path, &worktree.branch, worktree.base.as_deref()).await?;
         repository.include_ignored(path).await?;
         make_place(worktree)
@@ -173,7 +181,7 @@ impl Workspaces {
         let name = name.unwrap_or_else(|| format!("work-{}", &random[..6]));
         let project = Some(slug(&project.name)).filter(|name| !name.is_empty());
         let below = self.directory.join(project.as_deref().unwrap_or("project"));
-        std::fs::create_dir_all(&below).map_err(|error| unwritable(&below, &error))?;
+        make_private(&below).map_err(|error| unwritable(&below, &error))?;
         for n in 1_u32.. {
             let name = if n == 1 { name.clone() } else { format!("{name}-{n}") };
             let (path, branch) = (below.join(&name), format!("{PREFIX}{name}"));
@@ -196,12 +204,18 @@ async fn check_branch(repository: &Repository, name: &str) -> Result<(), Failure
         return Ok(());
     }
     let what = format!("There is no branch {name}. Choose another to start from.");
-    Err(Failure::new(ErrorCode::GitFailed, what))
+    Err(Failure::new(ErrorCode::ActRefused, what))
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     let what = format!("{} could not be created: {error}", path.display());
     Failure::new(ErrorCode::GitFailed, what)
+}
+
+/// Makes a directory and those above it, for us alone, as the data directory is: a worktree has what the project has,
+/// and perhaps nobody else may read that.
+fn make_private(path: &Path) -> std::io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// The project's directory may have no file that git knows.

@@ -88,7 +88,8 @@ impl UpsertProcessor {
         }
     }
 
-    /// Changes the limit for the text of one item, 4 MB by default. At least 4 bytes, so that any character fits.
+    /// Changes the limit for the text of one item, 4 MB by default, so that tests reach it with short texts. At least
+    /// 4 bytes, so that any character fits.
     pub fn with_item_limit(self, bytes: usize) -> Self {
         Self { item_limit: bytes.max(4), ..self }
     }
@@ -163,7 +164,8 @@ impl UpsertProcessor {
 
     /// Ends everything because of a failure: open items are emitted as `error` with all their content, and the running
     /// turn ends with `turn_error`. Nothing becomes `complete`. Waiting items of earlier turns are emitted as they are,
-    /// and open permissions are void.
+    /// and open permissions are void. The session task doesn't need it: it ends a turn with an event of that turn. It
+    /// was specified, and `docs/acceptance.md` names its test.
     pub fn destroy(&mut self, failure: ItemFailure, now: Now) -> Vec<Emission> {
         let mut out = Vec::new();
         let running: Vec<TurnId> =

@@ -237,7 +237,7 @@ pub enum Interlude {
     Cleared {},
 }
 
-/// The agent replaced the conversation so far by a summary.
+/// The agent replaced the conversation so far with a summary.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Compaction {

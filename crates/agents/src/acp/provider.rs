@@ -68,19 +68,24 @@ impl AcpProvider {
         Self { agent, host, how: Arc::new(how), processes: Arc::default() }
     }
 
+    /// Which process serves a session.
+    fn whose(&self, session: Option<&SessionId>) -> Option<SessionId> {
+        session.filter(|_| self.agent.processes == Processes::PerSession).cloned()
+    }
+
     /// The process that serves a session; not started yet if it is new.
     fn process(&self, session: Option<&SessionId>) -> Arc<Shared> {
-        let whose = session.filter(|_| self.agent.processes == Processes::PerSession);
+        let whose = self.whose(session);
         let make = || {
             let AcpHost { guard, data_dir, statuses, timing, patience } = self.host.clone();
             let name = &self.agent.name;
             let shared = Shared::new(self.agent.clone(), guard, data_dir, patience);
             let connect = (self.how)(&shared);
-            let about = (self.agent.cli_type.clone(), whose.cloned());
+            let about = (self.agent.cli_type.clone(), whose.clone());
             shared.kept_by(Keeper::new(about, name, timing, connect, statuses));
             shared
         };
-        Arc::clone(self.processes().entry(whose.cloned()).or_insert_with(make))
+        Arc::clone(self.processes().entry(whose.clone()).or_insert_with(make))
     }
 
     /// Ends the process of a session that has its own.
@@ -329,6 +334,20 @@ impl CliProvider for AcpProvider {
         session.release();
         self.end_process(&session.id).await;
         Ok(())
+    }
+
+    fn let_go(&self, session: &SessionId) -> bool {
+        let whose = self.whose(Some(session));
+        let mut processes = self.processes();
+        let Some(shared) = processes.get(&whose) else { return true };
+        let is_ending = shared.keeper().is_ending();
+        if shared.keeper().is_idle() {
+            shared.remove(session);
+            if whose.is_some() {
+                processes.remove(&whose);
+            }
+        }
+        !is_ending
     }
 
     fn is_alive(&self, session: &SessionId) -> bool {

@@ -311,6 +311,16 @@ impl CliProvider for ClaudeProvider {
         Ok(())
     }
 
+    fn let_go(&self, session: &SessionId) -> bool {
+        let mut sessions = self.sessions();
+        let Some(known) = sessions.get(session) else { return true };
+        let is_ending = known.talk.keeper().is_ending();
+        if known.talk.keeper().is_idle() {
+            sessions.remove(session);
+        }
+        !is_ending
+    }
+
     fn is_alive(&self, session: &SessionId) -> bool {
         self.session(session).is_ok_and(|session| session.talk.is_alive())
     }
@@ -391,6 +401,10 @@ fn check_directory(project: &Path) -> Result<(), ProviderError> {
     Err(ProviderError::SessionRefused { words, stderr_tail: String::new() })
 }
 
+/// In bytes: how far a history is read ahead of the journal. Unlike an agent, a file waits, so this only has to keep
+/// the journal busy; parsed, it takes several times as much memory.
+const HISTORY_AHEAD: u32 = 2 * 1024 * 1024;
+
 /// Sends a history, no faster than it is consumed: a long one is never held in memory whole. If reading fails, the user
 /// gets a notice and keeps what was read so far. Returns how to watch the file from here on. Blocks.
 fn tell(
@@ -399,7 +413,7 @@ fn tell(
     ours: &HashSet<String>,
     sender: &mpsc::UnboundedSender<Metered>,
 ) -> Option<Watch> {
-    let (runtime, budget) = (Handle::current(), Budget::default());
+    let (runtime, budget) = (Handle::current(), Budget::new(HISTORY_AHEAD));
     let has_said = Cell::new(false);
     let mut say = |output, read| {
         has_said.set(has_said.get() || matches!(output, Output::Event(_)));
@@ -425,3 +439,6 @@ fn tell(
 fn history_told() -> Metered {
     Metered { output: Output::HistoryTold, charge: None }
 }
+
+#[cfg(test)]
+mod tests;

@@ -73,6 +73,8 @@ impl<L> Clone for Keeper<L> {
 #[derive(Debug)]
 struct Current<L> {
     status: AgentStatus,
+    /// The status is that already while the process is being ended; this is not.
+    is_idle: bool,
     link: Option<Arc<L>>,
 }
 
@@ -111,7 +113,8 @@ impl<L: Send + Sync + 'static> Keeper<L> {
     /// For an agent that is already connected and neither watched nor restarted.
     #[cfg(test)]
     pub(crate) fn alone(link: Arc<L>) -> Self {
-        let connected = Current { status: AgentStatus::Connected, link: Some(link) };
+        let connected =
+            Current { status: AgentStatus::Connected, is_idle: false, link: Some(link) };
         Self { asks: mpsc::unbounded_channel().0, now: watch::channel(connected).1 }
     }
 
@@ -126,7 +129,8 @@ impl<L: Send + Sync + 'static> Keeper<L> {
     ) -> Self {
         let (asks, requests) = mpsc::unbounded_channel();
         let (done, reports) = mpsc::unbounded_channel();
-        let (tell, now) = watch::channel(Current { status: AgentStatus::Idle, link: None });
+        let idle = Current { status: AgentStatus::Idle, is_idle: true, link: None };
+        let (tell, now) = watch::channel(idle);
         let task = KeeperTask {
             about,
             name: name.to_owned(),
@@ -166,6 +170,17 @@ impl<L: Send + Sync + 'static> Keeper<L> {
 
     pub fn status(&self) -> AgentStatus {
         self.now.borrow().status
+    }
+
+    /// Whether nothing is lost with the keeper: there is no process, and none is starting or being ended.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.now.borrow().is_idle
+    }
+
+    /// Whether the process is being ended, and no other one is to follow.
+    pub(crate) fn is_ending(&self) -> bool {
+        let now = self.now.borrow();
+        now.status == AgentStatus::Idle && !now.is_idle
     }
 
     /// Restarts the agent at the user's request, even if it is connected.
@@ -331,7 +346,8 @@ impl<L: Send + Sync + 'static> KeeperTask<L> {
             (Running::Connected { link, .. }, AgentStatus::Connected) => Some(Arc::clone(link)),
             (Running::Nothing | Running::Trying { .. } | Running::Connected { .. }, _) => None,
         };
-        self.tell.send_replace(Current { status: self.lifecycle.status(), link: link.clone() });
+        let (status, is_idle) = (self.lifecycle.status(), self.lifecycle.is_idle());
+        self.tell.send_replace(Current { status, is_idle, link: link.clone() });
         for action in actions {
             match action {
                 Action::Publish(status) => self.publish(status),

@@ -298,6 +298,23 @@ fn an_agent_nobody_needs_for_ten_minutes_is_stopped_and_is_started_by_the_next()
 }
 
 #[test]
+fn an_agent_can_be_let_go_when_its_process_is_gone_and_nothing_is_to_be_told_about_that() {
+    let mut story = Story::new();
+    assert!(story.lifecycle.is_idle());
+    story.on(Event::Asked);
+    assert!(!story.lifecycle.is_idle());
+    let mut story = Story::connected();
+    assert!(!story.lifecycle.is_idle());
+    story.when_due();
+    assert_eq!((story.status(), story.lifecycle.is_idle()), (Idle, false));
+    story.on(Event::Stopped);
+    assert!(story.lifecycle.is_idle());
+    let mut story = Story::connected();
+    story.crashes();
+    assert!(!story.lifecycle.is_idle());
+}
+
+#[test]
 fn who_asks_while_an_idle_agent_is_being_stopped_gets_a_new_one() {
     let mut story = Story::connected();
     story.when_due();

@@ -28,19 +28,24 @@ async fn with_hook(
     (scratch, checkpoints, paths)
 }
 
+/// Long enough for git to reach its hooks, also on a machine that does much else.
+const TO_START: Duration = Duration::from_secs(8);
+
 #[tokio::test]
 async fn a_hook_that_hangs_is_ended_with_all_that_it_started() {
     let store = tempfile::tempdir().unwrap();
     let script = "sleep 1000 &\necho $! > .git/started\nwait\n";
     let (scratch, checkpoints, paths) = with_hook(store.path(), "pre-commit", script).await;
-    let limit = Duration::from_secs(3);
-    let refused = checkpoints.commit("never", &paths, limit).await.unwrap_err();
+    let refused = checkpoints.commit("never", &paths, TO_START).await.unwrap_err();
     assert!(matches!(refused, GitError::TooSlow { .. }), "{refused}");
     assert_eq!(scratch.git(&["log", "--format=%s"]), "first");
     assert!(!scratch.path().join(".git/index.lock").exists());
     let pid = std::fs::read_to_string(scratch.path().join(".git/started")).unwrap();
-    let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
-    assert!(state.is_err() || state.unwrap().contains(" Z "), "it still runs");
+    // It has its signal, and ends when the system gets to it.
+    let stat = format!("/proc/{}/stat", pid.trim());
+    while std::fs::read_to_string(&stat).is_ok_and(|state| !state.contains(" Z ")) {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]
@@ -62,7 +67,7 @@ async fn a_commit_that_was_made_counts_though_a_hook_hangs_after_it() {
     let store = tempfile::tempdir().unwrap();
     let (scratch, checkpoints, paths) =
         with_hook(store.path(), "post-commit", "sleep 1000\n").await;
-    checkpoints.commit("made", &paths, Duration::from_secs(3)).await.unwrap();
+    checkpoints.commit("made", &paths, TO_START).await.unwrap();
     assert_eq!(scratch.git(&["log", "--format=%s"]), "made\nfirst");
     assert_eq!(scratch.git(&["status", "--porcelain"]), "");
 }

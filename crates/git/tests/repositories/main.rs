@@ -4,9 +4,12 @@
 
 mod checkpoints;
 mod committing;
+mod landing;
+mod links;
 mod odd;
 mod putting_away;
 mod reading;
 mod restoring;
 mod scratch;
+mod unreadable;
 mod worktrees;

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use liminal_git::{Apart, Content, GitError, Kind, Repository};
+use liminal_git::{Apart, Content, GitError, Kind, Repository, UnderWay};
 use tempfile::TempDir;
 
 use crate::scratch::Scratch;
@@ -235,4 +235,16 @@ async fn a_directory_that_is_gone_is_named() {
     drop(scratch);
     let words = repository.head().await.unwrap_err().to_string();
     assert_eq!(words, format!("{} could not be read: it is no longer there", path.display()));
+}
+
+#[tokio::test]
+async fn a_merge_that_a_rebase_is_in_the_middle_of_is_part_of_the_rebase() {
+    let scratch = Scratch::with_commit();
+    let git = scratch.path().join(".git");
+    std::fs::write(git.join("MERGE_HEAD"), "").unwrap();
+    assert_eq!(at(&scratch).await.under_way(), Some(UnderWay::Merge));
+    std::fs::create_dir(git.join("rebase-merge")).unwrap();
+    let repository = at(&scratch).await;
+    assert_eq!(repository.under_way(), Some(UnderWay::Other("rebase")));
+    assert_eq!(repository.doing(), Some("rebase"));
 }

@@ -38,7 +38,7 @@ async fn stage() -> Stage {
     let store = tempfile::tempdir().unwrap();
     let repository = Repository::at(&path).await.unwrap();
     let away = repository.put_away(&store.path().join("x")).await.unwrap().unwrap();
-    let held = repository.hold().await.unwrap();
+    let held = repository.hold(&tree.git(&["rev-parse", "HEAD"])).await.unwrap();
     away.set_ref("refs/liminal/discarded/x", &held).await.unwrap();
     Stage { base, tree, stores: store, away }
 }
@@ -138,4 +138,47 @@ async fn the_main_working_tree_is_never_put_away() {
     let scratch = Scratch::with_commit();
     let repository = Repository::at(&scratch.path()).await.unwrap();
     assert_eq!(repository.put_away(Path::new("/nowhere")).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn the_commits_of_a_branch_are_held_though_its_worktree_is_elsewhere() {
+    let (base, tree) = (Scratch::with_commit(), Scratch(tempfile::tempdir().unwrap()));
+    base.git(&["config", "core.logAllRefUpdates", "false"]);
+    let path = tree.path();
+    base.git(&["worktree", "add", "--quiet", "-b", "side", path.to_str().unwrap()]);
+    tree.write("one.txt", "ours\n");
+    tree.commit("ours");
+    let tip = tree.git(&["rev-parse", "HEAD"]);
+    tree.git(&["checkout", "--quiet", "--detach", "main"]);
+    let store = tempfile::tempdir().unwrap();
+    let repository = Repository::at(&path).await.unwrap();
+    let away = repository.put_away(&store.path().join("x")).await.unwrap().unwrap();
+    let held = repository.hold(&tip).await.unwrap();
+    away.set_ref("refs/liminal/discarded/x", &held).await.unwrap();
+    away.carry_out().await.unwrap();
+    base.git(&["branch", "--quiet", "-D", "side"]);
+    base.git(&["gc", "--quiet", "--prune=now"]);
+    away.make_branch("side-2", &tip).await.unwrap();
+    away.check_out("side-2", "side").await.unwrap();
+    away.bring_back().await.unwrap();
+    assert_eq!(tree.git(&["rev-parse", "HEAD"]), tree.git(&["rev-parse", "main"]));
+    assert_eq!(tree.git(&["branch", "--show-current"]), "", "it was on no branch");
+}
+
+#[tokio::test]
+async fn locks_of_another_working_tree_are_not_removed() {
+    let (base, tree) = (Scratch::with_commit(), Scratch(tempfile::tempdir().unwrap()));
+    let path = tree.path();
+    base.git(&["worktree", "add", "--quiet", "-b", "side", path.to_str().unwrap()]);
+    let own = tree.git(&["rev-parse", "--absolute-git-dir"]);
+    let own = Path::new(&own).join("index.lock");
+    let theirs = base.path().join(".git/index.lock");
+    let since = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    for lock in [&own, &theirs] {
+        std::fs::write(lock, "").unwrap();
+    }
+    let until = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    let removed = liminal_git::remove_stale_locks(&path, since, until).await;
+    assert_eq!(removed, [own]);
+    assert!(theirs.exists());
 }

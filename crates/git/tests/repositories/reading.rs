@@ -267,6 +267,9 @@ async fn a_submodule_is_listed_when_its_commit_changes_and_nothing_is_run_in_it(
     assert_eq!(changes[0].kind, Kind::Submodule);
     let repository = Repository::at(&outer.path()).await.unwrap();
     assert_eq!(repository.versions(&changes[0]).await.unwrap().new, Content::NoFile);
+    assert_eq!(repository.dirty().await.unwrap(), [], "it only has to be updated");
+    outer.git(&["add", "inner"]);
+    assert_eq!(repository.dirty().await.unwrap().len(), 1);
 }
 
 #[tokio::test]

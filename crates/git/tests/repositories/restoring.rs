@@ -141,7 +141,7 @@ fn files(scratch: &Scratch) -> BTreeMap<&'static str, String> {
 /// Discards the worktree and brings it back.
 async fn discards(tree: &Scratch, store: &Path) {
     let repository = Repository::at(&tree.path()).await.unwrap();
-    let held = repository.hold().await.unwrap();
+    let held = repository.hold(&tree.git(&["rev-parse", "HEAD"])).await.unwrap();
     let away = repository.put_away(&store.join("away")).await.unwrap().unwrap();
     away.set_ref("refs/liminal/discarded/x", &held).await.unwrap();
     away.carry_out().await.unwrap();
@@ -250,4 +250,68 @@ fn is_packed(store: &Path, name: &str) -> bool {
             String::from_utf8_lossy(&done.stdout).contains(name)
         },
     )
+}
+
+/// Plans to go back from `after` to `before`, and says what would happen to each path.
+async fn fates(checkpoints: &Checkpoints, after: &Tree, before: &Tree) -> Vec<(String, End)> {
+    let now = now(checkpoints).await;
+    let planned = checkpoints.plan(after, before, &now).await.unwrap();
+    planned.into_iter().map(|each| (each.path.to_string(), each.end)).collect()
+}
+
+#[tokio::test]
+async fn a_file_that_git_does_not_look_at_is_never_overwritten() {
+    type Hide = fn(&Scratch);
+    let ways: [Hide; 3] = [
+        |scratch| scratch.write(".git/info/exclude", "mine\n"),
+        |scratch| {
+            scratch.write(".gitignore", "mine\n");
+            scratch.git(&["rm", "--quiet", "--cached", "--ignore-unmatch", "mine"]);
+        },
+        |scratch| {
+            scratch.git(&["add", "mine"]);
+            scratch.git(&["update-index", "--skip-worktree", "mine"]);
+        },
+    ];
+    for (way, hide) in ways.into_iter().enumerate() {
+        let (scratch, store) = (Scratch::with_commit(), tempfile::tempdir().unwrap());
+        let checkpoints = checkpoints(&scratch, store.path()).await;
+        scratch.write("mine", "old\n");
+        let before = now(&checkpoints).await;
+        scratch.write("mine", "written by the agent\n");
+        hide(&scratch);
+        let after = now(&checkpoints).await;
+        scratch.write("mine", "the user's\n");
+        for (path, end) in fates(&checkpoints, &after, &before).await {
+            let is_left = end == End::Leave(Left::NotRecorded);
+            assert!(is_left || path != "mine" || way == 2, "{way}: {end:?}");
+        }
+        let left = checkpoints.apply(&after, &before).await.unwrap();
+        let left: Vec<_> = left.into_iter().map(|(path, why)| (path.to_string(), why)).collect();
+        assert_eq!(left, [("mine".to_owned(), Left::NotRecorded)], "{way}");
+        assert_eq!(read(&scratch, "mine").as_deref(), Some("the user's\n"), "{way}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_keeps_its_line_ends_whatever_git_would_write() {
+    for (attributes, ends) in [("* text=auto\n", "\r\n"), ("* text eol=crlf\n", "\n")] {
+        let (scratch, store) = (Scratch::with_commit(), tempfile::tempdir().unwrap());
+        scratch.write(".gitattributes", attributes);
+        let checkpoints = checkpoints(&scratch, store.path()).await;
+        let old = format!("one{ends}two{ends}");
+        scratch.write("file", &old);
+        let before = now(&checkpoints).await;
+        let new = format!("one{ends}2{ends}");
+        scratch.write("file", &new);
+        let after = now(&checkpoints).await;
+        assert_eq!(checkpoints.apply(&after, &before).await.unwrap(), []);
+        assert_eq!(read(&scratch, "file"), Some(old), "{attributes}");
+        assert_eq!(checkpoints.apply(&before, &after).await.unwrap(), []);
+        assert_eq!(read(&scratch, "file"), Some(new), "{attributes}");
+
+        scratch.write("file", "one\r\n2\n");
+        let left = checkpoints.apply(&after, &before).await.unwrap();
+        assert!(matches!(&left[..], [(_, Left::LineEnds)]), "{left:?}");
+    }
 }

@@ -30,3 +30,13 @@ async fn uncommitted_files_come_along_where_files_and_directories_changed_places
     assert_eq!(read("stays/d.txt"), "d\n");
     assert!(!worktree.join("stays/c.txt").exists());
 }
+
+#[tokio::test]
+async fn where_nothing_is_committed_no_worktree_is_made_and_the_reason_is_said() {
+    let (scratch, elsewhere) = (Scratch::new(&[]), tempfile::tempdir().unwrap());
+    let repository = Repository::at(&scratch.path()).await.unwrap();
+    let path = elsewhere.path().join("tree");
+    let refused = repository.add_worktree(&path, "side", None).await.unwrap_err();
+    assert_eq!(refused.to_string(), "HEAD has no commit to start from. Commit something first.");
+    assert!(!path.exists());
+}

@@ -65,10 +65,15 @@ impl Writer {
             Fate::Deleted => self.out.html.push_str(" <span class=\"fate\">deleted</span>"),
             Fate::Changed => {}
         }
-        self.out.put(format_args!(
-            " <span class=\"counts\"><span class=\"plus\">+{added}</span> \
-             <span class=\"minus\">\u{2212}{removed}</span></span></div><div class=\"rows\">"
-        ));
+        self.out.html.push_str(" <span class=\"counts\">");
+        // What is none is not said.
+        if added > 0 {
+            self.out.put(format_args!("<span class=\"plus\">+{added}</span> "));
+        }
+        if removed > 0 {
+            self.out.put(format_args!("<span class=\"minus\">\u{2212}{removed}</span>"));
+        }
+        self.out.html.push_str("</span></div><div class=\"rows\">");
     }
 
     fn hunk(&mut self, hunk: &Hunk<'_>, titled: bool) {

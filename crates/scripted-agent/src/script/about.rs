@@ -44,6 +44,9 @@ pub struct About {
     /// Sends the output of commands in `_meta.terminal_output_delta`, as codex does, instead of as content.
     #[serde(skip_serializing_if = "is_default")]
     pub terminal_meta: bool,
+    /// ACP: takes no pictures.
+    #[serde(skip_serializing_if = "is_default")]
+    pub no_pictures: bool,
     /// ACP: takes messages while a turn runs (`_session/steering`). The Claude face always does.
     #[serde(skip_serializing_if = "is_default")]
     pub steering: bool,
@@ -76,6 +79,7 @@ impl Default for About {
             refuse_initialize: None,
             no_message_ids: false,
             terminal_meta: false,
+            no_pictures: false,
             steering: false,
             fork: false,
             mcp: Vec::new(),

@@ -7,7 +7,7 @@ pub enum Kind {
     Jpeg,
     Gif,
     Webp,
-    /// UTF-8 without control characters other than white space.
+    /// UTF-8 without control characters other than white space and ESC, with which terminals write colours.
     Text,
 }
 

@@ -10,6 +10,8 @@ mod landing;
 mod recovery;
 mod requesting;
 mod restoring;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -69,6 +71,8 @@ pub struct ActDone {
     pub summary: String,
     /// For `undo-act`.
     pub undo: Option<String>,
+    /// The act that this one undid.
+    pub undone: Option<String>,
     /// To what was made elsewhere.
     pub link: Option<String>,
 }
@@ -118,12 +122,8 @@ impl Changes {
     ) -> Result<Plan, Failure> {
         let store = self.kept.of(session);
         let _one_at_a_time = self.reading.turn(&store).await;
-        if let Some(saved) = self.brings_back(session, act).await? {
-            let mut plan = self.plan_bring_back(&saved).await?;
-            if let ChangeAct::UndoAct { undo } = act {
-                plan.undoes = Some(undo.clone());
-            }
-            return Ok(plan);
+        if let Some((saved, undoes)) = self.brings_back(session, act).await? {
+            return Ok(Plan { undoes, ..self.plan_bring_back(&saved).await? });
         }
         let scene = self.scene(place.directory()?, session).await?;
         match act {
@@ -160,50 +160,52 @@ impl Changes {
         }
     }
 
-    /// The discarded worktree that an act brings back, if it does.
+    /// The discarded worktree that an act brings back, if it does, and the act that discarded it.
     async fn brings_back(
         &self,
         session: &SessionId,
         act: &ChangeAct,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<(String, Option<String>)>, Failure> {
         let undo = match act {
-            ChangeAct::BringBack { saved } => return Ok(Some(saved.clone())),
+            ChangeAct::BringBack { saved } => {
+                let (id, name) = (session.clone(), saved.clone());
+                let discard = move |reader: &Reader<'_>| reader.act_that_names(&id, &name);
+                return Ok(Some((saved.clone(), self.journal.read(discard).await?)));
+            }
             ChangeAct::UndoAct { undo } => undo,
             _ => return Ok(None),
         };
         Ok(match self.undoable(session, undo).await? {
-            Deed::Discard { about, .. } => Some(about.shown.saved),
+            Deed::Discard { about, .. } => Some((about.shown.saved, Some(undo.clone()))),
             _ => None,
         })
     }
 
-    /// Carries out a plan, whose deed is in the journal first.
+    /// Carries out a plan, whose deed is in the journal first. One that can't be written there isn't carried out.
     pub async fn carry_out(&self, session: &SessionId, plan: Plan) -> Result<ActDone, Failure> {
         let Plan { preview, deed, undoes, extra, .. } = plan;
         let deed = deed?;
         let store = self.kept.of(session);
         let _one_at_a_time = self.reading.turn(&store).await;
+        let undone = match undoes.clone() {
+            Some(undone) => self.undone(session, undone).await?,
+            None => None,
+        };
         let id = uuid::Uuid::now_v7().to_string();
         let at = Timestamp::from(SystemTime::now());
-        let row = |state, deed: &Deed| {
-            let deed = serde_json::to_string(deed).unwrap_or_default();
-            ActRow { id: id.clone(), state, at, deed }
-        };
-        self.write_act(session, row(ActState::Intended, &deed)).await;
-        let done = deed.carry_out(&store, extra).await;
-        match done {
+        let row = |state, deed: &Deed| deed.row(id.clone(), state, at);
+        self.write_acts(session, vec![row(ActState::Intended, &deed)?]).await?;
+        match deed.carry_out(&store, extra).await {
             Ok((deed, left)) => {
-                self.write_act(session, row(ActState::Done, &deed)).await;
-                if let Some(undone) = undoes {
-                    self.mark_undone(session, &undone).await?;
-                }
+                self.note(session, row(ActState::Done, &deed), undone).await;
                 let summary = with_left(preview.summary, &left);
                 let link = deed.link().map(str::to_owned);
-                Ok(ActDone { summary, undo: preview.can_undo.then_some(id), link })
+                let undo = preview.can_undo.then_some(id);
+                Ok(ActDone { summary, undo, undone: undoes, link })
             }
             Err(failure) => {
                 deed.roll_back(&store).await;
-                self.write_act(session, row(ActState::Failed, &deed)).await;
+                self.note(session, row(ActState::Failed, &deed), None).await;
                 Err(failure)
             }
         }
@@ -225,27 +227,44 @@ impl Changes {
     pub async fn hand_over(&self, from: &SessionId, to: &SessionId, id: String) -> Option<String> {
         let (asked, name) = (from.clone(), id.clone());
         let row = self.journal.read(move |reader: &Reader<'_>| reader.act(&asked, &name)).await;
-        self.write_act(to, row.ok().flatten()?).await;
+        self.write_acts(to, vec![row.ok().flatten()?]).await.ok()?;
         Some(id)
     }
 
-    async fn mark_undone(&self, session: &SessionId, id: &str) -> Result<(), Failure> {
-        let (asked, name) = (session.clone(), id.to_owned());
-        let row = self.journal.read(move |reader: &Reader<'_>| reader.act(&asked, &name)).await?;
-        if let Some(row) = row {
-            self.write_act(session, ActRow { state: ActState::Undone, ..row }).await;
-        }
-        Ok(())
+    /// The row of an act, once another one has undone it.
+    async fn undone(&self, session: &SessionId, id: String) -> Result<Option<ActRow>, Failure> {
+        let asked = session.clone();
+        let row = self.journal.read(move |reader: &Reader<'_>| reader.act(&asked, &id)).await?;
+        Ok(row.map(|row| ActRow { state: ActState::Undone, ..row }))
     }
 
-    /// Returns when it is on disk.
-    async fn write_act(&self, session: &SessionId, row: ActRow) {
+    /// Writes what became of an act, together with the one that it undid. It has happened, whatever becomes of this:
+    /// an act that stays intended is settled by the next start.
+    async fn note(
+        &self,
+        session: &SessionId,
+        row: Result<ActRow, Failure>,
+        undone: Option<ActRow>,
+    ) {
+        let written = match row {
+            Ok(row) => self.write_acts(session, [row].into_iter().chain(undone).collect()).await,
+            Err(failure) => Err(failure),
+        };
+        if let Err(failure) = written {
+            tracing::error!(%session, failure.message, "what became of an act was not written");
+        }
+    }
+
+    /// Returns when they are on disk.
+    async fn write_acts(&self, session: &SessionId, rows: Vec<ActRow>) -> Result<(), Failure> {
         let (done, written) = tokio::sync::oneshot::channel();
         let committed = Box::new(move || {
             let _asker_left = done.send(());
         });
-        self.journal.act(session, row, committed);
-        let _journal_ended = written.await;
+        self.journal.acts(session, rows, committed);
+        written.await.map_err(|_journal_ended| {
+            refused("Liminal Builder is stopping, so nothing was changed. Try again when it runs.")
+        })
     }
 }
 
@@ -294,7 +313,7 @@ fn fingerprint(world: &[&str]) -> String {
 }
 
 fn refused(words: impl Into<String>) -> Failure {
-    Failure::new(ErrorCode::GitFailed, words)
+    Failure::new(ErrorCode::ActRefused, words)
 }
 
 /// "3 files", "1 file".

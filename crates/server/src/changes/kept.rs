@@ -1,11 +1,16 @@
 //! The directories in which checkpoints are kept, and how much they may take.
 
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 use std::{fs, io};
 
 use liminal_contract::SessionId;
+
+use crate::one_at_a_time::OneAtATime;
+use crate::replacement::Replacement;
 
 /// In the data directory.
 const DIRECTORY: &str = "checkpoints";
@@ -21,26 +26,46 @@ pub struct Kept {
     taken: AtomicUsize,
 }
 
+/// A session's checkpoints, as they were when they were measured. Those that were idle longest come first.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Store {
+    /// When the last one was taken.
+    last: SystemTime,
+    bytes: u64,
+    path: PathBuf,
+}
+
 impl Kept {
     pub fn below(data_dir: &Path) -> Self {
         Self { directory: data_dir.join(DIRECTORY), taken: AtomicUsize::new(0) }
     }
 
-    /// How many bytes they take and may take. With `most`, that is what they may take from now on.
-    pub async fn measured(&self, most: Option<u64>) -> io::Result<(u64, u64)> {
+    /// How many bytes they take and may take.
+    pub async fn measured(&self) -> io::Result<(u64, u64)> {
+        self.aside(|directory| {
+            let bytes = stores(directory)?.iter().map(|store| store.bytes).sum();
+            Ok((bytes, limit(directory)))
+        })
+        .await
+    }
+
+    /// How many bytes they may take from now on. [`trim`](Self::trim) makes it so.
+    pub async fn limit_to(&self, most: u64) -> io::Result<()> {
+        self.aside(move |directory| {
+            fs::create_dir_all(directory)?;
+            let new = |out: &mut BufWriter<_>| write!(out, "{most}");
+            Replacement::write(&directory.join(LIMIT), new)?.take_place()
+        })
+        .await
+    }
+
+    async fn aside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
         let directory = self.directory.clone();
-        let measured = move || {
-            if let Some(most) = most {
-                fs::create_dir_all(&directory)?;
-                let scratch = directory.join("limit.new");
-                fs::write(&scratch, most.to_string())?;
-                fs::rename(scratch, directory.join(LIMIT))?;
-                trim(&directory, most)?;
-            }
-            let bytes = stores(&directory)?.iter().map(|(_, bytes, _)| bytes).sum();
-            Ok((bytes, limit(&directory)))
-        };
-        tokio::task::spawn_blocking(measured).await.map_err(io::Error::other)?
+        let done = tokio::task::spawn_blocking(move || work(&directory)).await;
+        done.map_err(io::Error::other)?
     }
 
     /// A session's id has no character that a file name can't have.
@@ -70,16 +95,34 @@ impl Kept {
         let _it_never_panics = removed.await;
     }
 
-    /// Now and then removes the oldest, if there is too much. Nothing waits for it.
-    pub fn trim(&self) {
+    /// Removes those that were idle longest, if there is too much. One that an act is using stays until it is done.
+    pub async fn trim(&self, turns: &OneAtATime) -> io::Result<()> {
+        for store in self.aside(|directory| excess(directory, limit(directory))).await? {
+            let _one_at_a_time = turns.turn(&store.path).await;
+            if store.is_idle() {
+                self.remove(&store.path).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Trims now and then. Nothing waits for it.
+    pub fn trim_soon(self: &Arc<Self>, turns: &OneAtATime) {
         if self.taken.fetch_add(1, Ordering::Relaxed).is_multiple_of(MEASURED_EVERY) {
-            let directory = self.directory.clone();
-            tokio::task::spawn_blocking(move || {
-                if let Err(error) = trim(&directory, limit(&directory)) {
+            let (kept, turns) = (self.clone(), turns.clone());
+            tokio::spawn(async move {
+                if let Err(error) = kept.trim(&turns).await {
                     tracing::warn!(%error, "old checkpoints were not removed");
                 }
             });
         }
+    }
+}
+
+impl Store {
+    /// Whether no checkpoint was taken since it was measured.
+    fn is_idle(&self) -> bool {
+        fs::metadata(&self.path).and_then(|found| found.modified()).is_ok_and(|at| at == self.last)
     }
 }
 
@@ -100,23 +143,24 @@ fn link_all(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The last one stays, whatever its size: its session is at work.
-fn trim(directory: &Path, most: u64) -> io::Result<()> {
+/// What must go. The last one stays, whatever its size: its session is at work.
+fn excess(directory: &Path, most: u64) -> io::Result<Vec<Store>> {
     let mut stores = stores(directory)?;
-    let mut total: u64 = stores.iter().map(|(_, bytes, _)| bytes).sum();
+    let mut total: u64 = stores.iter().map(|store| store.bytes).sum();
     stores.pop();
-    for (_, bytes, path) in stores {
+    let mut going = Vec::new();
+    for store in stores {
         if total <= most {
             break;
         }
-        fs::remove_dir_all(path)?;
-        total -= bytes;
+        total -= store.bytes;
+        going.push(store);
     }
-    Ok(())
+    Ok(going)
 }
 
-/// The last checkpoint and the size of each session's, the oldest first.
-fn stores(directory: &Path) -> io::Result<Vec<(SystemTime, u64, PathBuf)>> {
+/// The oldest first.
+fn stores(directory: &Path) -> io::Result<Vec<Store>> {
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -127,7 +171,8 @@ fn stores(directory: &Path) -> io::Result<Vec<(SystemTime, u64, PathBuf)>> {
         let found = store.metadata()?;
         if found.is_dir() {
             // Every checkpoint changes it.
-            stores.push((found.modified()?, size(&store.path())?, store.path()));
+            let (last, path) = (found.modified()?, store.path());
+            stores.push(Store { last, bytes: size(&path)?, path });
         }
     }
     stores.sort();
@@ -156,48 +201,92 @@ fn size(directory: &Path) -> io::Result<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
     use std::time::Duration;
 
     use super::*;
 
-    #[test]
-    fn too_many_checkpoints_cost_the_sessions_that_were_idle_longest_theirs() {
+    /// One that was last used this many seconds ago, with 1000 bytes.
+    fn store(directory: &Path, name: &str, age: u64) {
+        let store = directory.join(name);
+        fs::create_dir_all(store.join("objects")).unwrap();
+        fs::write(store.join("objects/some"), [0; 1000]).unwrap();
+        let at = SystemTime::now() - Duration::from_secs(age);
+        fs::File::open(&store).unwrap().set_modified(at).unwrap();
+    }
+
+    fn left(directory: &Path) -> Vec<String> {
+        stores(directory)
+            .unwrap()
+            .into_iter()
+            .map(|store| store.path.file_name().unwrap().to_str().unwrap().to_owned())
+            .collect()
+    }
+
+    #[tokio::test]
+    async fn too_many_checkpoints_cost_the_sessions_that_were_idle_longest_theirs() {
         let home = tempfile::tempdir().unwrap();
+        let (kept, turns) = (Kept::below(home.path()), OneAtATime::default());
+        let directory = home.path().join(DIRECTORY);
         for (age, name) in [(30, "old"), (20, "older than new"), (10, "new")] {
-            let store = home.path().join(name);
-            fs::create_dir_all(store.join("objects")).unwrap();
-            fs::write(store.join("objects/some"), [0; 1000]).unwrap();
-            let at = SystemTime::now() - Duration::from_secs(age);
-            fs::File::open(&store).unwrap().set_modified(at).unwrap();
+            store(&directory, name, age);
         }
-        let left = || {
-            let names = fs::read_dir(home.path()).unwrap().map(|e| e.unwrap().file_name());
-            let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
-            names.sort();
-            names
+        for (most, names) in [
+            (3000, &["old", "older than new", "new"][..]),
+            (2000, &["older than new", "new"]),
+            (0, &["new"]),
+        ] {
+            kept.limit_to(most).await.unwrap();
+            kept.trim(&turns).await.unwrap();
+            assert_eq!(left(&directory), names);
+        }
+    }
+
+    #[tokio::test]
+    async fn checkpoints_are_not_removed_while_they_are_used_nor_once_they_were() {
+        let home = tempfile::tempdir().unwrap();
+        let (kept, turns) = (Kept::below(home.path()), OneAtATime::default());
+        let directory = home.path().join(DIRECTORY);
+        for (age, name) in [(30, "first"), (20, "second"), (10, "third")] {
+            store(&directory, name, age);
+        }
+        kept.limit_to(0).await.unwrap();
+        let (first, second) = (directory.join("first"), directory.join("second"));
+        let (one, other) = (turns.turn(&first).await, turns.turn(&second).await);
+        let use_it = async {
+            drop(one);
+            // Behind the trimming, which has measured everything by now.
+            drop(turns.turn(&first).await);
+            store(&directory, "second", 15);
+            drop(other);
         };
-        trim(home.path(), 3000).unwrap();
-        assert_eq!(left(), ["new", "old", "older than new"]);
-        trim(home.path(), 2000).unwrap();
-        assert_eq!(left(), ["new", "older than new"]);
-        trim(home.path(), 0).unwrap();
-        assert_eq!(left(), ["new"]);
+        let (trimmed, ()) = tokio::join!(kept.trim(&turns), async {
+            // It has begun to wait for the first when somebody else is in front of us.
+            while turns.waiting(&first) == 0 {
+                assert!(first.exists(), "somebody uses it");
+                tokio::task::yield_now().await;
+            }
+            assert!(first.exists());
+            use_it.await;
+        });
+        trimmed.unwrap();
+        assert_eq!(left(&directory), ["second", "third"]);
     }
 
     #[tokio::test]
     async fn the_limit_is_kept_and_takes_effect_at_once() {
         let home = tempfile::tempdir().unwrap();
-        let kept = Kept::below(home.path());
-        assert_eq!(kept.measured(None).await.unwrap(), (0, USUAL_MOST));
-        for (age, name) in [(2, "old"), (1, "new")] {
-            let store = home.path().join(DIRECTORY).join(name);
-            fs::create_dir_all(&store).unwrap();
-            fs::write(store.join("some"), [0; 1000]).unwrap();
-            let at = SystemTime::now() - Duration::from_secs(age);
-            fs::File::open(&store).unwrap().set_modified(at).unwrap();
-        }
-        assert_eq!(kept.measured(None).await.unwrap(), (2000, USUAL_MOST));
-        assert_eq!(kept.measured(Some(1500)).await.unwrap(), (1000, 1500));
-        assert_eq!(Kept::below(home.path()).measured(None).await.unwrap(), (1000, 1500));
+        let (kept, turns) = (Kept::below(home.path()), OneAtATime::default());
+        assert_eq!(kept.measured().await.unwrap(), (0, USUAL_MOST));
+        let directory = home.path().join(DIRECTORY);
+        store(&directory, "old", 20);
+        store(&directory, "new", 10);
+        assert_eq!(kept.measured().await.unwrap(), (2000, USUAL_MOST));
+        kept.limit_to(1500).await.unwrap();
+        kept.trim(&turns).await.unwrap();
+        assert_eq!(kept.measured().await.unwrap(), (1000, 1500));
+        assert_eq!(Kept::below(home.path()).measured().await.unwrap(), (1000, 1500));
+        let mode = fs::metadata(directory.join(LIMIT)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
     }
 }

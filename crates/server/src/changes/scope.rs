@@ -1,10 +1,12 @@
 //! Which two states a scope compares, and which of the changes are the agent's.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use liminal_contract::{ChangeScope, SessionId, TurnId};
 use liminal_git::{Checkpoints, GitError, Repository, Tree};
 
+use super::turns::{TurnStates, Unknown};
 use super::{Changes, Place};
 use crate::failure::Failure;
 use crate::journal::{CheckpointRow, Moment, Turns};
@@ -74,10 +76,13 @@ impl Changes {
         match scope {
             ChangeScope::Uncommitted {} => {
                 let changes = repository.uncommitted().await?;
-                Ok(Found::new(repository, changes))
+                let left_out: Vec<_> = changes.left_out.iter().map(ToString::to_string).collect();
+                let mut found = Found::new(repository, changes);
+                found.note_left_out(&left_out);
+                Ok(found)
             }
             ChangeScope::Turn { turn_id } => {
-                self.in_turn(repository, directory, session, turn_id.clone()).await
+                self.in_turn(repository, directory, session, turn_id.as_ref()).await
             }
             ChangeScope::SinceLooked {} => {
                 let rows = self.rows(session).await?;
@@ -104,36 +109,24 @@ impl Changes {
         repository: Repository,
         directory: &Path,
         session: &SessionId,
-        turn: Option<TurnId>,
+        turn: Option<&TurnId>,
     ) -> Result<Found, ScopeError> {
-        let id = session.clone();
-        let read = move |reader: &crate::journal::Reader<'_>| {
-            let turn = match turn {
-                Some(turn) => Some(turn),
-                None => reader.last_turn(&id)?,
-            };
-            let Some(turn) = turn else { return Ok(None) };
-            Ok(Some((reader.checkpoints(&id)?, reader.calls(&id, Turns::One(&turn))?, turn)))
+        let states = match self.turn_states(session, turn).await? {
+            Ok(states) => states,
+            Err(unknown) => return Ok(Found::none(repository, &unknown.to_string())),
         };
-        let Some((rows, texts, turn)) = self.journal.read(read).await? else {
-            return Ok(Found::none(repository, "This session has no turn yet."));
-        };
-        let at = |moment| rows.iter().find(|row| row.turn_id == turn && row.moment == moment);
-        let Some(before) = at(Moment::Before) else {
-            return Ok(Found::none(repository, "The state before this turn was not recorded."));
-        };
-        // A turn that was cut short has no state after it, but the next one may have one before it.
-        let next = rows.iter().find(|row| row.turn_id > turn && row.moment == Moment::Before);
-        let Some(old) = tree(before) else {
-            return Ok(Found::none(repository, "The state before this turn was not recorded."));
+        let TurnStates { before, after, texts, .. } = states;
+        let Some(old) = tree(&before) else {
+            return Ok(Found::none(repository, &Unknown::NotRecorded.to_string()));
         };
         let below = directory.strip_prefix(repository.root()).unwrap_or(Path::new("")).to_owned();
-        let mut found = match at(Moment::After).or(next) {
+        let mut found = match after {
             Some(after) => {
                 let checkpoints = repository.checkpoints(&self.kept.of(session))?;
-                let new = tree(after).unwrap_or_else(|| old.clone());
+                let new = tree(&after).unwrap_or_else(|| old.clone());
                 let mut found = Found::between(&checkpoints, &old, new).await?;
-                found.note_left_out(&after.left_out);
+                let left_out: BTreeSet<_> = before.left_out.iter().chain(&after.left_out).collect();
+                found.note_left_out(&left_out.into_iter().cloned().collect::<Vec<_>>());
                 if after.is_late {
                     found.notes.push(AFTER_LATE.into());
                 }
@@ -245,7 +238,7 @@ impl Found {
     }
 
     fn none(repository: Repository, why: &str) -> Self {
-        let changes = liminal_git::Changes { files: Vec::new(), more: 0 };
+        let changes = liminal_git::Changes { files: Vec::new(), more: 0, left_out: Vec::new() };
         Self { notes: vec![why.to_owned()], ..Self::new(repository, changes) }
     }
 
@@ -255,14 +248,16 @@ impl Found {
         Ok(Self { state: Some(new), ..Self::new(repository, changes) })
     }
 
+    /// Of these files a state has an older version or none, which says nothing about them.
     fn note_left_out(&mut self, paths: &[String]) {
+        self.changes.files.retain(|file| !paths.contains(&file.path.to_string()));
         let shown = match paths {
             [] => return,
             [one] => one.clone(),
             [one, rest @ ..] => format!("{one} and {} more", rest.len()),
         };
         self.notes.push(format!(
-            "Not compared, because larger than 10 MB, unreadable, or a pipe or device: {shown}."
+            "Not compared (over 10 MB, unreadable, constantly written, or a pipe or device): {shown}."
         ));
     }
 

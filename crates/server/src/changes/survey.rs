@@ -111,7 +111,7 @@ impl Changes {
             let now = {
                 let _one_at_a_time = self.reading.turn(&store).await;
                 let (now, _left_out) = checkpoints.tree().await?;
-                self.kept.trim();
+                self.kept.trim_soon(&self.reading);
                 now
             };
             self.count(session, &place.directory, &checkpoints, start, now).await

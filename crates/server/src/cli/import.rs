@@ -18,14 +18,13 @@ use crate::neighbour::{self, Ask};
 use crate::outside::{Outside, Seen, directories};
 use crate::projects::Projects;
 use crate::store::{RefsFile, listed_ids};
-use crate::terminal::{Stopped, say};
+use crate::terminal::{Stopped, say, sessions};
 use crate::{providers, serve};
 
 /// How often the server is asked how far it is.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// In characters.
 const BAR: usize = 30;
-const NOTHING: &str = "Nothing to import: every session made in a terminal is here already.";
 
 /// Which sessions, and what to do with them.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -45,12 +44,14 @@ pub fn import(config: Config, mut what: Import) -> Result<(), Stopped> {
         })?;
     }
     let what = &what;
-    let seen = meant(&config, what)?;
+    let Some(seen) = meant(&config, what)? else {
+        return say("No sessions made in a terminal were found.");
+    };
     if what.list {
         return list(&seen);
     }
     if seen.is_empty() {
-        return say(NOTHING);
+        return say(nothing(what));
     }
     let named: Vec<String> = match (&what.project, what.all) {
         (Some(project), _) => vec![project.to_string_lossy().into_owned()],
@@ -68,8 +69,8 @@ pub fn import(config: Config, mut what: Import) -> Result<(), Stopped> {
     }
 }
 
-/// What the arguments mean, of all that is not here.
-fn meant(config: &Config, what: &Import) -> Result<Vec<Seen>, Stopped> {
+/// What the arguments mean, of all that is not here. `None` if no session was ever made in a terminal.
+fn meant(config: &Config, what: &Import) -> Result<Option<Vec<Seen>>, Stopped> {
     let data_dir = &config.data_dir;
     let catalogue = Catalogue::read(data_dir, &config.overrides(), &providers::own_executable());
     let projects = Projects::open(data_dir).look(<[_]>::to_vec).map_err(Stopped::because)?;
@@ -79,13 +80,17 @@ fn meant(config: &Config, what: &Import) -> Result<Vec<Seen>, Stopped> {
     }
     let mut ours: HashSet<_> = RefsFile::open(data_dir).all().into_iter().collect();
     ours.extend(listed_ids(data_dir).map_err(Stopped::because)?);
-    let mut seen = Outside::new(&catalogue, data_dir).found_now(&ours, projects);
+    let mut seen = Outside::new(&catalogue, data_dir).found_now(&HashSet::new(), projects);
+    if seen.is_empty() {
+        return Ok(None);
+    }
+    seen.retain(|seen| !ours.contains(&seen.id));
     match &what.project {
         Some(project) => seen.retain(|seen| seen.found.cwd.starts_with(project)),
         None if what.all || what.list => {}
         None => seen.retain(|seen| seen.project.is_some()),
     }
-    Ok(seen)
+    Ok(Some(seen))
 }
 
 fn list(seen: &[Seen]) -> Result<(), Stopped> {
@@ -102,13 +107,30 @@ fn list(seen: &[Seen]) -> Result<(), Stopped> {
         }
     }
     let due = seen.iter().filter(|seen| seen.deleted_at.is_some()).count();
-    say(format_args!("{} sessions, {due} due for deletion within a week", seen.len()))
+    say(format_args!("{}, {due} due for deletion within a week", sessions(seen.len())))
+}
+
+/// Where there is nothing to import, and where else there may be some.
+fn nothing(what: &Import) -> String {
+    match (&what.project, what.all) {
+        (Some(project), _) => {
+            format!("Nothing to import: {} has no other session.", project.display())
+        }
+        (None, true) => {
+            "Nothing to import: every session made in a terminal is here already.".to_owned()
+        }
+        (None, false) => {
+            "Nothing to import: your projects have no other session. `liminal import --list` \
+             lists those of all directories."
+                .to_owned()
+        }
+    }
 }
 
 fn keep(address: &str, token: &str, body: &str) -> Result<(), Stopped> {
     let mut progress = ask(address, token, &Ask::Post(body))?;
     if progress.total == 0 {
-        return say(NOTHING);
+        return say("Nothing is left to import.");
     }
     let mut shown = Shown { on_terminal: io::stdout().is_terminal(), tenths: 0 };
     while progress.state == KeepingState::Keeping {
@@ -125,7 +147,7 @@ fn keep(address: &str, token: &str, body: &str) -> Result<(), Stopped> {
         0 => String::new(),
         failed => format!("; {failed} could not be read and are read when they are opened"),
     };
-    say(format_args!("Kept {done} of {total} sessions{stopped}{unread}."))
+    say(format_args!("Kept {done} of {}{stopped}{unread}.", sessions(total)))
 }
 
 fn ask(address: &str, token: &str, ask: &Ask<'_>) -> Result<KeepingProgress, Stopped> {

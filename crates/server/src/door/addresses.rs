@@ -102,7 +102,7 @@ impl fmt::Display for InvalidOrigin {
 impl std::error::Error for InvalidOrigin {}
 
 /// An address as it stands in a URL, without the port.
-pub fn url_host(address: SocketAddr) -> String {
+fn url_host(address: SocketAddr) -> String {
     match address {
         SocketAddr::V4(address) => address.ip().to_string(),
         SocketAddr::V6(address) => format!("[{}]", address.ip()),

@@ -78,6 +78,8 @@ pub struct Outbox {
 struct State {
     replies: VecDeque<Bytes>,
     followed: Vec<Followed>,
+    /// The session of each page that is being read; see [`Reading`].
+    reading: Vec<SessionId>,
     /// Where to look first in `followed`, so that one busy session does not keep the others waiting.
     next_followed: usize,
     /// The newest row of each session in Now that was not sent yet, `None` if it is gone. Absent: doesn't follow it.
@@ -143,6 +145,12 @@ impl Outbox {
                 followed.begin_without_history();
             }
         });
+    }
+
+    /// A page of a session's transcript is about to be read for this browser.
+    pub fn read_page(self: &Arc<Self>, session: &SessionId) -> Reading {
+        self.change(|state| state.reading.push(session.clone()));
+        Reading { outbox: self.clone(), session: session.clone() }
     }
 
     pub fn unfollow(&self, session: &SessionId) {
@@ -262,6 +270,24 @@ impl Outbox {
     }
 }
 
+/// Holds back a session's changes until a page of it was read and queued. Otherwise the browser could get a change of
+/// an item that it doesn't have, ignore it, and then get the page with the item's state before that change.
+#[derive(Debug)]
+pub struct Reading {
+    outbox: Arc<Outbox>,
+    session: SessionId,
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.outbox.change(|state| {
+            if let Some(at) = state.reading.iter().position(|session| *session == self.session) {
+                state.reading.swap_remove(at);
+            }
+        });
+    }
+}
+
 impl State {
     fn next(&mut self) -> Option<Result<Bytes, Closing>> {
         if let Some(why) = self.closing {
@@ -277,6 +303,9 @@ impl State {
         let count = self.followed.len();
         for step in 0..count {
             let at = (self.next_followed + step) % count;
+            if self.reading.contains(self.followed[at].session()) {
+                continue;
+            }
             if let Some((text, freed)) = self.followed[at].pop() {
                 self.next_followed = at + 1;
                 self.bytes = self.bytes.saturating_sub(freed);
@@ -290,6 +319,7 @@ impl State {
         self.closing.get_or_insert(why);
         self.replies.clear();
         self.followed.clear();
+        self.reading.clear();
         self.now = None;
         self.bytes = 0;
     }

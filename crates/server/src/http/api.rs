@@ -138,12 +138,14 @@ pub async fn rotate(State(app): State<Arc<App>>) -> Response {
     if let Err(error) = app.logins.void().await {
         return Failure::from(error).into_response();
     }
-    if let Err(error) = app.credential.rotate() {
-        return Failure::new(ErrorCode::StoreFull, error.to_string()).into_response();
-    }
+    let rotated = app.credential.rotate();
+    // In either case: nobody is logged in any more. And afterwards, so that nobody stays with the old token.
     app.codes.void();
     app.hub.close_all(Closing::CredentialVoid);
-    StatusCode::NO_CONTENT.into_response()
+    match rotated {
+        Ok(()) => StatusCode::NO_CONTENT.into_response(),
+        Err(error) => Failure::new(ErrorCode::StoreFull, error.to_string()).into_response(),
+    }
 }
 
 /// `POST /api/code`: a one-time code, for a second `liminal` that opens the page of the first.

@@ -31,7 +31,7 @@ pub async fn store(
     let bytes = body.map_err(|rejection| match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
             let large =
-                "Attachments can have 20 MiB at most. Make it smaller, or mention the file with @.";
+                "Attachments can be at most 20 MiB. Make it smaller, or mention the file with @.";
             Failure::new(ErrorCode::AttachmentTooLarge, large)
         }
         _ => Failure::invalid("the body could not be read"),

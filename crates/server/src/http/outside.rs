@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use liminal_contract::{KeepOutside, KeepingProgress, Project, ServerMessage};
+use liminal_contract::{KeepOutside, KeepingProgress, Project};
 
 use super::answer::JsonBody;
+use super::sessions::project_at;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::projects::{ProjectError, ProjectPath};
@@ -19,7 +20,7 @@ pub async fn keep(
 ) -> Result<Json<KeepingProgress>, Failure> {
     let mut projects = Vec::new();
     for directory in directories {
-        projects.push(project_at(&app, directory).await?.id);
+        projects.push(project_of(&app, directory).await?.id);
     }
     let count = app.keeping.keep(&projects, None).await?;
     // Nothing of what was kept earlier.
@@ -31,15 +32,8 @@ pub async fn progress(State(app): State<Arc<App>>) -> Json<KeepingProgress> {
     Json(app.keeping.progress())
 }
 
-async fn project_at(app: &Arc<App>, directory: String) -> Result<Project, Failure> {
+async fn project_of(app: &Arc<App>, directory: String) -> Result<Project, Failure> {
     let path = tokio::task::spawn_blocking(move || ProjectPath::resolve(&directory)).await;
     let path = path.map_err(|_panicked| Failure::unexpected())?.map_err(ProjectError::from)?;
-    let others = app.clone();
-    let tell = move |project: &Project| {
-        others.hub.broadcast(ServerMessage::ProjectAdded { project: project.clone() });
-    };
-    match app.projects.add(path, tell).await {
-        Ok(project) | Err(ProjectError::Duplicate { existing: project }) => Ok(project),
-        Err(error) => Err(error.into()),
-    }
+    Ok(project_at(app, path).await?)
 }

@@ -61,7 +61,7 @@ pub async fn create(
 }
 
 /// The project of a directory, which becomes one if necessary.
-async fn project_at(app: &Arc<App>, path: ProjectPath) -> Result<Project, ProjectError> {
+pub(super) async fn project_at(app: &Arc<App>, path: ProjectPath) -> Result<Project, ProjectError> {
     let others = app.clone();
     let tell = move |project: &Project| {
         others.hub.broadcast(ServerMessage::ProjectAdded { project: project.clone() });

@@ -32,19 +32,15 @@ pub enum ActState {
 pub fn write(
     transaction: &Transaction<'_>,
     session: &SessionId,
-    row: &ActRow,
+    rows: &[ActRow],
 ) -> rusqlite::Result<()> {
-    transaction
-        .prepare_cached(
-            "INSERT OR REPLACE INTO act (id, session, state, at, deed) VALUES (?1, ?2, ?3, ?4, ?5)",
-        )?
-        .execute(params![
-            row.id,
-            session.as_str(),
-            word(&row.state)?,
-            row.at.as_millis(),
-            row.deed
-        ])?;
+    let mut statement = transaction.prepare_cached(
+        "INSERT OR REPLACE INTO act (id, session, state, at, deed) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for row in rows {
+        let (state, at) = (word(&row.state)?, row.at.as_millis());
+        statement.execute(params![row.id, session.as_str(), state, at, row.deed])?;
+    }
     Ok(())
 }
 
@@ -53,6 +49,21 @@ impl Reader<'_> {
         self.view
             .prepare_cached("SELECT id, state, at, deed FROM act WHERE id = ?2 AND session = ?1")?
             .query_row(params![session.as_str(), id], act)
+            .optional()
+    }
+
+    /// The last act of a session that was done and whose deed has this word in it, such as the name of a store.
+    pub fn act_that_names(
+        &self,
+        session: &SessionId,
+        word: &str,
+    ) -> rusqlite::Result<Option<String>> {
+        self.view
+            .prepare_cached(
+                "SELECT id FROM act WHERE session = ?1 AND state = 'done' AND instr(deed, ?2) > 0 \
+                 ORDER BY at DESC LIMIT 1",
+            )?
+            .query_row(params![session.as_str(), word], |row| row.get(0))
             .optional()
     }
 

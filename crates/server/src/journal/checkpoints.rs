@@ -5,6 +5,7 @@ use liminal_stream::{Source, SourcePart};
 use rusqlite::{OptionalExtension, Transaction, params};
 use serde_json::Value;
 
+use super::read::LAST_TURN;
 use super::write::{json, word};
 use super::{CheckpointRow, Reader, stored};
 
@@ -32,7 +33,7 @@ pub fn write(
     Ok(())
 }
 
-/// Which turns. Their ids are in the order of time.
+/// Which turns. Their ids say nothing about their order: those read from an agent's own file are random.
 #[derive(Debug, Clone, Copy)]
 pub enum Turns<'a> {
     All,
@@ -67,11 +68,10 @@ impl Reader<'_> {
     /// The session's last turn.
     pub fn last_turn(&self, session: &SessionId) -> rusqlite::Result<Option<TurnId>> {
         self.view
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT turn_id FROM turn
-                 WHERE session = (SELECT id FROM session WHERE session_id = ?1)
-                 ORDER BY started_at DESC, seq DESC LIMIT 1",
-            )?
+                 WHERE session = (SELECT id FROM session WHERE session_id = ?1) {LAST_TURN}"
+            ))?
             .query_row([session.as_str()], |row| row.get::<_, String>(0))
             .optional()
             .map(|id| id.map(TurnId::new))
@@ -79,18 +79,21 @@ impl Reader<'_> {
 
     /// Every text in which tool calls name files: locations, arguments, diffs.
     pub fn calls(&self, session: &SessionId, turns: Turns<'_>) -> rusqlite::Result<Vec<String>> {
-        let (first, last) = match turns {
+        let (only, first) = match turns {
             Turns::All => (None, None),
-            Turns::One(turn) => (Some(turn.as_str()), Some(turn.as_str())),
-            Turns::Since(turn) => (Some(turn.as_str()), None),
+            Turns::One(turn) => (Some(turn.as_str()), None),
+            Turns::Since(turn) => (None, Some(turn.as_str())),
         };
         let mut statement = self.view.prepare_cached(
             "SELECT b.source FROM item i JOIN body b ON b.id = i.body
              WHERE i.session = (SELECT id FROM session WHERE session_id = ?1)
-               AND i.kind = 'tool_call' AND (?2 IS NULL OR i.turn_id >= ?2)
-               AND (?3 IS NULL OR i.turn_id <= ?3)",
+               AND i.kind = 'tool_call' AND (?2 IS NULL OR i.turn_id = ?2)
+               AND (?3 IS NULL OR i.idx >= (
+                    SELECT min(idx) FROM item
+                    WHERE session = (SELECT id FROM session WHERE session_id = ?1) AND turn_id = ?3))
+             ORDER BY i.idx",
         )?;
-        let mut rows = statement.query(params![session.as_str(), first, last])?;
+        let mut rows = statement.query(params![session.as_str(), only, first])?;
         let mut calls = Vec::new();
         while let Some(row) = rows.next()? {
             let Source::ToolCall(call) = stored::json(row, 0)? else { continue };

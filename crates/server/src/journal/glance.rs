@@ -4,7 +4,7 @@ use liminal_contract::{Continuation, ItemId, SessionId};
 use liminal_stream::Source;
 use rusqlite::{OptionalExtension, params};
 
-use super::read::{ITEM, Reader, turn};
+use super::read::{ITEM, LAST_TURN, Reader, turn};
 use super::{Item, TurnRow};
 
 /// In bytes of JSON. What is longer is not looked at.
@@ -42,7 +42,7 @@ impl Reader<'_> {
         let Some(id) = id else { return Ok(Glance::default()) };
         let last = self
             .view
-            .prepare_cached("SELECT * FROM turn WHERE session = ?1 ORDER BY seq DESC LIMIT 1")?
+            .prepare_cached(&format!("SELECT * FROM turn WHERE session = ?1 {LAST_TURN}"))?
             .query_row([id], turn)
             .optional()?;
         let of_turn = |name: fn(&liminal_contract::TurnId) -> ItemId| match &last {

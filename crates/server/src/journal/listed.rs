@@ -4,7 +4,7 @@
 use liminal_contract::{SessionId, Timestamp, TurnOutcome};
 use rusqlite::{Transaction, params};
 
-use super::read::Reader;
+use super::read::{LAST_TURN, Reader};
 use super::stored::word;
 
 /// A change of the session list.
@@ -18,8 +18,9 @@ pub struct Listed {
 }
 
 /// How the last turn of a session ended.
-pub(super) const LAST_OUTCOME: &str =
-    "(SELECT outcome FROM turn WHERE session = session.id ORDER BY seq DESC LIMIT 1)";
+pub(super) fn last_outcome() -> String {
+    format!("(SELECT outcome FROM turn WHERE session = session.id {LAST_TURN})")
+}
 
 impl Reader<'_> {
     /// The changes that `sessions.json` may lack, in order.
@@ -55,8 +56,9 @@ impl Reader<'_> {
     /// The sessions whose last turn did not end well, and how it ended.
     pub fn ended_badly(&self) -> rusqlite::Result<Vec<(SessionId, TurnOutcome)>> {
         let mut statement = self.view.prepare(&format!(
-            "SELECT session_id, {LAST_OUTCOME} AS last FROM session
-             WHERE last IN ('failed', 'interrupted')"
+            "SELECT session_id, {} AS last FROM session
+             WHERE last IN ('failed', 'interrupted')",
+            last_outcome()
         ))?;
         let mut rows = statement.query([])?;
         let mut ended = Vec::new();

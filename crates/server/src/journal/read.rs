@@ -7,7 +7,7 @@ use liminal_contract::{ItemId, SessionFacts, SessionId, Timestamp, TurnId, TurnO
 use liminal_stream::{HistoryMark, Source};
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 
-use super::listed::LAST_OUTCOME;
+use super::listed::last_outcome;
 use super::schema::SEQ;
 use super::stored::{StoredItem, maybe_word, parsed, word};
 use super::{Item, Request, TurnRow, facts};
@@ -64,6 +64,9 @@ pub(super) const ITEM: &str =
         i.emitted_at, i.failure, i.parent_call_id, i.request_id, b.source, b.blocks,
         b.render_version, b.id, i.kind
     FROM item i JOIN body b ON b.id = i.body";
+
+/// Chooses the last turn among those of one session. By `seq`, because clocks may go back.
+pub(super) const LAST_TURN: &str = "ORDER BY seq DESC LIMIT 1";
 
 /// Items above an index of a transcript, or from it on.
 #[derive(Debug, Clone, Copy)]
@@ -228,8 +231,9 @@ impl<'c> Reader<'c> {
             .prepare_cached(&format!(
                 "SELECT id, stream, {SEQ}, mark,
                         (SELECT coalesce(max(idx) + 1, 0) FROM item WHERE session = session.id),
-                        {LAST_OUTCOME}
-                     FROM session WHERE session_id = ?1"
+                        {}
+                     FROM session WHERE session_id = ?1",
+                last_outcome()
             ))?
             .query_row([session.as_str()], |row| {
                 let session = SessionRow {

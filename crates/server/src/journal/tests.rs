@@ -1,3 +1,4 @@
+mod calls;
 mod facts;
 mod hostile;
 mod storage;

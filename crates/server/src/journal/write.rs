@@ -47,9 +47,9 @@ pub enum Order {
         committed: Committed,
     },
     /// Keep what is done with changes.
-    Act {
+    Acts {
         session: SessionId,
-        row: Box<ActRow>,
+        rows: Vec<ActRow>,
         committed: Committed,
     },
     /// Keep rendered blocks.
@@ -143,7 +143,7 @@ impl Writer {
                     }
                     Order::List { committed, .. }
                     | Order::Look { committed, .. }
-                    | Order::Act { committed, .. } => committed(),
+                    | Order::Acts { committed, .. } => committed(),
                     Order::Keep { .. } | Order::Unlist { .. } => {}
                     Order::Close { closed } => closing.push(closed),
                     Order::Delete { committed, .. } => {
@@ -205,7 +205,7 @@ impl Writer {
                 Order::Look { session, .. } => listed::look(&transaction, session)?,
                 Order::Branch { branch, .. } => branch::write(&transaction, branch)?,
                 Order::List { listed, .. } => listed::write(&transaction, listed)?,
-                Order::Act { session, row, .. } => acts::write(&transaction, session, row)?,
+                Order::Acts { session, rows, .. } => acts::write(&transaction, session, rows)?,
                 Order::Unlist { version } => listed::forget(&transaction, *version)?,
                 Order::Keep { session, rendered } => keep(&transaction, session, rendered)?,
                 Order::Close { .. } => {}

@@ -81,8 +81,9 @@ impl SessionService {
             return Err(about(Failure::invalid("`expect` is missing; ask for a preview first")));
         };
         let done = self.acted(session, &act, Expected::As(&expect)).await.map_err(about)?;
-        let ActDone { summary, undo, link } = done.done;
-        let details = Details { undo: undo.clone(), link: link.clone(), ..Details::default() };
+        let ActDone { summary, undo, undone, link } = done.done;
+        let details =
+            Details { undo: undo.clone(), undone, link: link.clone(), ..Details::default() };
         self.note_act(session, summary.clone(), details).await;
         Ok(ServerMessage::ChangesDone { session_id: session.clone(), act, summary, undo, link })
     }
@@ -221,7 +222,7 @@ impl SessionService {
             if is_busy && roots.contains(&root_of(&self.around.directory(&record))) {
                 let title = &record.title;
                 let words = format!(
-                    "“{title}” is at work in this directory. Wait or stop it, then try again."
+                    "“{title}” is still running in this directory. Wait for it or stop it, then try again."
                 );
                 return Err(Failure::new(ErrorCode::WorkspaceBusy, words));
             }

@@ -63,7 +63,7 @@ pub fn keep(
 ) -> Result<Prompt, Failure> {
     if chosen.len() > MOST {
         let many =
-            format!("A message takes {MOST} attachments at most. Remove some and send again.");
+            format!("A message can have at most {MOST} attachments. Remove some and send again.");
         return Err(Failure::new(ErrorCode::AttachmentTooLarge, many));
     }
     let mut attachments: Vec<Attachment> = Vec::new();
@@ -170,13 +170,19 @@ fn frozen(
     let at = |line: u32| usize::try_from(line).unwrap_or(usize::MAX);
     let count = line_count(text.as_bytes());
     if first == 0 || first > last || first > count {
-        let words = format!("{shown} has {count} lines. Choose some of them.");
+        let words = match count {
+            _ if first <= count => format!("{shown} has no lines {first} to {last}."),
+            1 => format!("{shown} has only 1 line."),
+            _ => format!("{shown} has only {count} lines."),
+        };
         return Err(unsupported(words));
     }
     let last = last.min(count);
     let lines = text.split_inclusive('\n').skip(at(first) - 1).take(at(last - first) + 1);
     let lines: String = lines.collect();
-    let id = store.put(Kind::Text, lines.as_bytes()).map_err(|error| unwritten(&error))?;
+    // Nobody writes a message with them: the one that freezes them is being sent.
+    let put = store.put(Kind::Text, lines.as_bytes()).and_then(|id| store.keep(&id).map(|_| id));
+    let id = put.map_err(|error| unwritten(&error))?;
     let mut attachment = Attachment::new(AttachmentKind::Lines, format!("{shown}:{first}-{last}"));
     attachment.mime_type = Some(Kind::Text.mime_type().to_owned());
     (attachment.path, attachment.lines) = (Some(path.to_owned()), Some((first, last)));
@@ -298,8 +304,9 @@ impl SessionService {
             return Err(Failure::new(ErrorCode::AttachmentUnsupported, words));
         };
         if header.size.is_some_and(|(width, height)| width.max(height) > MOST_PIXELS) {
-            let words =
-                format!("Pictures can have {MOST_PIXELS} pixels a side at most. Make it smaller.");
+            let words = format!(
+                "Pictures can be at most {MOST_PIXELS} pixels wide or high. Make it smaller."
+            );
             return Err(Failure::new(ErrorCode::AttachmentTooLarge, words));
         }
         let store = self.around.attachments.clone();
@@ -334,7 +341,7 @@ const BETWEEN_SWEEPS: Duration = Duration::from_secs(60 * 60);
 /// server stops.
 pub async fn sweep(service: Weak<SessionService>) {
     while let Some(service) = service.upgrade() {
-        service.around.sweep_attachments(|store, used| {
+        service.around.sweep_attachments(|store, used, _| {
             store.sweep(|name| used.contains(name), SystemTime::now())
         });
         service.sweep_discarded().await;
@@ -349,21 +356,25 @@ impl Surroundings {
         if names.is_empty() {
             return;
         }
-        let deleted = self.sweep_attachments(move |store, used| {
+        let deleted = self.sweep_attachments(move |store, used, at| {
             let unused: Vec<String> = names.difference(used).cloned().collect();
-            store.forget(&unused)
+            store.forget(&unused, at)
         });
         let _panicked = deleted.await;
     }
 
+    /// `delete` gets what is referred to, and the time before that was read: what is attached later isn't among it.
     fn sweep_attachments(
         &self,
-        delete: impl FnOnce(&Attachments, &HashSet<String>) -> io::Result<usize> + Send + 'static,
+        delete: impl FnOnce(&Attachments, &HashSet<String>, SystemTime) -> io::Result<usize>
+        + Send
+        + 'static,
     ) -> JoinHandle<()> {
         let (store, journal) = (self.attachments.clone(), self.journal.clone());
         tokio::task::spawn_blocking(move || {
+            let at = SystemTime::now();
             let deleted = match journal.read_now(|reader| reader.attachments()) {
-                Ok(used) => delete(&store, &used).map_err(|error| error.to_string()),
+                Ok(used) => delete(&store, &used, at).map_err(|error| error.to_string()),
                 Err(error) => Err(error.to_string()),
             };
             match deleted {

@@ -12,7 +12,6 @@ use liminal_contract::{
 };
 use uuid::Uuid;
 
-use super::registry::ask;
 use super::service::{Send, SessionService, Start};
 use super::task::SessionRequest;
 use super::title;
@@ -189,10 +188,7 @@ impl SessionService {
         if self.record(session).is_err() {
             return Ok(());
         }
-        let running = self.registry.lock().await.running(session).cloned();
-        if let Some(running) = running {
-            ask(&running, SessionRequest::Kill).await?;
-        }
+        self.ask_running(session, SessionRequest::Kill).await?;
         self.discard_worktree(session).await?;
         let _until_all_know = self.changing().await;
         self.archive(session).await?;

@@ -7,7 +7,6 @@ use std::time::SystemTime;
 use liminal_contract::{BranchFate, ChangeAct, Details, ServerMessage, SessionId};
 
 use super::acting::Expected;
-use super::registry::ask;
 use super::service::SessionService;
 use super::task::SessionRequest;
 use crate::changes::root_of;
@@ -31,10 +30,7 @@ impl SessionService {
     /// No turn runs there, but agents that wait are still in the directory.
     pub(super) async fn end_agents_in(&self, roots: &[PathBuf]) -> Result<(), Failure> {
         for record in self.working_in(roots)? {
-            let running = self.registry.lock().await.running(&record.id).cloned();
-            if let Some(running) = running {
-                ask(&running, SessionRequest::Kill).await?;
-            }
+            self.ask_running(&record.id, SessionRequest::Kill).await?;
         }
         Ok(())
     }

@@ -90,8 +90,11 @@ impl Registry {
     /// A task came to rest. Its successor may be running already.
     fn rested(&mut self, session: &SessionId) {
         if let Some(over) = self.running.get(session).filter(|running| running.is_over()) {
-            self.at_rest.insert(session.clone(), over.situation().state);
+            let state = over.situation().state;
             self.running.remove(session);
+            if state != SessionState::Idle {
+                self.at_rest.insert(session.clone(), state);
+            }
         }
     }
 }
@@ -115,17 +118,32 @@ impl<T> Handed<T> {
     }
 }
 
-/// Asks a running task and waits for its answer.
-pub async fn ask<T>(
+/// Asks a running task and waits until it is done. One that has come to rest meanwhile has nothing to stop.
+pub async fn ask(
     session: &Session,
-    ask: impl FnOnce(Reply<T>) -> SessionRequest,
-) -> Result<T, Failure> {
+    ask: impl FnOnce(Reply<()>) -> SessionRequest,
+) -> Result<(), Failure> {
     let (reply, answer) = oneshot::channel();
-    let _at_rest = session.ask(ask(reply));
+    if session.ask(ask(reply)).is_err() {
+        return Ok(());
+    }
     answer.await.unwrap_or_else(|_task_panicked| Err(task_ended(session.id())))
 }
 
 impl SessionService {
+    /// Asks a session's task, if it runs. Nobody else waits for the answer: the agent may take seconds to end.
+    pub(super) async fn ask_running(
+        &self,
+        id: &SessionId,
+        request: impl FnOnce(Reply<()>) -> SessionRequest,
+    ) -> Result<(), Failure> {
+        let running = self.registry.lock().await.running(id).cloned();
+        match running {
+            Some(running) => ask(&running, request).await,
+            None => Ok(()),
+        }
+    }
+
     /// Asks a session's task, which is started if necessary, and waits for its answer. Messages go through
     /// [`send`](Self::send), which recognises repeated ones.
     pub async fn ask<T>(

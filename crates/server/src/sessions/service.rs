@@ -30,7 +30,7 @@ use crate::attachments::Attachments;
 use crate::changes::Changes;
 use crate::failure::Failure;
 use crate::feed::{Follow, Hub, Outbox};
-use crate::journal::{Committed, Journal};
+use crate::journal::{Committed, Journal, Request};
 use crate::projects::Projects;
 use crate::search::Search;
 use crate::store::{
@@ -169,6 +169,19 @@ impl SessionService {
         Ok(open::newer(&self.around.journal, session.clone(), after).await?)
     }
 
+    /// The message that a request sent before, if it has a turn.
+    pub(super) async fn sent_before(
+        &self,
+        session: &SessionId,
+        request_id: Option<String>,
+    ) -> Result<Option<Request>, Failure> {
+        let Some(request_id) = request_id.filter(|id| Uuid::try_parse(id).is_ok()) else {
+            return Ok(None);
+        };
+        let id = session.clone();
+        Ok(self.around.journal.read(move |reader| reader.request(&id, &request_id)).await?)
+    }
+
     /// Sends a message to the agent. A repeated UUID `requestId` gets the same answer and is not sent again.
     pub async fn send(self: &Arc<Self>, send: Send) -> Result<Sent, Failure> {
         self.hand_message(send).await?.answer().await
@@ -181,19 +194,14 @@ impl SessionService {
             let what = "`content` is empty; write something to send";
             return Err(Failure::invalid(what).about(send.session));
         }
-        if let Some(request_id) = send.request_id.clone().filter(|id| Uuid::try_parse(id).is_ok()) {
-            let id = send.session.clone();
-            let before =
-                self.around.journal.read(move |reader| reader.request(&id, &request_id)).await?;
-            if let Some(before) = before {
-                let is_same = before.content == send.content;
-                let sent = if is_same {
-                    Ok(Sent::Began(before.turn_id))
-                } else {
-                    Err(other_content(&send.session))
-                };
-                return Ok(Handed::answered(&send.session, sent));
-            }
+        if let Some(before) = self.sent_before(&send.session, send.request_id.clone()).await? {
+            let is_same = before.content == send.content;
+            let sent = if is_same {
+                Ok(Sent::Began(before.turn_id))
+            } else {
+                Err(other_content(&send.session))
+            };
+            return Ok(Handed::answered(&send.session, sent));
         }
         let Send { session, content, attachments, request_id, when_busy, sender } = send;
         let sender = sender.filter(|sender| sender.follows(&session).is_none());
@@ -254,14 +262,8 @@ impl SessionService {
     /// Hides a session. A running turn continues to its end, but a planned message is not sent.
     pub async fn archive(&self, session: &SessionId) -> Result<(), Failure> {
         self.update(session, |record| record.archived = true).await?;
-        let running = self.registry.lock().await.running(session).cloned();
-        match running {
-            Some(running) => {
-                ask(&running, |reply| SessionRequest::ContinueAt { at: None, reply }).await
-            }
-            // A task with a plan that it can carry out runs.
-            None => Ok(()),
-        }
+        // A task with a plan that it can carry out runs.
+        self.ask_running(session, |reply| SessionRequest::ContinueAt { at: None, reply }).await
     }
 
     /// Shows an archived session again.
@@ -316,15 +318,13 @@ impl SessionService {
     ) -> Result<(), Failure> {
         let record = self.record(session)?;
         if worktree == WorktreeFate::Discard {
-            let running = self.registry.lock().await.running(session).cloned();
-            if let Some(running) = running {
-                ask(&running, SessionRequest::Kill).await?;
-            }
+            self.ask_running(session, SessionRequest::Kill).await?;
             self.discard_worktree(session)
                 .await
                 .map_err(|failure| failure.about(session.clone()))?;
         }
-        if let Some(running) = self.registry.lock().await.remove(session) {
+        let running = self.registry.lock().await.remove(session);
+        if let Some(running) = running {
             ask(&running, SessionRequest::Kill).await?;
         } else if let Ok(provider) = self.around.registry.resolve(&record.cli_type)
             && provider.is_alive(session)

@@ -27,8 +27,8 @@ use std::time::Duration;
 
 use liminal_agents::{CliProvider, Elsewhere, Metered, ProviderError, ProviderSession};
 use liminal_contract::{
-    Answer, AttachedState, ItemId, OutcomeBy, Prompt, ServerMessage, SessionId, SessionState,
-    TurnId, WhenBusy,
+    Answer, AttachedState, Comment, ItemId, OutcomeBy, Prompt, ServerMessage, SessionId,
+    SessionState, TurnId, WhenBusy,
 };
 use liminal_stream::{Pacing, UpsertProcessor};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -113,6 +113,9 @@ struct UnderWay {
     watching: Watching,
     /// Who waits until the session is attached.
     loading: Vec<Reply<()>>,
+    /// The last request was only to read the agent's history. Thousands of sessions are read one after the other, so
+    /// none of them stays for the usual time.
+    only_read: bool,
 }
 
 /// Of a session that was just created: the agent's output, and the browser that created it.
@@ -128,6 +131,8 @@ enum WaitingRequest {
 
 struct UserMessage {
     prompt: Prompt,
+    /// The comments on changes that it consists of, if it does.
+    comments: Vec<Comment>,
     request_id: Option<String>,
     when_busy: WhenBusy,
     sender: Option<Arc<Outbox>>,
@@ -275,7 +280,7 @@ impl SessionTask {
                 }
                 Some(done) = self.inbox.done.recv() => self.finish(done),
                 () = self.clock.sleep_until(deadline) => {
-                    if self.clock.is_time_to_check() && self.is_unneeded() {
+                    if self.clock.is_time_to_check() && self.can_rest() {
                         return self.rest();
                     }
                     self.flush();
@@ -289,6 +294,9 @@ impl SessionTask {
             if self.has_no_more_requests() && self.recorder.is_all_committed() {
                 // The session was deleted, and every follower got its last change.
                 return Vec::new();
+            }
+            if self.under_way.only_read && self.can_rest() {
+                return self.rest();
             }
         }
     }
@@ -327,6 +335,11 @@ impl SessionTask {
             && self.recorder.is_all_committed()
             && !self.recorder.transcript().has_open_ask()
             && self.continues_at().is_none()
+    }
+
+    /// Its provider lets it go before the next task can begin, which loads it again.
+    fn can_rest(&mut self) -> bool {
+        self.is_unneeded() && self.provider.let_go(self.facts.id())
     }
 
     /// Accepts no more requests, and returns those that were not answered.
@@ -372,6 +385,16 @@ impl SessionTask {
             let _task_ended = back.send(Done::Committed(seq));
         });
         self.around.journal.commit(self.facts.id(), seq, batch.changes, committed);
+    }
+
+    /// Answers once everything so far is on disk.
+    fn reply_when_saved(&mut self, reply: Reply<()>, answer: Result<(), Failure>) {
+        let told = Then::Call(Box::new(move || {
+            let _asker_left = reply.send(answer);
+        }));
+        if let Some(Then::Call(tell)) = self.recorder.after_all(told) {
+            tell();
+        }
     }
 
     /// Everything up to `seq` is on disk.

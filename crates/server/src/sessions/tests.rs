@@ -13,7 +13,8 @@ use liminal_agents::{
 };
 use liminal_contract::{
     Answer, Body, CliType, ErrorCode, Frame, ItemId, ItemStatus, McpAct, MessageOrigin, OutcomeBy,
-    Policy, ServerMessage, SessionId, TaskAct, TurnId, TurnOrigin, TurnOutcome, WhenBusy,
+    Policy, ServerMessage, SessionId, TaskAct, TurnEventKind, TurnId, TurnOrigin, TurnOutcome,
+    WhenBusy,
 };
 use liminal_stream::{HistoryMark, NewItem, Payload, ResponseStatus, SessionFact, StreamEvent};
 use tokio::sync::mpsc;
@@ -152,6 +153,10 @@ impl CliProvider for Puppet {
     }
     async fn kill_session(&self, _: &SessionId) -> Result<(), ProviderError> {
         Ok(())
+    }
+    fn let_go(&self, _: &SessionId) -> bool {
+        *self.says.lock().unwrap() = None;
+        true
     }
     fn is_alive(&self, _: &SessionId) -> bool {
         assert!(!self.panics.swap(false, Ordering::SeqCst), "panics as the test wants");
@@ -313,6 +318,30 @@ async fn a_turn_that_ends_in_silence_is_told_before_the_end_of_the_silence() {
     // In one commit: of two, the one with the lower number might be sent after the higher one was read.
     all_is_told(&service.around.journal).await;
     assert_eq!(commits.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_turn_whose_agent_sends_nothing_more_ends_and_the_next_message_is_answered() {
+    let Stage { _home, puppet, service, client } = Stage::new(Duration::from_secs(600)).await;
+    service.open(&session(), opening(&client.outbox)).await.unwrap();
+    let turn = began(service.send(message("hello")).await.unwrap());
+    *puppet.says.lock().unwrap() = None;
+    let end = |message| match message {
+        ServerMessage::SessionTurn { payload, .. } => match payload.kind {
+            TurnEventKind::TurnStarted { .. } => None,
+            kind => Some((payload.turn_id, kind)),
+        },
+        _ => None,
+    };
+    let (ended, how) = sees(&client.outbox, end).await;
+    assert_eq!(ended, turn);
+    let code = ErrorCode::ProcessCrash;
+    assert!(matches!(how, TurnEventKind::TurnError { error_code, .. } if error_code == code));
+    puppet.answers.store(true, Ordering::SeqCst);
+    let next = began(service.send(message("again")).await.unwrap());
+    let (ended, how) = sees(&client.outbox, end).await;
+    assert_eq!(ended, next);
+    assert!(matches!(how, TurnEventKind::TurnComplete { .. }), "{how:?}");
 }
 
 #[tokio::test]

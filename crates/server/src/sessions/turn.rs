@@ -120,6 +120,11 @@ impl TurnState {
         }
     }
 
+    /// The turn, if only the agent could end it.
+    pub fn given(&self) -> Option<&TurnId> {
+        self.id().filter(|_| self.ungiven().is_none())
+    }
+
     /// The agent has the message. If the user asked to stop in the meantime, the agent must get the stop now. A short
     /// turn may be over before we learn that it began.
     pub fn run(&mut self, turn: &TurnId) -> Stop {

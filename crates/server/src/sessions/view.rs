@@ -236,7 +236,10 @@ fn tool_call(session: &SessionId, call: &ToolCall, blocks: &Blocks) -> Body {
 fn parts_of_call(session: &SessionId, call: &ToolCall, output: &str) -> Vec<Part> {
     let part = |part: &SourcePart| part_of(session, part, Extent::Beginning);
     let mut parts: Vec<Part> = call.parts.iter().map(part).collect();
-    if !output.is_empty() && parts.iter().all(|part| matches!(part, Part::Image { .. })) {
+    // What a failed call says is the reason; of others the parts say it all.
+    let is_needed = call.tool_output_is_error == Some(true)
+        || parts.iter().all(|part| matches!(part, Part::Image { .. }));
+    if !output.is_empty() && is_needed {
         let shown = json::parts(output, call.tool_kind)
             .unwrap_or_else(|| vec![Part::Terminal { html: render::terminal(output) }]);
         parts.splice(0..0, shown);

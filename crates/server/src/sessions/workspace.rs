@@ -7,7 +7,7 @@ use liminal_contract::{
     ErrorCode, Project, ProjectId, ServerMessage, SessionId, WorkspaceKind, Worktree,
 };
 
-use super::registry::{Handed, ask};
+use super::registry::Handed;
 use super::service::{SessionService, Surroundings};
 use super::session::Sent;
 use super::task::SessionRequest;
@@ -74,9 +74,7 @@ impl SessionService {
         let record = self.record(session)?;
         let (project, worktree) = self.with_worktree(session).await?;
         // An agent that runs is still in the directory that vanished.
-        if let Some(running) = self.registry.lock().await.running(session).cloned() {
-            ask(&running, SessionRequest::Kill).await?;
-        }
+        self.ask_running(session, SessionRequest::Kill).await?;
         let made = self.around.workspaces.renew(&project, &worktree).await;
         made.map_err(|failure| failure.about(session.clone()))?;
         let place = self.around.directory(&record);
@@ -148,6 +146,9 @@ impl SessionService {
         request_id: Option<String>,
         sender: &Arc<Outbox>,
     ) -> Result<Handed<Sent>, Failure> {
+        if let Some(before) = self.sent_before(session, request_id.clone()).await? {
+            return Ok(Handed::answered(session, Ok(Sent::Began(before.turn_id))));
+        }
         self.directory(session).await?;
         let sender = sender.follows(session).is_none().then(|| sender.clone());
         sender.iter().for_each(|sender| sender.expect(session, Follow::Whole));

@@ -2,9 +2,9 @@
 //!
 //! A file that can't be understood is never overwritten: the user's data is worth more than our state.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
+use crate::replacement::Replacement;
 
 /// The version we write, and the only one we read.
 const VERSION: u64 = 1;
@@ -129,8 +130,7 @@ fn parse<D: Document>(bytes: &[u8]) -> Result<(D, bool), String> {
     }
 }
 
-/// Replaces the file: temporary file, fsync, rename, fsync of the directory. A crash leaves the old or the new. If
-/// someone else changed the file, a copy of it is kept.
+/// Replaces the file. If someone else changed it, a copy of it is kept.
 pub(super) fn save<D: Document>(
     data_dir: &Path,
     document: &D,
@@ -145,20 +145,12 @@ pub(super) fn save<D: Document>(
     let file = data_dir.join(D::FILE);
     let write = || -> io::Result<Stamp> {
         keep_changed(&file, known)?;
-        let temporary = data_dir.join(format!("{}.tmp", D::FILE));
-        let out = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&temporary)?;
-        let mut out = BufWriter::new(out);
-        serde_json::to_writer_pretty(&mut out, &Versioned { version: VERSION, document })?;
-        out.write_all(b"\n")?;
-        out.into_inner()?.sync_all()?;
-        let stamp = Stamp::of(&temporary);
-        fs::rename(&temporary, &file)?;
-        File::open(data_dir)?.sync_all()?;
+        let new = Replacement::write(&file, |out| {
+            serde_json::to_writer_pretty(&mut *out, &Versioned { version: VERSION, document })?;
+            out.write_all(b"\n")
+        })?;
+        let stamp = Stamp::of(new.path());
+        new.take_place()?;
         Ok(stamp)
     };
     write()

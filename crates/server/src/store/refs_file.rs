@@ -40,6 +40,10 @@ impl RefsFile {
         });
     }
 
+    pub fn has(&self, id: &SessionId) -> bool {
+        self.0.look(|file| file.ids.contains(id)).unwrap_or(false)
+    }
+
     /// All of them; none if the file can't be read.
     pub fn all(&self) -> BTreeSet<SessionId> {
         self.0.look(|file| file.ids.clone()).unwrap_or_default()

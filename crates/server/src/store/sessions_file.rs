@@ -93,6 +93,8 @@ pub enum TitleBy {
     Derived,
     /// The agent.
     Agent,
+    /// The session that it was made from. To its agent, the conversation may have another beginning.
+    Inherited,
     /// The user.
     User,
 }

@@ -11,6 +11,7 @@ use liminal_git::PutAway;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
+use crate::replacement::Replacement;
 
 /// Among the worktrees. No project's directory starts with a dot.
 const DIRECTORY: &str = ".discarded";
@@ -69,7 +70,7 @@ impl Discarded {
         let found = self.all().await.into_iter().find(|about| about.shown.saved == saved);
         found.ok_or_else(|| {
             let words = "This worktree is no longer kept: it was brought back, or its time is up.";
-            Failure::new(ErrorCode::GitFailed, words)
+            Failure::new(ErrorCode::ActRefused, words)
         })
     }
 
@@ -117,12 +118,9 @@ impl About {
 
     /// Before anything is moved.
     pub fn write(&self, store: &Path) -> io::Result<()> {
-        std::fs::create_dir_all(store)?;
-        let text = serde_json::to_vec_pretty(self)?;
-        let scratch = store.join("about.new");
-        std::fs::write(&scratch, text)?;
-        std::fs::File::open(&scratch)?.sync_all()?;
-        std::fs::rename(scratch, store.join(ABOUT))
+        super::make_private(store)?;
+        let new = |out: &mut _| Ok(serde_json::to_writer_pretty(out, self)?);
+        Replacement::write(&store.join(ABOUT), new)?.take_place()
     }
 }
 

@@ -14,7 +14,7 @@ use super::{changes, files, outside, projects, search, sessions};
 use crate::app::App;
 use crate::changes::PartAsked;
 use crate::failure::Failure;
-use crate::feed::{Client, Place};
+use crate::feed::{Client, Place, Reading};
 use crate::sessions::{
     Branching, Handed, NewCompare, NowRequest, Others, Restoring, Send, SessionRequest, Start,
     TaskReply,
@@ -168,10 +168,12 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
             app.service.reconnect(&cli_type, session_id.as_ref()).await.map(sessions::ok)
         }),
         Asked::SessionOlder { session_id, before } => {
-            answer(reply, async move { app.service.older(&session_id, before).await });
+            let reading = client.outbox.read_page(&session_id);
+            page(reading, reply, async move { app.service.older(&session_id, before).await });
         }
         Asked::SessionNewer { session_id, after } => {
-            answer(reply, async move { app.service.newer(&session_id, after).await });
+            let reading = client.outbox.read_page(&session_id);
+            page(reading, reply, async move { app.service.newer(&session_id, after).await });
         }
         Asked::SessionContinueAt { session_id, at } => {
             ask(app, &client, session_id, reply, move |reply| SessionRequest::ContinueAt {
@@ -352,6 +354,18 @@ fn change(
         place.reached().await;
         reply.settle(outcome.await);
         drop(place);
+    });
+}
+
+/// Answers with a page of a transcript, and then lets the changes through that happened meanwhile.
+fn page(
+    reading: Reading,
+    reply: Reply,
+    outcome: impl Future<Output = Result<ServerMessage, Failure>> + std::marker::Send + 'static,
+) {
+    tokio::spawn(async move {
+        reply.settle(outcome.await);
+        drop(reading);
     });
 }
 

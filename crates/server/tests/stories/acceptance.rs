@@ -48,7 +48,7 @@ debts/found- 1 2 3 4 5 6 7 8 9 10 11 12 13 14
 controls/ 1 2 3 4 5 6 7 8 9 10 11
 composer/ 1abcdef 2 3 3ab 4 4a 5 5abcdefghi 6 7 8 9
 changes/ 1 2 3 4 5 6 6ab 7 8 9
-R2/acts- 1 1a 2 2a 3 4 5 6 6a 7 8
+R2/acts- 1 1a 2 2a 3 4 5 6 6a 7 7a 8
 now/ 1 2 3 4 5 6 7 8
 page/ 1 2 3 4 5 6 7 8 9 10 11 12 12a 13 14 15 16
 proof/ 1 2 3 4 5 6 7 8 9

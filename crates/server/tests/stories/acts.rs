@@ -43,7 +43,7 @@ fn three_turns(go: &Path) -> ScriptBuilder {
 }
 
 /// The turn that edits, with the states before and after it recorded.
-async fn edits(browser: &mut Browser, session: &SessionId, go: &Path) -> TurnId {
+async fn edits(app: &App, browser: &mut Browser, session: &SessionId, go: &Path) -> TurnId {
     let turn = browser.says_to(session, "one").await;
     let scope = ChangeScope::Turn { turn_id: Some(turn.clone()) };
     let list = || ClientMessage::ChangesList { session_id: session.clone(), scope: scope.clone() };
@@ -56,6 +56,7 @@ async fn edits(browser: &mut Browser, session: &SessionId, go: &Path) -> TurnId 
     in_time(is_recorded).await.expect("the state before the turn was never recorded");
     std::fs::write(go, "").unwrap();
     browser.sees_end(&turn).await;
+    app.has_recorded(&turn, "after").await;
     browser.sees_told("changes:changed").await;
     turn
 }
@@ -89,8 +90,8 @@ async fn takes_turn(browser: &mut Browser, session: &SessionId, words: &str) -> 
 async fn the_first_of_three_turns_is_undone_and_the_users_own_edit_stays() {
     let launch = Launch::new();
     let go = launch.home().join("go");
-    let (_app, mut browser, session, at) = stage_of(launch.agent(three_turns(&go))).await;
-    let first = edits(&mut browser, &session, &go).await;
+    let (app, mut browser, session, at) = stage_of(launch.agent(three_turns(&go))).await;
+    let first = edits(&app, &mut browser, &session, &go).await;
     write(&at, "notes.txt", &lines(&[(1, "agent"), (9, "mine")]));
     takes_turn(&mut browser, &session, "two").await;
     takes_turn(&mut browser, &session, "three").await;
@@ -124,8 +125,8 @@ async fn the_first_of_three_turns_is_undone_and_the_users_own_edit_stays() {
 async fn what_changed_in_the_same_lines_is_left_with_words_and_others_files_are_not_ticked() {
     let launch = Launch::new();
     let go = launch.home().join("go");
-    let (_app, mut browser, session, at) = stage_of(launch.agent(three_turns(&go))).await;
-    let turn = edits(&mut browser, &session, &go).await;
+    let (app, mut browser, session, at) = stage_of(launch.agent(three_turns(&go))).await;
+    let turn = edits(&app, &mut browser, &session, &go).await;
     write(&at, "notes.txt", &lines(&[(1, "mine")]));
     write(&at, "new.txt", "mine too\n");
     let preview = browser.previews(&session, &undo_turn(&turn)).await;
@@ -237,6 +238,10 @@ async fn chosen_files_are_committed_with_their_hooks_and_taken_back() {
     assert_eq!(git(&at, &["show", "HEAD:notes.txt"]), "changed\nformatted");
     assert_eq!(git(&at, &["status", "--porcelain"]), "A  later.txt");
 
+    git(&at, &["checkout", "--quiet", "-b", "another"]);
+    let (_, words) = browser.is_refused(&session, &undo(&id)).await;
+    assert!(words.contains("is on main"), "another branch has it too: {words}");
+    git(&at, &["checkout", "--quiet", "main"]);
     browser.acts(&session, &undo(&id)).await;
     assert_eq!(git(&at, &["rev-parse", "HEAD"]), before);
     assert_eq!(git(&at, &["status", "--porcelain"]), "A  later.txt\n M notes.txt\n?? new.txt");
@@ -273,16 +278,16 @@ async fn an_undo_that_was_killed_is_completed_at_the_next_start() {
     let app = launch.start().await;
     let at = repository(&app);
     let (mut browser, session) = session_in(&app, &at).await;
-    let turn = edits(&mut browser, &session, &go).await;
+    let turn = edits(&app, &mut browser, &session, &go).await;
     let app = killed_at(app, browser, &session, &undo_turn(&turn), &stopped, || {}).await;
-    let _browser = sees_settled(&app, &session, "complete now").await;
+    let _browser = sees_settled(&app, &session, "been completed").await;
     assert_eq!((read(&at, "notes.txt"), read(&at, "new.txt")), (lines(&[]), "no such file".into()));
 }
 
 #[tokio::test]
 async fn a_commit_that_was_killed_is_either_there_or_not_and_its_lock_is_gone() {
     for (call, words, status) in
-        [("commit --quiet", "taken back", " M notes.txt"), ("reset --quiet", "complete now", "")]
+        [("commit --quiet", "rolled back", " M notes.txt"), ("reset --quiet", "been completed", "")]
     {
         let (launch, stopped) =
             Launch::new().agent(three_turns(Path::new("never"))).git_that_stops(call);
@@ -305,8 +310,8 @@ async fn a_commit_that_was_killed_is_either_there_or_not_and_its_lock_is_gone() 
 #[tokio::test]
 async fn an_undo_of_a_commit_that_was_killed_is_completed_or_taken_back() {
     for (call, words, status, log) in [
-        ("update-ref --create-reflog -m liminal: undo commit", "taken back", "", "kept\nfirst"),
-        ("reset --quiet", "complete now", " M notes.txt\n?? new.txt", "first"),
+        ("update-ref --create-reflog -m liminal: undo commit", "rolled back", "", "kept\nfirst"),
+        ("reset --quiet", "been completed", " M notes.txt\n?? new.txt", "first"),
     ] {
         let (launch, stopped) =
             Launch::new().agent(three_turns(Path::new("never"))).git_that_stops(call);
@@ -328,4 +333,41 @@ async fn an_undo_of_a_commit_that_was_killed_is_completed_or_taken_back() {
         let there = (read(&at, "notes.txt"), read(&at, "new.txt"));
         assert_eq!(there, ("changed\n".into(), "new\n".into()));
     }
+}
+
+#[tokio::test]
+async fn a_file_that_git_cannot_record_is_named_and_neither_listed_as_deleted_nor_overwritten() {
+    let launch = Launch::new();
+    let go = launch.home().join("go");
+    let agent = script()
+        .on_prompt("one")
+        .wait_for_file(go.to_str().unwrap())
+        .command("c", "edit odd.txt was.txt new.txt")
+        .write_file("odd.txt", "no mark\n")
+        .write_file("was.txt", "even")
+        .write_file("new.txt", "new\n")
+        .tool_done("c", "");
+    let (app, mut browser, session, at) = stage_of(launch.agent(agent)).await;
+    // git refuses the one without the mark that says which byte comes first, and the other with half a character.
+    let encodings =
+        "odd.txt working-tree-encoding=UTF-16\nwas.txt working-tree-encoding=UTF-16LE\n";
+    write(&at, ".git/info/attributes", encodings);
+    std::fs::write(at.join("odd.txt"), b"\xff\xfeo\0\n\0").unwrap();
+    write(&at, "was.txt", "odd");
+    let turn = edits(&app, &mut browser, &session, &go).await;
+
+    let (session_id, scope) = (session.clone(), ChangeScope::Turn { turn_id: Some(turn.clone()) });
+    let listed = browser.ask(ClientMessage::ChangesList { session_id, scope }).await;
+    let ServerMessage::ChangesList { files, notes, .. } = listed else { panic!("{listed:?}") };
+    assert_eq!(files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["new.txt"]);
+    assert!(notes.iter().any(|note| note.contains("odd.txt and 1 more")), "{notes:?}");
+
+    let act = undo_turn(&turn);
+    let preview = browser.previews(&session, &act).await;
+    let left = |path: &str| (path.to_owned(), PathFate::Leave);
+    let expected = [("new.txt*".into(), PathFate::Remove), left("odd.txt"), left("was.txt")];
+    assert_eq!(preview.fates(), expected);
+    browser.acts(&session, &act).await;
+    let now = ["new.txt", "odd.txt", "was.txt"].map(|name| read(&at, name));
+    assert_eq!(now, ["no such file", "no mark\n", "even"]);
 }

@@ -121,6 +121,19 @@ async fn what_agents_cannot_take_is_refused_by_its_header() {
 }
 
 #[tokio::test]
+async fn an_agent_that_takes_no_pictures_gets_none() {
+    let agent = script().about(|about| about.no_pictures = true);
+    let (app, mut browser, session) =
+        App::with_session(agent.on_any_prompt().say_prompt().stop("end_turn")).await;
+    let id = uploaded(&app, "shot.png", &png(640, 480)).await;
+    let reply = sends(&mut browser, &session, "see", vec![by_id(&id)]).await;
+    refused(&reply, ErrorCode::AttachmentUnsupported);
+    let turn = began(sends(&mut browser, &session, "words", Vec::new()).await);
+    browser.sees_end(&turn).await;
+    assert_eq!(browser.opens(&session).await.texts(), ["words", "words"]);
+}
+
+#[tokio::test]
 async fn lines_and_pastes_are_kept_as_they_were_when_the_message_was_sent() {
     let (app, mut browser, session) = echoing().await;
     let project = browser.projects().await.remove(0).path;
@@ -230,6 +243,20 @@ async fn attachments_are_in_the_export_and_the_backup_and_go_with_the_last_sessi
     assert!(stored.exists(), "the other session has it too");
     browser.ask(ClientMessage::SessionDelete { session_id: other, worktree: None }).await;
     assert!(!stored.exists());
+}
+
+#[tokio::test]
+async fn frozen_lines_go_with_their_session() {
+    let (app, mut browser, session) = echoing().await;
+    let project = browser.projects().await.remove(0).path;
+    std::fs::write(format!("{project}/a.rs"), "one\ntwo\n").unwrap();
+    let chosen = vec![in_project("a.rs", Some((1, 1)))];
+    let turn = began(sends(&mut browser, &session, "see @a.rs:2", chosen).await);
+    browser.sees_end(&turn).await;
+    let stored = || std::fs::read_dir(app.file("attachments")).unwrap().count();
+    assert_eq!(stored(), 2);
+    browser.ask(ClientMessage::SessionDelete { session_id: session, worktree: None }).await;
+    assert_eq!(stored(), 0);
 }
 
 #[tokio::test]

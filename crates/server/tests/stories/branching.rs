@@ -1,12 +1,12 @@
 //! Going back in a session: an edited message continues in a new version, and a branch is a session of its own.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use liminal_contract::{
     BranchAt, BranchKind, ClientMessage, ErrorCode, ItemId, Memory, Project, ServerMessage,
-    SessionId, SessionListItem, TurnId,
+    SessionId, SessionListItem, Timestamp, TurnId,
 };
-use liminal_scripted_agent::{ScriptBuilder, Steps, script};
+use liminal_scripted_agent::{ScriptBuilder, Step, Steps, script};
 use serde_json::{Value, json};
 
 use crate::support::{App, Browser, Launch, in_time};
@@ -86,6 +86,21 @@ async fn reads(browser: &mut Browser, session: &SessionId, words: &str) -> Vec<S
             (is_it && frame["sessionId"] == session.as_str()).then_some(())
         };
         browser.sees(words, is_news).await;
+    }
+}
+
+/// Waits until a session has had so many turns and none runs.
+async fn rests_after(browser: &mut Browser, session: &SessionId, turns: usize) {
+    loop {
+        let history = browser.opens(session).await;
+        if history.turns.len() == turns && history.turns.iter().all(|turn| turn.outcome.is_some()) {
+            return;
+        }
+        let is_turn = |frame: &Value| {
+            let is_it = frame["type"] == "session:turn" && frame["sessionId"] == session.as_str();
+            is_it.then_some(())
+        };
+        browser.sees("a turn that begins or ends", is_turn).await;
     }
 }
 
@@ -195,6 +210,22 @@ async fn an_agent_that_cant_go_back_gets_the_transcript_and_the_session_says_so(
 }
 
 #[tokio::test]
+async fn an_agent_that_begins_again_does_not_rename_the_conversation() {
+    let names = |title: &str| Step::Title(title.to_owned());
+    let agent =
+        script().on_prompt("better").step(names("Two, better")).say("Yes.").stop("end_turn");
+    let agent = agent.on_any_prompt().step(names("One")).say("Yes.").stop("end_turn");
+    let (_app, mut browser, project, session, [_, second]) =
+        two_turns(Launch::new().agent(agent), "scripted").await;
+    let newer = edits(&mut browser, &session, &second, "two, better").await;
+    rests_after(&mut browser, &newer.id, 2).await;
+    let turn = browser.says_to(&newer.id, "even better").await;
+    browser.sees_end(&turn).await;
+    let titles = browser.sessions(&project).await.into_iter().filter(|it| it.id == newer.id);
+    assert_eq!(titles.map(|it| it.title).collect::<Vec<_>>(), ["One"]);
+}
+
+#[tokio::test]
 async fn only_whole_sessions_of_an_acp_agent_are_forked() {
     let forks = echo().about(|about| about.fork = true);
     let (_app, mut browser, _, session, [first, second]) =
@@ -256,9 +287,14 @@ async fn an_edit_waits_for_an_empty_queue_and_stops_what_runs() {
     let remove = liminal_contract::QueueAct::Remove {};
     browser.acts_on(&session, &queued, remove).await;
 
+    let later = Timestamp::from(SystemTime::now()).after(Duration::from_secs(3600));
+    let plan = ClientMessage::SessionContinueAt { session_id: session.clone(), at: Some(later) };
+    assert_eq!(browser.ask(plan).await, ServerMessage::Ok {});
     let newer = created(branches(&mut browser, &session, place(), Some("other")).await);
     browser.sees_end(&turn).await;
     reads(&mut browser, &newer.id, "Answer.").await;
+    let facts = browser.opens(&session).await.facts;
+    assert_eq!(facts.continue_at, None, "nothing is sent to a version that was replaced");
 }
 
 #[tokio::test]

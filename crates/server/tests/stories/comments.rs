@@ -87,6 +87,26 @@ async fn comments_outlive_the_server_and_go_to_the_agent_as_one_message() {
 }
 
 #[tokio::test]
+async fn comments_stay_if_their_message_is_refused() {
+    let app = Launch::new().agent(script().on_any_prompt().say("Working.").hang()).start().await;
+    let mut browser = app.browser().await;
+    let (_, session) = project(&app, &mut browser).await;
+    browser.opens(&session).await;
+    browser.says_to(&session, "work").await;
+    for message in 0..100 {
+        browser.queues(&session, &message.to_string()).await;
+    }
+    keep(&mut browser, &session, about([1, 1], "a", "Drop this.")).await;
+    let send = ClientMessage::ChangesSendComments { session_id: session.clone() };
+    let refused = browser.ask(send).await;
+    assert!(
+        matches!(refused, ServerMessage::Error { code: ErrorCode::SessionBusy, .. }),
+        "{refused:?}"
+    );
+    assert_eq!(comments(&mut browser, &session).await.len(), 1);
+}
+
+#[tokio::test]
 async fn a_comment_says_when_its_code_moved() {
     let app = Launch::new().agent(script().on_any_prompt().say("Done.")).start().await;
     let mut browser = app.browser().await;

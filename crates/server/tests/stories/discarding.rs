@@ -119,6 +119,16 @@ async fn a_discarded_worktree_is_kept_whole_and_comes_back_with_one_click() {
     assert!(words.contains("undone already"), "{words}");
     let turn = browser.says_to(&session, "hello again").await;
     browser.sees_end(&turn).await;
+
+    // What was discarded again comes back by its own button, and its notice knows.
+    let id = browser.acts(&session, &discard(BranchFate::Keep)).await;
+    let saved = discarded(&mut browser).await[0].saved.clone();
+    let bring_back = ChangeAct::BringBack { saved };
+    let expect = browser.previews(&session, &bring_back).await.expect;
+    browser.tries_to_act(&session, &bring_back, &expect).await;
+    let entries = serde_json::to_string(&browser.opens(&session).await.entries).unwrap();
+    assert!(entries.contains(&format!(r#""undone":"{id}""#)), "{entries}");
+    is_whole(&at);
 }
 
 #[tokio::test]
@@ -256,8 +266,8 @@ async fn after_thirty_days_it_is_gone_and_so_is_one_that_the_user_deletes_for_go
 #[tokio::test]
 async fn a_discard_that_was_killed_is_completed_or_taken_back() {
     for (call, words, is_gone) in [
-        ("update-ref refs/liminal/discarded", "taken back", false),
-        ("update-ref -d refs/heads/liminal/one", "complete now", true),
+        ("update-ref refs/liminal/discarded", "rolled back", false),
+        ("update-ref -d refs/heads/liminal/one", "been completed", true),
     ] {
         let (launch, stopped) = Launch::new().agent(agent()).git_that_stops(call);
         let Stage { app, browser, directory, session, at, .. } = stage(launch).await;
@@ -286,7 +296,7 @@ async fn a_bringing_back_that_was_killed_is_completed() {
         let saved = discarded(&mut browser).await.remove(0).saved;
         let act = bring_back(&saved);
         let app = killed_at(app, browser, &session, &act, &stopped, || {}).await;
-        let mut browser = sees_settled(&app, &session, "complete now").await;
+        let mut browser = sees_settled(&app, &session, "been completed").await;
         is_whole(&at);
         assert_eq!(discarded(&mut browser).await, []);
         holds_nothing(&directory);

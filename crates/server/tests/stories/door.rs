@@ -326,6 +326,19 @@ async fn a_new_token_voids_the_old_one_everywhere_at_once() {
 }
 
 #[tokio::test]
+async fn a_token_that_cannot_be_replaced_still_logs_everyone_out_at_once() {
+    let app = App::start().await;
+    let mut browser = app.browser().await;
+    let token = app.token().to_owned();
+    // No file takes the place of a directory.
+    std::fs::remove_file(app.file("token")).unwrap();
+    std::fs::create_dir(app.file("token")).unwrap();
+    app.post("/api/token/rotate", &json!({})).await.is_refused_with(507, "STORE_FULL");
+    assert_eq!(browser.sees_close().await, 4001);
+    Browser::connect(app.host(), &token).await.projects().await;
+}
+
+#[tokio::test]
 async fn a_browser_that_answers_the_challenge_gets_in_and_its_key_outlives_us() {
     let app = App::start().await;
     let keyed = Keyed::logs_in(&app).await;

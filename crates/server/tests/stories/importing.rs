@@ -31,6 +31,16 @@ async fn import_lists_what_there_is_and_says_what_to_name() {
 }
 
 #[tokio::test]
+async fn import_says_that_there_is_nothing_where_no_session_was_made_in_a_terminal() {
+    let app = App::start().await;
+    for arguments in [["import", "--all"], ["import", "--list"]] {
+        let nothing = run(&mut app.launch().command(&arguments)).await;
+        assert!(nothing.status.success(), "{}", nothing.stderr);
+        assert_eq!(nothing.stdout, "No sessions made in a terminal were found.\n");
+    }
+}
+
+#[tokio::test]
 async fn import_asks_the_running_server_and_its_page_shows_the_sessions() {
     let (app, shop, _shed) = started().await;
     let mut browser = app.browser().await;

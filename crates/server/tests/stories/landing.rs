@@ -60,7 +60,7 @@ async fn two_agents_in_two_worktrees_land_both_and_an_agent_resolves_the_conflic
     browser.acts(&two, &ChangeAct::StartMerge {}).await;
     assert!(read(&second, "notes.txt").contains("<<<<<<<"));
     let (_, words) = browser.is_refused(&two, &commit("too early")).await;
-    assert!(words.contains("marks of a conflict: notes.txt"), "{words}");
+    assert!(words.contains("conflict markers: notes.txt"), "{words}");
     browser.acts(&two, &ChangeAct::AbortMerge {}).await;
     assert_eq!(read(&second, "notes.txt"), lines(&[(1, "second"), (9, "nine")]));
 
@@ -145,18 +145,57 @@ async fn a_base_that_moved_is_merged_in_first_and_one_that_nobody_has_checked_ou
 }
 
 #[tokio::test]
+async fn a_landing_is_undone_where_the_branches_are_now_and_overwrites_nothing() {
+    let (_app, mut browser, project, directory) = stage(script().on_any_prompt().say("Hi.")).await;
+    write(&directory, "config", "default\n");
+    git(&directory, &["add", "."]);
+    git(&directory, &["commit", "--quiet", "--message", "config"]);
+    let (session, at) = worktree(&mut browser, &project, "one").await;
+    let before = git(&directory, &["rev-parse", "main"]);
+    git(&at, &["rm", "--quiet", "config"]);
+    write(&at, ".gitignore", "config\n");
+    write(&at, "notes.txt", "changed\n");
+    browser.acts(&session, &commit("work")).await;
+    let id = browser.acts(&session, &land(LandHow::Squash, "Work")).await;
+
+    write(&directory, "config", "my own\n");
+    let (_, words) = browser.is_refused(&session, &undo(&id)).await;
+    assert!(words.contains("in the way") && words.contains("config"), "{words}");
+    assert_eq!(read(&directory, "config"), "my own\n");
+    std::fs::remove_file(directory.join("config")).unwrap();
+
+    git(&directory, &["checkout", "--quiet", "-b", "feature"]);
+    browser.acts(&session, &undo(&id)).await;
+    assert_eq!(git(&directory, &["rev-parse", "main"]), before);
+    assert_eq!(git(&directory, &["status", "--porcelain"]), "", "feature is as it was");
+    assert_eq!(read(&directory, "notes.txt"), "changed\n");
+}
+
+#[tokio::test]
+async fn nothing_lands_in_a_branch_that_is_being_rebased() {
+    let (_app, mut browser, project, directory) = stage(script().on_any_prompt().say("Hi.")).await;
+    let (session, at) = worktree(&mut browser, &project, "one").await;
+    write(&at, "new.txt", "new\n");
+    browser.acts(&session, &commit("work")).await;
+    git(&directory, &["commit", "--quiet", "--allow-empty", "--message", "second"]);
+    git(&directory, &["-c", "sequence.editor=sed -i 1ibreak", "rebase", "--interactive", "HEAD~1"]);
+    let (_, words) = browser.is_refused(&session, &land(LandHow::Merge, "")).await;
+    assert!(words.contains("main is being rebased"), "{words}");
+}
+
+#[tokio::test]
 async fn a_landing_that_was_killed_is_completed_or_taken_back() {
     for (call, words, landed) in [
         // Before the base moves, with its files in place.
         (
             "update-ref --create-reflog -m liminal: land liminal/one refs/heads/main",
-            "taken back",
+            "rolled back",
             false,
         ),
         // The base has moved, the worktree has not.
         (
             "update-ref --create-reflog -m liminal: land liminal/one refs/heads/liminal",
-            "complete now",
+            "been completed",
             true,
         ),
     ] {
@@ -195,8 +234,8 @@ async fn a_landing_that_was_killed_is_completed_or_taken_back() {
 #[tokio::test]
 async fn a_merge_that_was_killed_at_its_start_or_its_end_is_there_or_not() {
     for (call, act, words) in [
-        ("merge --quiet --no-commit", ChangeAct::StartMerge {}, "taken back"),
-        ("merge --abort", ChangeAct::AbortMerge {}, "complete now"),
+        ("merge --quiet --no-commit", ChangeAct::StartMerge {}, "rolled back"),
+        ("merge --abort", ChangeAct::AbortMerge {}, "been completed"),
     ] {
         let agent = script().on_any_prompt().say("Hi.");
         let (launch, stopped) = Launch::new().agent(agent).git_that_stops(call);

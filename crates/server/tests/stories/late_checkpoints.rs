@@ -1,6 +1,8 @@
 //! States of the files that could not be recorded in time are never called exact.
 
-use liminal_contract::{ChangeAct, ChangeScope, ClientMessage, ServerMessage, SessionId, TurnId};
+use liminal_contract::{
+    ChangeAct, ChangeScope, ClientMessage, QueueAct, ServerMessage, SessionId, TurnId,
+};
 use liminal_scripted_agent::{Steps, script};
 
 use crate::support::acts::{repository, write};
@@ -62,6 +64,32 @@ async fn a_state_recorded_after_the_agent_began_is_never_called_exact() {
     let act = ChangeAct::UndoTurn { turn_id: Some(turn), paths: None };
     let preview = browser.previews(&session, &act).await;
     assert!(preview.cannot.iter().any(|words| words == BEFORE_LATE), "{:?}", preview.cannot);
+}
+
+#[tokio::test]
+async fn a_message_that_the_agent_took_up_by_itself_has_a_state_before_it() {
+    let agent = script()
+        .on_prompt("work")
+        .say("Prose.")
+        .wait_for_message()
+        .stop("end_turn")
+        .on_any_prompt()
+        .say("Answer.")
+        .stop("end_turn");
+    let app = Launch::new().claude(agent).start().await;
+    let directory = repository(&app);
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(directory.to_str().unwrap()).await;
+    let session = browser.creates_session(&project, "claude-code").await;
+    browser.opens(&session).await;
+    browser.says_to(&session, "work").await;
+    browser.sees_text(&session, "Prose.").await;
+    let message = browser.queues(&session, "and this").await;
+    browser.acts_on(&session, &message, QueueAct::Steer {}).await;
+    let turn = TurnId::new(message);
+    browser.sees_end(&turn).await;
+    let (files, notes) = recorded(&mut browser, &session, &turn).await;
+    assert_eq!((files, notes), (Vec::new(), vec![BEFORE_LATE.to_owned()]));
 }
 
 #[tokio::test]

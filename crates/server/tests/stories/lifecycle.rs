@@ -4,9 +4,9 @@ use liminal_contract::{
     ClientMessage, ErrorCode, ServerMessage, TurnEventKind, TurnOutcome, TurnStatus,
 };
 use liminal_scripted_agent::{ScriptBuilder, Steps, script};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::{App, Launch, are_gone, descendants};
+use crate::support::{App, Launch, are_gone, descendants, in_time};
 
 fn completed(end: &TurnEventKind) -> bool {
     matches!(end, TurnEventKind::TurnComplete { status: TurnStatus::Completed, .. })
@@ -37,6 +37,31 @@ async fn an_agent_with_nothing_to_do_is_stopped_and_the_next_message_resumes_it(
         assert!(completed(&browser.sees_end(&turn).await));
         let texts = browser.opens(&session).await.texts();
         assert_eq!(texts, ["one", "You said: one", "two", "You said: two"]);
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_nobody_used_for_long_is_let_go_and_the_next_message_goes_on_with_it() {
+    for agent in ["scripted", "claude-code"] {
+        let launch = Launch::new().variable("LIMINAL_IDLE_MS", "100");
+        let app = launch.agent(answers()).claude(answers()).start().await;
+        let mut browser = app.browser().await;
+        let project = browser.adds_project(&app.directory("project")).await;
+        let session = browser.creates_session(&project, agent).await;
+        browser.opens(&session).await;
+        let mut expected = Vec::new();
+        for words in ["one", "two"] {
+            let turn = browser.says_to(&session, words).await;
+            assert!(completed(&browser.sees_end(&turn).await));
+            expected.extend([words.to_owned(), format!("You said: {words}")]);
+            let session_id = session.clone();
+            browser.ask(ClientMessage::SessionClose { session_id }).await;
+            // A session without a task is not attached.
+            let attached = format!("/api/session/list?projectId={}", project.id);
+            let rests = async { while app.get(&attached).await.json()["sessions"] != json!([]) {} };
+            in_time(rests).await.unwrap();
+        }
+        assert_eq!(browser.opens(&session).await.texts(), expected);
     }
 }
 

@@ -135,9 +135,11 @@ async fn a_new_session_starts_with_the_last_choice_in_its_project_only() {
     let mut browser = app.browser().await;
     let here = browser.projects().await.remove(0);
     let next = browser.creates_session(&here, "scripted").await;
-    let both = |facts: &SessionFacts| is(facts, "effort", "high") && is(facts, "mode", "yolo");
-    let facts = browser.knows(&next, both).await.facts;
-    assert_eq!(facts.asks, Asks::AgentDecides);
+    let all = |facts: &SessionFacts| {
+        let is_free = facts.asks == Asks::AgentDecides;
+        is(facts, "effort", "high") && is(facts, "mode", "yolo") && is_free
+    };
+    browser.knows(&next, all).await;
     let there = browser.adds_project(&app.directory("elsewhere")).await;
     let other = browser.creates_session(&there, "scripted").await;
     let facts = browser.knows(&other, |facts| value(facts, "mode").is_some()).await.facts;
@@ -212,8 +214,8 @@ async fn a_choice_that_can_not_be_kept_for_new_sessions_says_so() {
     let reply = browser.sets_option(&session, "model", "small", false).await;
     let ServerMessage::Error { code, message, session_id, .. } = reply else { panic!("{reply:?}") };
     assert_eq!((code, session_id), (ErrorCode::StoreCorrupt, Some(session.clone())));
-    let words = "Set for this session, but not for new ones. ";
-    assert!(message.starts_with(words) && message.contains("choices.json"), "{message}");
+    let words = "Set for this session. New sessions won't start with it, because choices.json ";
+    assert!(message.starts_with(words) && !message.contains("not changed"), "{message}");
     browser.knows(&session, |facts| is(facts, "model", "small")).await;
     assert_eq!(std::fs::read_to_string(app.file("choices.json")).unwrap(), "damaged");
 }

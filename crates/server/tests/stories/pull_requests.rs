@@ -81,7 +81,8 @@ async fn a_branch_is_pushed_and_gh_opens_the_request_whose_link_is_shown() {
     assert!(notes.iter().any(|note| note.contains("1 file not committed")), "{notes:?}");
     assert!(notes.iter().any(|note| note.contains("pre-push")), "{notes:?}");
 
-    let (_, words) = browser.is_refused(&session, &request(" ", "body")).await;
+    let (code, words) = browser.is_refused(&session, &request(" ", "body")).await;
+    assert_eq!(code, ErrorCode::ActRefused);
     assert!(words.contains("Write a title"), "{words}");
     assert_eq!(heads(&remote), "");
     let act = request("It's mended", "Both\nsteps");
@@ -157,6 +158,6 @@ async fn a_request_that_was_killed_is_said_and_can_be_tried_again() {
     commits(&mut browser, &session, &at, "Step").await;
     let act = request("Step", "");
     let app = killed_at(app, browser, &session, &act, &stopped, || {}).await;
-    let mut browser = sees_settled(&app, &session, "Look there whether it is open").await;
+    let mut browser = sees_settled(&app, &session, "Check there whether it is open").await;
     browser.acts(&session, &act).await;
 }

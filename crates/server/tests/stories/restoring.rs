@@ -231,7 +231,7 @@ async fn a_killed_edit_puts_the_files_back_and_leaves_the_session_as_it_was() {
     std::fs::write(&stopped.at, "").unwrap();
     browser.send(edit(&session, &second, Some(&expect))).await;
     let app = stopped.killed(app).await;
-    let mut browser = sees_settled(&app, &session, "complete now").await;
+    let mut browser = sees_settled(&app, &session, "been completed").await;
     assert_eq!((there(&at), read(&at, "notes.txt")), (vec!["one.txt"], lines(&[])));
     let turn = browser.says_to(&session, "hello?").await;
     browser.sees_end(&turn).await;

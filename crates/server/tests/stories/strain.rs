@@ -2,9 +2,10 @@
 //! left.
 
 use std::fs::{self, File};
+use std::path::Path;
 use std::process::Command;
 
-use liminal_contract::TurnEventKind;
+use liminal_contract::{ClientMessage, ServerMessage, TurnEventKind};
 use liminal_scripted_agent::{ScriptBuilder, Steps, script};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use tokio::net::TcpStream;
@@ -130,6 +131,48 @@ async fn what_a_server_and_its_guards_left_when_they_were_killed_at_once_is_ende
     let record = app.file("processes");
     assert!(app.stop().await.status.success());
     assert!(!record.exists());
+}
+
+/// Runs an agent and then, unless it was only asked for its version, ends only when it is killed.
+const SLOW_TO_END: &str = r#"
+trap '' TERM HUP
+"$0" demo-agent --face claude --script "$SCRIPT" "$@"
+case "$*" in *--version*) exit ;; esac
+echo $$ > ending && mv ending ended
+while :; do sleep 600; done
+"#;
+
+#[tokio::test]
+async fn while_an_agent_takes_its_time_to_end_others_are_not_kept_waiting() {
+    let launch = Launch::new().claude(answers());
+    let script = launch.data_dir().join("claude-code.json");
+    let command = shell_words::join(["sh", "-c", SLOW_TO_END, env!("CARGO_BIN_EXE_liminal")]);
+    let launch =
+        launch.variable("SCRIPT", script.to_str().unwrap()).variable("CLAUDE_CMD", &command);
+    let app = launch.start().await;
+    let mut browser = app.browser().await;
+    let directory = app.directory("project");
+    let project = browser.adds_project(&directory).await;
+    let session = browser.creates_session(&project, "claude-code").await;
+    browser.opens(&session).await;
+    let turn = browser.says_to(&session, "hello").await;
+    browser.sees_end(&turn).await;
+    let ended = Path::new(&directory).join("ended");
+    assert!(!ended.exists(), "it works until then");
+    let delete = ClientMessage::SessionDelete { session_id: session, worktree: None };
+    let deleting = browser.send(delete).await;
+    in_time(async {
+        while !ended.exists() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+    .unwrap();
+    let agent = fs::read_to_string(ended).unwrap();
+    browser.ask(ClientMessage::SessionList { project_id: project.id, archived: None }).await;
+    assert!(fs::exists(format!("/proc/{}", agent.trim())).unwrap(), "the list waited for its end");
+    let deleted = browser.sees_reply(&deleting).await;
+    assert!(matches!(deleted, ServerMessage::SessionDeleted { .. }), "{deleted:?}");
 }
 
 #[tokio::test]

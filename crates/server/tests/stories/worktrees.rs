@@ -1,5 +1,6 @@
 //! Sessions in worktrees of their own.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use liminal_contract::{
@@ -78,6 +79,8 @@ async fn a_session_works_in_a_worktree_of_its_own() {
         at.starts_with(app.launch().home().join(".liminal-builder-worktrees/project")),
         "{at:?}"
     );
+    let all = app.launch().home().join(".liminal-builder-worktrees");
+    assert_eq!(std::fs::metadata(all).unwrap().permissions().mode() & 0o777, 0o700);
     let read = |path: PathBuf| std::fs::read_to_string(path).unwrap();
     assert_eq!(read(at.join("one.txt")), "one, changed\n", "brought along");
     assert_eq!(read(other.join("one.txt")), "one\n");

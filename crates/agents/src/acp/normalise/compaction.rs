@@ -1,4 +1,4 @@
-//! Compactions: the agent replaces the conversation so far by a summary. One item each, updated in place.
+//! Compactions: the agent replaces the conversation so far with a summary. One item each, updated in place.
 
 use agent_client_protocol_schema::MaybeUndefined;
 use agent_client_protocol_schema::v1::{

@@ -15,7 +15,8 @@ use super::Say;
 use super::index::{Index, Range};
 use crate::claude::normalise::{Normaliser, Retold, is_marker, is_refusal, local_output};
 use crate::claude::wire::{
-    ApiMessage, ApiUsage, AssistantLine, Block, Compacted, INTERRUPTION, KnownBlock, UserLine,
+    ApiMessage, ApiUsage, AssistantLine, Block, Compacted, Content, INTERRUPTION, KnownBlock,
+    UserLine,
 };
 
 #[derive(Debug, Default, Deserialize)]
@@ -188,7 +189,7 @@ impl Teller {
     }
 
     fn assistant(&mut self, record: Record) {
-        if self.leaving_out {
+        if self.leaving_out || is_filler(&record) {
             return;
         }
         let model = record.message.model.clone();
@@ -222,11 +223,9 @@ impl Teller {
         if results {
             if self.normaliser.is_telling() {
                 self.work_of_subagent(&blocks, record.tool_use_result.as_ref(), say)?;
+                let content = Content::Blocks(blocks);
                 let line = UserLine {
-                    message: ApiMessage {
-                        content: crate::claude::wire::Content::Blocks(blocks),
-                        ..ApiMessage::default()
-                    },
+                    message: ApiMessage { content, ..ApiMessage::default() },
                     is_synthetic: true,
                     tool_use_result: record.tool_use_result,
                     ..UserLine::default()
@@ -246,7 +245,6 @@ impl Teller {
         if record.is_meta || record.is_compact_summary {
             return Ok(());
         }
-        let text = typed(&blocks);
         if text.trim_start().starts_with("<local-command-stdout>") {
             self.command_output(&Value::String(text));
             return Ok(());
@@ -257,31 +255,18 @@ impl Teller {
             return Ok(());
         }
         self.leaving_out = self.known.contains(&record.uuid);
-        if self.leaving_out {
+        // After a notification of a task, the agent's own turn follows.
+        if self.leaving_out || text.starts_with("<task-notification>") {
             self.begin_waiting_turn(None);
             self.end_turn();
-        } else if text.starts_with("<task-notification>") {
-            // The agent's own turn follows.
+            return Ok(());
+        }
+        let (command, record, at) = (command(&text), record.uuid, self.now);
+        if command.is_some() || !is_marker(&text) {
             self.begin_waiting_turn(None);
             self.end_turn();
-        } else if let Some(command) = command(&text) {
-            self.begin_waiting_turn(None);
-            self.end_turn();
-            self.waiting = Some(WaitingTurn {
-                record: record.uuid,
-                typed: command,
-                at: self.now,
-                command: true,
-            });
-        } else if !is_marker(&text) {
-            self.begin_waiting_turn(None);
-            self.end_turn();
-            self.waiting = Some(WaitingTurn {
-                record: record.uuid,
-                typed: text,
-                at: self.now,
-                command: false,
-            });
+            let (is_command, typed) = (command.is_some(), command.unwrap_or(text));
+            self.waiting = Some(WaitingTurn { record, typed, at, command: is_command });
         }
         Ok(())
     }
@@ -429,11 +414,16 @@ fn file_root(
     Ok(serde_json::from_slice::<Record>(&line).ok().map(|record| text_of(&record)))
 }
 
+/// Whether Claude Code wrote it for a message that nobody answered, because the process was killed, when it resumed.
+fn is_filler(record: &Record) -> bool {
+    record.message.model == "<synthetic>" && text_of(record) == "No response requested."
+}
+
 fn text_of(record: &Record) -> String {
     match &record.message.content {
-        crate::claude::wire::Content::Text(text) => text.clone(),
-        crate::claude::wire::Content::Blocks(blocks) => typed(blocks),
-        crate::claude::wire::Content::Other(_) => String::new(),
+        Content::Text(text) => text.clone(),
+        Content::Blocks(blocks) => typed(blocks),
+        Content::Other(_) => String::new(),
     }
 }
 

@@ -271,6 +271,20 @@ fn a_turn_that_is_known_is_not_told_again_and_nothing_is_said_about_it() {
 }
 
 #[test]
+fn what_fills_the_place_of_an_answer_that_never_came_is_not_told() {
+    let home = Home::new();
+    let before = file(&[user(1, None, json!("One"))]);
+    let mark = home.write("a", &before).mark().unwrap().unwrap();
+    let mut filler = agent(2, 1, "No response requested.");
+    filler["message"]["model"] = json!("<synthetic>");
+    let after = file(&[filler, user(3, Some(2), json!("Two"))]);
+    let reader = home.write("a", &format!("{before}{after}"));
+    let known = vec![TurnId::new(id(1)), TurnId::new(id(3))];
+    assert_eq!(lines(&tell(&reader, &History::After { mark, known })), [""; 0]);
+    assert_eq!(lines(&tell(&reader, &History::All)), ["User: One", "User: Two"]);
+}
+
+#[test]
 fn a_mark_on_a_branch_that_was_left_means_all_of_it() {
     let home = Home::new();
     let before =

@@ -24,7 +24,7 @@ pub async fn plan(
     let unresolved = repository.unresolved().await?;
     if !unresolved.is_empty() {
         let names = named(unresolved);
-        return Err(refused(format!("These files still have marks of a conflict: {names}.")));
+        return Err(refused(format!("These files still have conflict markers: {names}.")));
     }
     let is_merge = under_way == Some(UnderWay::Merge);
     let (mut paths, mut shown) = (Vec::new(), Vec::new());
@@ -67,7 +67,13 @@ pub async fn plan(
     } else if message.trim().is_empty() {
         Err(refused("Write a message for the commit."))
     } else {
-        Ok(Deed::Commit { root: scene.root(), head: scene.head().commit.clone(), made: None })
+        Ok(Deed::Commit {
+            root: scene.root(),
+            head: scene.head().commit.clone(),
+            made: None,
+            message: Some(message.to_owned()),
+            branch: scene.head().branch.clone(),
+        })
     };
     let preview = Preview {
         summary: format!("Committed {} on {on}.", counted(count)),
@@ -79,7 +85,7 @@ pub async fn plan(
     let head = scene.head().commit.clone().unwrap_or_default();
     let world = ["commit", &on, &head, scene.now.tree.as_str(), &hooks.join(" ")];
     let mut plan = Plan::new(preview, vec![scene.root()], deed, &world);
-    plan.extra = Extra { message: message.to_owned(), paths };
+    plan.extra = Extra { paths };
     Ok(plan)
 }
 
@@ -87,15 +93,23 @@ pub async fn plan_uncommit(
     scene: &Scene,
     commit: String,
     parent: Option<String>,
+    branch: Option<String>,
 ) -> Result<Plan, Failure> {
     let repository = scene.repository();
+    if let Some(branch) = branch.filter(|branch| scene.head().branch.as_ref() != Some(branch)) {
+        return Err(refused(format!(
+            "The commit is on {branch}, which isn't checked out now. Check it out first."
+        )));
+    }
     if scene.head().commit.as_ref() != Some(&commit) {
-        return Err(refused("There are other commits since, so this one can't be undone here."));
+        return Err(refused(
+            "There have been other commits since, so this one can't be undone here.",
+        ));
     }
     if repository.is_pushed(&commit).await? {
         return Err(refused("This commit was pushed, so it can't be undone here."));
     }
-    let summary = "Took the commit back. Its files are as they were, uncommitted.".to_owned();
+    let summary = "Undid the commit. Its files are as they were, uncommitted.".to_owned();
     let preview = Preview { summary, ..Preview::default() };
     let branch = scene.head().branch.clone().unwrap_or_default();
     let world = ["uncommit".to_owned(), branch, commit.clone()];

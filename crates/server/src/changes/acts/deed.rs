@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use liminal_contract::{ErrorCode, Timestamp};
 use liminal_git::{BranchMove, PullRequest, RepoPath, Repository, Tree};
 use serde::{Deserialize, Serialize};
 
 use super::{discarding, refused};
 use crate::failure::Failure;
+use crate::journal::{ActRow, ActState};
 use crate::workspaces::About;
 
 /// Hooks may run tests. After this they are ended.
@@ -30,8 +32,14 @@ pub enum Deed {
         root: PathBuf,
         /// The last commit before.
         head: Option<String>,
-        /// The one that was made.
+        /// The one that was made, if it is certain which that is.
         made: Option<String>,
+        /// Earlier versions didn't write it.
+        #[serde(default)]
+        message: Option<String>,
+        /// The branch that it is on. Earlier versions didn't write it.
+        #[serde(default)]
+        branch: Option<String>,
     },
     /// Takes a commit back.
     Uncommit {
@@ -44,11 +52,19 @@ pub enum Deed {
         root: PathBuf,
         why: String,
         moves: Vec<Moved>,
+        /// Names for commits, made before.
         keep: Vec<(String, String)>,
+        /// Names that are removed after it.
+        #[serde(default)]
+        drop: Vec<(String, String)>,
     },
     StartMerge {
         root: PathBuf,
+        /// The base.
         branch: String,
+        /// Its last commit, which is merged. Earlier versions merged the branch by its name.
+        #[serde(default)]
+        base_tip: Option<String>,
         before: String,
         /// With the marks of the conflicts.
         marked: String,
@@ -92,7 +108,6 @@ pub struct Moved {
 /// What only the act itself needs, not its recovery.
 #[derive(Debug, Default)]
 pub struct Extra {
-    pub message: String,
     pub paths: Vec<RepoPath>,
 }
 
@@ -108,6 +123,14 @@ impl Moved {
 }
 
 impl Deed {
+    /// For the journal, where JSON can't hold a path that isn't UTF-8.
+    pub fn row(&self, id: String, state: ActState, at: Timestamp) -> Result<ActRow, Failure> {
+        let deed = serde_json::to_string(self).map_err(|error| {
+            refused(format!("This can't be recorded, so nothing was changed: {error}."))
+        })?;
+        Ok(ActRow { id, state, at, deed })
+    }
+
     /// Returns what was done, and the files that were left alone. If it fails, [`roll_back`](Self::roll_back) follows.
     pub async fn carry_out(
         &self,
@@ -120,12 +143,14 @@ impl Deed {
                 let left = checkpoints.apply(&tree(before)?, &tree(after)?).await?;
                 Ok((self.clone(), left.into_iter().map(|(path, _)| path.to_string()).collect()))
             }
-            Self::Commit { root, head, .. } => {
+            Self::Commit { root, message, .. } => {
                 let checkpoints = Repository::at(root).await?.checkpoints(store)?;
-                let Extra { message, paths } = extra;
-                let made = checkpoints.commit(&message, &paths, LONGEST_COMMIT).await?;
-                let done =
-                    Self::Commit { root: root.clone(), head: head.clone(), made: Some(made) };
+                let message = message.as_deref().unwrap_or_default();
+                let commit = checkpoints.commit(message, &extra.paths, LONGEST_COMMIT).await?;
+                let mut done = self.clone();
+                if let Self::Commit { made, .. } = &mut done {
+                    *made = Some(commit);
+                }
                 Ok((done, Vec::new()))
             }
             Self::Uncommit { root, commit, parent } => {
@@ -133,7 +158,7 @@ impl Deed {
                 repository.uncommit(commit, parent.as_deref()).await?;
                 Ok((self.clone(), Vec::new()))
             }
-            Self::Move { root, why, moves, keep } => {
+            Self::Move { root, why, moves, keep, drop } => {
                 let repository = Repository::at(root).await?;
                 for (name, commit) in keep {
                     repository.keep_ref(name, commit).await?;
@@ -143,13 +168,16 @@ impl Deed {
                     moved.carry_out(&repository, why).await?;
                     if !moved.is_done(&repository).await? {
                         let words = format!("{} did not arrive at its new commit.", moved.branch);
-                        return Err(refused(words));
+                        return Err(Failure::new(ErrorCode::GitFailed, words));
                     }
                 }
+                drop_all(&repository, drop).await;
                 Ok((self.clone(), Vec::new()))
             }
-            Self::StartMerge { root, branch, .. } => {
-                Repository::at(root).await?.start_merge(branch).await?;
+            Self::StartMerge { root, branch, base_tip, .. } => {
+                let (commit, message) = (base_tip.as_ref(), format!("Merge branch '{branch}'"));
+                let repository = Repository::at(root).await?;
+                repository.start_merge(commit.unwrap_or(branch), &message).await?;
                 Ok((self.clone(), Vec::new()))
             }
             Self::AbortMerge { root } => {
@@ -202,13 +230,14 @@ impl Deed {
                     let checkpoints = Repository::at(root).await?.checkpoints(store)?;
                     checkpoints.apply(&tree(after)?, &tree(before)?).await?;
                 }
-                Self::Move { root, why, moves, .. } => {
+                Self::Move { root, why, moves, keep, .. } => {
                     let repository = Repository::at(root).await?;
                     for moved in moves.iter().rev().map(Moved::carried) {
                         if moved.is_done(&repository).await? {
                             moved.reversed().carry_out(&repository, why).await?;
                         }
                     }
+                    drop_all(&repository, keep).await;
                 }
                 Self::Discard { about, store, branch } => {
                     discarding::keep(about, store, branch.as_ref()).await?;
@@ -227,6 +256,13 @@ impl Deed {
         if let Err(failure) = rolled_back.await {
             tracing::error!(failure.message, "an act could not be rolled back");
         }
+    }
+}
+
+/// Removes the names of commits that a branch has again.
+pub async fn drop_all(repository: &Repository, kept: &[(String, String)]) {
+    for (name, commit) in kept {
+        let _never_made = repository.drop_ref(name, commit).await;
     }
 }
 

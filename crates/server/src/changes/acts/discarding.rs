@@ -80,7 +80,9 @@ impl Changes {
             ..Preview::default()
         };
         if count > 0 {
-            preview.notes.push(format!("{} in no commit: kept with it.", counted(count)));
+            preview
+                .notes
+                .push(format!("{} not committed; kept with the worktree.", counted(count)));
         }
         let branch_goes = match fate {
             BranchFate::Keep => {
@@ -96,7 +98,9 @@ impl Changes {
                     let at = elsewhere.path.display();
                     return Err(refused(format!("{branch} is also checked out in {at}.")));
                 }
-                preview.notes.push(format!("The branch {branch} goes and comes back with it."));
+                preview.notes.push(format!(
+                    "The branch {branch} is deleted too. Bringing the worktree back restores it."
+                ));
                 Some((branch.clone(), tip.clone()))
             }
         };
@@ -181,7 +185,7 @@ pub async fn discard(
 ) -> Result<(), Failure> {
     let away = about.put_away(store);
     if !away.is_away() {
-        let held = Repository::at(&away.path).await?.hold().await?;
+        let held = Repository::at(&away.path).await?.hold(&about.tip).await?;
         about.write(store).map_err(|error| refused(format!("Nothing was discarded: {error}.")))?;
         away.set_ref(&about.held(), &held).await?;
     }
@@ -213,7 +217,7 @@ pub async fn bring_back(about: &About, store: &Path, branch: &str) -> Result<(),
     let away = about.put_away(store);
     away.make_branch(branch, &about.tip).await?;
     if branch != about.shown.branch {
-        away.check_out(branch).await?;
+        away.check_out(branch, &about.shown.branch).await?;
     }
     away.bring_back().await?;
     done_with(&away, &about.held()).await;

@@ -6,13 +6,14 @@
 use std::path::{Path, PathBuf};
 
 use liminal_contract::{ActPath, Details, ErrorCode, LandHow, PathFate};
-use liminal_git::{Merged, Repository, UnderWay};
+use liminal_git::{Merged, Repository, Tree, UnderWay};
 
 use super::deed::{Deed, Moved};
 use super::{ActPlace, Plan, Preview, Scene, counted, named, refused};
 use crate::failure::Failure;
 
-/// The old tips of branches that were squashed.
+/// The old tips of branches that moved when they landed, and what they landed on: without these names git would remove
+/// what only they have, and a landing could not be undone.
 const KEPT: &str = "refs/liminal/landed";
 
 /// A worktree and its base.
@@ -50,9 +51,40 @@ pub async fn sides(scene: &Scene, place: &ActPlace) -> Result<Sides, Failure> {
     let tip = tip.ok_or_else(|| refused(format!("{branch} has no commit yet.")))?;
     let base_tip =
         base_tip.ok_or_else(|| refused(format!("There is no local branch {base} to land in.")))?;
+    let base_at = checked_out(repository, &base).await?;
+    Ok(Sides { branch, tip, base, base_tip, base_at })
+}
+
+/// Where a branch is checked out. One that is being rebased can't be moved.
+async fn checked_out(repository: &Repository, branch: &str) -> Result<Option<PathBuf>, Failure> {
+    if repository.is_being_rebased(branch) {
+        return Err(refused(format!(
+            "{branch} is being rebased. Complete or abort the rebase first."
+        )));
+    }
     let checkouts = repository.checkouts().await?;
-    let at = checkouts.into_iter().find(|each| each.branch.as_ref() == Some(&base));
-    Ok(Sides { branch, tip, base, base_tip, base_at: at.map(|each| each.path) })
+    let at = checkouts.into_iter().find(|each| each.branch.as_deref() == Some(branch));
+    Ok(at.map(|each| each.path))
+}
+
+/// Why the files of a checkout can't go from one commit to another.
+async fn obstacle(
+    checkout: &Path,
+    branch: &str,
+    from: &str,
+    to: &Tree,
+) -> Result<Option<String>, Failure> {
+    if let Some(words) = is_gone(checkout, branch) {
+        return Ok(Some(words));
+    }
+    let there = Repository::at(checkout).await?;
+    if let Some(words) = check_clean(&there, checkout, branch).await? {
+        return Ok(Some(words));
+    }
+    let paths = there.in_the_way(&there.tree_of(from).await?, to).await?;
+    let at = checkout.display();
+    let words = || format!("These files are in the way in {at}: {}.", named(&paths));
+    Ok((!paths.is_empty()).then(words))
 }
 
 pub async fn plan(
@@ -92,9 +124,10 @@ pub async fn plan(
     }
     if !uncommitted.is_empty() {
         let many = counted(uncommitted.len());
-        preview
-            .notes
-            .push(format!("{many} not committed yet: committed first, with this message."));
+        let they = if uncommitted.len() == 1 { "It" } else { "They" };
+        preview.notes.push(format!(
+            "{many} not committed yet. {they} will be committed first, with this message."
+        ));
         preview.paths =
             uncommitted.into_iter().map(|path| path_of(path, PathFate::Commit)).collect();
         let words = "Commit these files first.";
@@ -126,29 +159,17 @@ pub async fn plan(
         }
     };
     if let Some(checkout) = base_at {
-        if let Some(words) = is_gone(checkout, base) {
-            preview.cannot.push(words.clone());
-            return with(preview, Err(refused(words)));
-        }
-        let there = Repository::at(checkout).await?;
-        let words = match check_clean(&there, checkout, base).await? {
-            Some(words) => Some(words),
-            None => {
-                let from = there.tree_of(base_tip).await?;
-                let paths = there.in_the_way(&from, &merged).await?;
-                let at = checkout.display();
-                (!paths.is_empty())
-                    .then(|| format!("These files are in the way in {at}: {}.", named(&paths)))
-            }
-        };
-        if let Some(words) = words {
+        if let Some(words) = obstacle(checkout, base, base_tip, &merged).await? {
             preview.cannot.push(words.clone());
             return with(preview, Err(refused(words)));
         }
         preview.notes.push(format!(
-            "{base} is checked out in {}: its files are updated.",
+            "{base} is checked out in {}, so the files there change too.",
             checkout.display()
         ));
+        if checkout.join(".gitmodules").exists() {
+            preview.notes.push("Submodules stay as they are: run `git submodule update`.".into());
+        }
     }
     let own = repository.tree_of(tip).await?;
     let ours = repository.in_the_way(&own, &merged).await?;
@@ -178,17 +199,16 @@ fn deed(scene: &Scene, sides: &Sides, new_tip: String) -> Deed {
         from: from.clone(),
         to: new_tip.clone(),
     };
-    let mut moves = vec![moved(base_at, base, base_tip)];
+    let (mut moves, mut keep) = (vec![moved(base_at, base, base_tip)], Vec::new());
+    // Otherwise the base has every commit.
     if *tip != new_tip {
         moves.push(moved(&Some(scene.root()), branch, tip));
+        let short: String = tip.chars().take(12).collect();
+        keep.push((format!("{KEPT}/{branch}/{short}"), tip.clone()));
+        keep.push((format!("{KEPT}/{branch}/onto-{short}"), base_tip.clone()));
     }
-    let short: String = tip.chars().take(12).collect();
-    let keep = vec![
-        (format!("{KEPT}/{branch}/{short}"), tip.clone()),
-        (format!("{KEPT}/{branch}/onto-{short}"), base_tip.clone()),
-    ];
     let why = format!("liminal: land {branch}");
-    Deed::Move { root: scene.root(), why, moves, keep }
+    Deed::Move { root: scene.root(), why, moves, keep, drop: Vec::new() }
 }
 
 /// Why nothing can land in a branch that git takes for checked out somewhere else than it is.
@@ -217,41 +237,48 @@ async fn check_clean(
     let dirty = there.dirty().await?;
     Ok((!dirty.is_empty()).then(|| {
         let names = named(&dirty);
-        format!("{branch} is checked out in {at} with changes that are not committed: {names}.")
+        format!(
+            "{branch} is checked out in {at} with changes that are not committed: {names}. Commit or \
+             stash them first."
+        )
     }))
 }
 
-/// Moves branches back, if they are where an act left them.
-pub async fn plan_back(scene: &Scene, moves: Vec<Moved>) -> Result<Plan, Failure> {
+/// Moves branches back, if they are where an act left them. Where they are checked out may have changed since. Then the
+/// commits that it kept need no names.
+pub async fn plan_back(
+    scene: &Scene,
+    mut moves: Vec<Moved>,
+    kept: Vec<(String, String)>,
+) -> Result<Plan, Failure> {
     let repository = scene.repository();
     let mut world = vec!["unland".to_owned()];
     let mut roots = Vec::new();
-    for moved in &moves {
+    for moved in &mut moves {
         if repository.tip(&moved.branch).await?.as_ref() != Some(&moved.from) {
             let branch = &moved.branch;
             return Err(refused(format!(
-                "{branch} has other commits since, so this can't be undone here."
+                "{branch} has had other commits since, so this can't be undone here."
             )));
         }
         if repository.is_pushed(&moved.from).await? {
             return Err(refused("This was pushed, so it can't be undone here."));
         }
+        moved.checkout = checked_out(repository, &moved.branch).await?;
         if let Some(checkout) = &moved.checkout {
-            if let Some(words) = is_gone(checkout, &moved.branch) {
-                return Err(refused(words));
-            }
-            let there = Repository::at(checkout).await?;
-            if let Some(words) = check_clean(&there, checkout, &moved.branch).await? {
+            let to = repository.tree_of(&moved.to).await?;
+            if let Some(words) = obstacle(checkout, &moved.branch, &moved.from, &to).await? {
                 return Err(refused(words));
             }
             roots.push(checkout.clone());
+            world.push(checkout.to_string_lossy().into_owned());
         }
         world.extend([moved.branch.clone(), moved.from.clone(), moved.to.clone()]);
     }
     let names = named(moves.iter().map(|moved| &moved.branch));
     let preview = Preview { summary: format!("Moved back: {names}."), ..Preview::default() };
     let why = "liminal: undo landing".to_owned();
-    let deed = Deed::Move { root: scene.root(), why, moves, keep: Vec::new() };
+    let deed = Deed::Move { root: scene.root(), why, moves, keep: Vec::new(), drop: kept };
     let world: Vec<&str> = world.iter().map(String::as_str).collect();
     Ok(Plan::new(preview, roots, Ok(deed), &world))
 }
@@ -265,22 +292,24 @@ pub async fn plan_merge(scene: &Scene, place: &ActPlace) -> Result<Plan, Failure
         return Err(refused(format!("Commit these files first: {names}.")));
     }
     let summary =
-        format!("Began to merge {base} into {branch}. The conflicts are marked in the files.");
+        format!("Started merging {base} into {branch}. The conflicts are marked in the files.");
     let preview = Preview {
         summary,
         notes: vec!["Abort merge takes it back.".to_owned()],
         ..Preview::default()
     };
+    // By the names that the deed uses: they stand in the marks, and recovery compares those with the files.
     let (Merged::Clean(marked) | Merged::Conflicts { marked, .. }) =
-        scene.repository().merge_commits("HEAD", &base).await?;
+        scene.repository().merge_commits("HEAD", &base_tip).await?;
     // With what git doesn't track.
     let head = scene.repository().head_tree().await?;
     let differences = scene.repository().differences(&head, &marked).await?;
     let changed: Vec<_> = differences.into_iter().map(|each| (each.path, each.new)).collect();
     let marked = scene.checkpoints.with_paths(&scene.now.tree, &changed).await?;
     let (before, marked) = (scene.now.tree.as_str().to_owned(), marked.as_str().to_owned());
-    let deed = Deed::StartMerge { root: scene.root(), branch: base, before, marked };
     let world = ["start-merge", &tip, &base_tip, scene.now.tree.as_str()];
+    let (root, merged) = (scene.root(), Some(base_tip.clone()));
+    let deed = Deed::StartMerge { root, branch: base, base_tip: merged, before, marked };
     Ok(Plan::new(preview, vec![scene.root()], Ok(deed), &world))
 }
 
@@ -289,7 +318,12 @@ pub async fn plan_abort(scene: &Scene) -> Result<Plan, Failure> {
         return Err(refused("No merge is under way here."));
     }
     let summary = "Aborted the merge. The files are as they were before it.".to_owned();
-    let preview = Preview { summary, ..Preview::default() };
+    let head = scene.repository().head_tree().await?;
+    let differences = scene.repository().differences(&head, &scene.now.tree).await?;
+    let names = named(differences.iter().map(|each| &each.path));
+    let cannot = vec![format!("What was resolved is dropped, and this can't be undone: {names}.")];
+    let cannot = if differences.is_empty() { Vec::new() } else { cannot };
+    let preview = Preview { summary, cannot, ..Preview::default() };
     let deed = Deed::AbortMerge { root: scene.root() };
     let world = ["abort-merge", scene.now.tree.as_str()];
     Ok(Plan::new(preview, vec![scene.root()], Ok(deed), &world))

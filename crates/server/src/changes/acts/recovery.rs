@@ -1,16 +1,16 @@
-//! Settles acts that were under way when the program was killed: completed if they can be, else taken back.
+//! Settles acts that were under way when the program was killed: completed if they can be, else rolled back.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use liminal_contract::SessionId;
-use liminal_git::{Repository, remove_stale_locks};
+use liminal_git::{Repository, UnderWay, remove_stale_locks};
 
-use super::deed::{Moved, tree};
+use super::deed::{Moved, drop_all, tree};
 use super::{Deed, discarding};
 use crate::changes::Changes;
 use crate::failure::Failure;
-use crate::journal::{ActRow, ActState};
+use crate::journal::ActState;
 
 /// An act of the run before, and what became of it.
 pub struct Settled {
@@ -45,8 +45,7 @@ impl Changes {
             };
             let words = deed.words(state);
             let undo = (state == ActState::Done && deed.can_undo()).then(|| row.id.clone());
-            let deed = serde_json::to_string(&deed).unwrap_or_default();
-            self.write_act(&session, ActRow { state, deed, ..row }).await;
+            self.write_acts(&session, vec![deed.row(row.id, state, row.at)?]).await?;
             settled.push(Settled { session, words: words.to_owned(), undo });
         }
         Ok(settled)
@@ -77,22 +76,22 @@ impl Deed {
     fn words(&self, state: ActState) -> &'static str {
         match (self, state) {
             (Self::PullRequest { .. }, _) => {
-                "Liminal ended while it opened a pull request. Look there whether it is open."
+                "Liminal Builder stopped while opening a pull request. Check there whether it is open."
             }
             (_, ActState::Done) => {
-                "Liminal ended while it changed files here. That is complete now."
+                "Liminal Builder stopped while changing files here. The change has been completed."
             }
-            (_, _) => "Liminal ended while it changed files here. That was taken back.",
+            (_, _) => {
+                "Liminal Builder stopped while changing files here. The change has been rolled back."
+            }
         }
     }
 
     /// Whether another act undoes it.
     fn can_undo(&self) -> bool {
         match self {
-            Self::Restore { .. }
-            | Self::Commit { .. }
-            | Self::Move { .. }
-            | Self::Discard { .. } => true,
+            Self::Restore { .. } | Self::Move { .. } | Self::Discard { .. } => true,
+            Self::Commit { made, .. } => made.is_some(),
             Self::Uncommit { .. }
             | Self::StartMerge { .. }
             | Self::AbortMerge { .. }
@@ -108,18 +107,24 @@ impl Deed {
                 checkpoints.apply(&tree(&before)?, &tree(&after)?).await?;
                 Ok((Self::Restore { root, before, after }, ActState::Done))
             }
-            Self::Commit { root, head, .. } => {
+            Self::Commit { root, head, message, branch, .. } => {
                 let repository = Repository::at(&root).await?;
-                let now = repository.head().await?.commit;
-                let made = match now {
+                let next = match repository.head().await?.commit {
                     Some(now) if repository.parent(&now).await? == head => Some(now),
-                    _ => None,
+                    Some(_) | None => None,
                 };
-                if let Some(made) = &made {
-                    repository.index_follows(head.as_deref(), made).await?;
+                let Some(next) = next else {
+                    let undone = Self::Commit { root, head, made: None, message, branch };
+                    return Ok((undone, ActState::Failed));
+                };
+                // Somebody else may have made it since. Then neither the index nor the commit is ours to change.
+                let said = repository.message(&next).await?;
+                let is_ours = message.as_ref().is_some_and(|message| is_same(message, &said));
+                if is_ours {
+                    repository.index_follows(head.as_deref(), &next).await?;
                 }
-                let state = if made.is_some() { ActState::Done } else { ActState::Failed };
-                Ok((Self::Commit { root, head, made }, state))
+                let made = is_ours.then_some(next);
+                Ok((Self::Commit { root, head, made, message, branch }, ActState::Done))
             }
             Self::Uncommit { root, commit, parent } => {
                 let repository = Repository::at(&root).await?;
@@ -132,7 +137,7 @@ impl Deed {
                 let state = if is_back { ActState::Done } else { ActState::Failed };
                 Ok((Self::Uncommit { root, commit, parent }, state))
             }
-            Self::Move { root, why, moves, keep } => {
+            Self::Move { root, why, moves, keep, drop } => {
                 let any = Repository::at(&root).await?;
                 let is_begun = match moves.first() {
                     Some(first) => first.carried().is_done(&any).await?,
@@ -150,21 +155,22 @@ impl Deed {
                         _ => {}
                     }
                 }
-                Ok((Self::Move { root, why, moves, keep }, state))
+                drop_all(&any, if is_begun { &drop } else { &keep }).await;
+                Ok((Self::Move { root, why, moves, keep, drop }, state))
             }
-            Self::StartMerge { root, branch, before, marked } => {
+            Self::StartMerge { root, branch, base_tip, before, marked } => {
                 let repository = Repository::at(&root).await?;
-                let is_begun = repository.under_way().is_some();
+                let is_begun = repository.under_way() == Some(UnderWay::Merge);
                 if !is_begun {
                     let checkpoints = repository.checkpoints(store)?;
                     checkpoints.apply(&tree(&marked)?, &tree(&before)?).await?;
                 }
                 let state = if is_begun { ActState::Done } else { ActState::Failed };
-                Ok((Self::StartMerge { root, branch, before, marked }, state))
+                Ok((Self::StartMerge { root, branch, base_tip, before, marked }, state))
             }
             Self::AbortMerge { root } => {
                 let repository = Repository::at(&root).await?;
-                if repository.under_way().is_some() {
+                if repository.under_way() == Some(UnderWay::Merge) {
                     repository.abort_merge().await?;
                 }
                 Ok((Self::AbortMerge { root }, ActState::Done))
@@ -195,4 +201,13 @@ impl Deed {
             }
         }
     }
+}
+
+/// Whether git would make the same of two messages. It removes spaces at the ends of lines and empty lines.
+fn is_same(one: &str, other: &str) -> bool {
+    let lines = |text: &str| -> Vec<String> {
+        let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+        lines.map(str::to_owned).collect()
+    };
+    lines(one) == lines(other)
 }

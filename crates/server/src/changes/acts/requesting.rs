@@ -29,7 +29,9 @@ pub async fn plan(
     let mut preview = Preview {
         summary: format!("Opened a pull request for {branch}."),
         message: Some(proposed(&title_of, &subjects)),
-        notes: vec![format!("{branch} is pushed to {remote}, and asked to go into {base}.")],
+        notes: vec![format!(
+            "{branch} will be pushed to {remote}, with a pull request into {base}."
+        )],
         ..Preview::default()
     };
     let uncommitted = repository.uncommitted().await?;

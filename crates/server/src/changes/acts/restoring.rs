@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use liminal_contract::{ActPath, BranchAt, ChangeScope, ItemId, PathFate, SessionId, TurnId};
-use liminal_git::{End, Planned, RepoPath, Repository, Tree};
+use liminal_git::{End, Left, Planned, RepoPath, Repository, Tree};
 use liminal_render::Block;
 
 use super::deed::{Deed, Moved, tree};
 use super::{ActPlace, Plan, Preview, Scene, counted, landing, named, refused};
 use crate::changes::Changes;
 use crate::changes::scope::{AFTER_LATE, BEFORE_LATE, Named};
+use crate::changes::turns::{TurnStates, Unknown, around};
 use crate::failure::Failure;
 use crate::journal::{ActState, CheckpointRow, FilesAt, Moment, Reader, Turns};
 
@@ -85,20 +86,9 @@ impl Changes {
         turn: Option<&TurnId>,
         chosen: Option<&[String]>,
     ) -> Result<Plan, Failure> {
-        let id = session.clone();
-        let asked = turn.cloned();
-        let read = move |reader: &Reader<'_>| {
-            let turn = match asked {
-                Some(turn) => Some(turn),
-                None => reader.last_turn(&id)?,
-            };
-            let Some(turn) = turn else { return Ok(None) };
-            Ok(Some((reader.checkpoints(&id)?, reader.calls(&id, Turns::One(&turn))?, turn)))
-        };
-        let Some((rows, texts, turn)) = self.journal.read(read).await? else {
-            return Err(refused("This session has no turn yet."));
-        };
-        let (before, after) = around(rows, &turn, scene)?;
+        let states = self.turn_states(session, turn).await?.map_err(unknown)?;
+        let TurnStates { turn, before, after, texts } = states;
+        let after = or_now(after, &turn, scene);
         let mut plan = going_back(scene, place, (before, after), texts, chosen).await?;
         let count = plan.preview.paths.iter().filter(|path| path.ticked).count();
         plan.preview.summary = format!("Undid a turn in {}.", counted(count));
@@ -124,8 +114,10 @@ impl Changes {
             Ok((reader.checkpoints(&id)?, texts, reader.last_turn(&id)?))
         };
         let (rows, texts, last) = self.journal.read(read).await?;
-        let (before, _) = around(rows.clone(), &turn, scene)?;
-        let (_, after) = around(rows, last.as_ref().unwrap_or(&turn), scene)?;
+        let last = last.as_ref().unwrap_or(&turn);
+        let (before, _) = around(&rows, &turn).map_err(unknown)?;
+        let (_, after) = around(&rows, last).map_err(unknown)?;
+        let after = or_now(after, last, scene);
         let mut plan = going_back(scene, place, (before, after), texts, chosen).await?;
         let count = plan.preview.paths.iter().filter(|path| path.ticked).count();
         let summary = format!("Put {} back to an earlier point.", counted(count));
@@ -167,9 +159,7 @@ impl Changes {
             return Ok((now.tree, now.head.commit.ok_or_else(no_commit)?));
         };
         let rows = self.rows(session).await?;
-        let found =
-            rows.into_iter().find(|row| row.turn_id == turn && row.moment == Moment::Before);
-        let row = found.ok_or_else(not_recorded)?;
+        let (row, _) = around(&rows, &turn).map_err(unknown)?;
         Ok((tree(&row.tree)?, row.head.ok_or_else(no_commit)?))
     }
 
@@ -194,8 +184,8 @@ impl Changes {
     pub(super) async fn undoable(&self, session: &SessionId, undo: &str) -> Result<Deed, Failure> {
         let (asked, id) = (session.clone(), undo.to_owned());
         let row = self.journal.read(move |reader: &Reader<'_>| reader.act(&asked, &id)).await?;
-        let row =
-            row.ok_or_else(|| refused("This act is no longer known, so it can't be undone."))?;
+        let row = row
+            .ok_or_else(|| refused("This action is no longer on record, so it can't be undone."))?;
         match row.state {
             ActState::Done => {}
             ActState::Undone => return Err(refused("This was undone already.")),
@@ -203,8 +193,9 @@ impl Changes {
                 return Err(refused("This was not carried out, so there is nothing to undo."));
             }
         }
-        serde_json::from_str(&row.deed)
-            .map_err(|_other_version| refused("This was done by another version of Liminal."))
+        serde_json::from_str(&row.deed).map_err(|_other_version| {
+            refused("This was done by another version of Liminal Builder.")
+        })
     }
 
     /// Undoes one of these acts.
@@ -222,17 +213,17 @@ impl Changes {
                 let preview = Preview { summary, ..Preview::default() };
                 restoring(scene, planned, |_| Tick::On, preview).await?
             }
-            Deed::Commit { head, made: Some(commit), .. } => {
-                super::committing::plan_uncommit(scene, commit, head).await?
+            Deed::Commit { head, made: Some(commit), branch, .. } => {
+                super::committing::plan_uncommit(scene, commit, head, branch).await?
             }
-            Deed::Move { moves, .. } => {
+            Deed::Move { moves, keep, .. } => {
                 let reversed = |moved: &Moved| Moved {
                     from: moved.to.clone(),
                     to: moved.from.clone(),
                     ..moved.clone()
                 };
                 let moves: Vec<_> = moves.iter().map(reversed).collect();
-                landing::plan_back(scene, moves).await?
+                landing::plan_back(scene, moves, keep).await?
             }
             Deed::Commit { made: None, .. }
             | Deed::Uncommit { .. }
@@ -271,33 +262,18 @@ impl Changes {
                 Ok(Ends { old: tree(&old.tree)?, new })
             }
             ChangeScope::Turn { turn_id } => {
-                let (id, asked) = (session.clone(), turn_id.clone());
-                let read = move |reader: &Reader<'_>| match asked {
-                    Some(turn) => Ok(Some(turn)),
-                    None => reader.last_turn(&id),
-                };
-                let turn = self.journal.read(read).await?.ok_or_else(nothing)?;
-                let rows = self.rows(session).await?;
-                let (before, after) = around(rows, &turn, scene)?;
+                let states = self.turn_states(session, turn_id.as_ref()).await?;
+                let TurnStates { turn, before, after, .. } = states.map_err(unknown)?;
+                let after = or_now(after, &turn, scene);
                 Ok(Ends { old: tree(&before.tree)?, new: tree(&after.tree)? })
             }
         }
     }
 }
 
-/// The states before and after a turn. One that was cut short has none after it, but the next one may have one before;
-/// else it goes up to now.
-fn around(
-    rows: Vec<CheckpointRow>,
-    turn: &TurnId,
-    scene: &Scene,
-) -> Result<(CheckpointRow, CheckpointRow), Failure> {
-    let at = |moment| rows.iter().find(|row| row.turn_id == *turn && row.moment == moment);
-    let next = || rows.iter().find(|row| row.turn_id > *turn && row.moment == Moment::Before);
-    let before = at(Moment::Before).cloned();
-    let before = before.ok_or_else(not_recorded)?;
-    let after = at(Moment::After).or_else(next).cloned();
-    let after = after.unwrap_or_else(|| CheckpointRow {
+/// The state after a turn, or the present one.
+fn or_now(after: Option<CheckpointRow>, turn: &TurnId, scene: &Scene) -> CheckpointRow {
+    after.unwrap_or_else(|| CheckpointRow {
         turn_id: turn.clone(),
         moment: Moment::After,
         tree: scene.now.tree.as_str().to_owned(),
@@ -305,12 +281,11 @@ fn around(
         left_out: scene.now.left_out.iter().map(ToString::to_string).collect(),
         branch: scene.head().branch.clone(),
         head: scene.head().commit.clone(),
-    });
-    Ok((before, after))
+    })
 }
 
-fn not_recorded() -> Failure {
-    refused("The state before this turn was not recorded.")
+fn unknown(why: Unknown) -> Failure {
+    refused(why.to_string())
 }
 
 /// The plan to go from one state back to another. Ticked are the chosen paths, or those that these texts name.
@@ -330,21 +305,33 @@ async fn going_back(
         );
         return Err(refused(words));
     }
-    let planned = scene.checkpoints.plan(&new, &old, &scene.now.tree).await?;
+    let mut planned = scene.checkpoints.plan(&new, &old, &scene.now.tree).await?;
+    let left_out: BTreeSet<_> = before.left_out.iter().chain(&after.left_out).collect();
+    // A state without a file doesn't say that there was none.
+    for each in planned.iter_mut().filter(|each| left_out.contains(&each.path.to_string())) {
+        each.end = End::Leave(Left::NotRecorded);
+    }
     let directory = place.directory()?;
     let below = directory.canonicalize().unwrap_or_else(|_gone| directory.to_owned());
     let below = below.strip_prefix(scene.root()).map(Path::to_owned).unwrap_or_default();
     let agents = Named { texts, below };
-    let tick = |path: &str| match chosen {
-        Some(chosen) if chosen.iter().any(|each| each == path) => Tick::On,
-        None if agents.has(path) => Tick::On,
-        Some(_) | None => Tick::Off,
+    let rules_changed = planned.iter().any(|each| each.path.as_path().ends_with(".gitignore"));
+    let tick = |each: &Planned| {
+        let path = each.path.to_string();
+        match chosen {
+            Some(chosen) if chosen.contains(&path) => Tick::On,
+            // Without these rules, the file that is new may be one that was ignored before.
+            None if rules_changed && each.end == End::Put(None) => Tick::Off,
+            None if agents.has(&path) => Tick::On,
+            Some(_) | None => Tick::Off,
+        }
     };
     let mut preview = Preview::default();
-    let left_out: BTreeSet<_> = before.left_out.iter().chain(&after.left_out).collect();
     if !left_out.is_empty() {
         let names = named(left_out);
-        preview.cannot.push(format!("Larger than 10 MB or unreadable, not recorded: {names}."));
+        preview
+            .cannot
+            .push(format!("Not recorded (over 10 MB, unreadable or constantly written): {names}."));
     }
     if before.head != after.head {
         preview.cannot.push("Commits made since stay. Their files are put back.".into());
@@ -370,12 +357,17 @@ enum Tick {
 async fn restoring(
     scene: &Scene,
     planned: Vec<Planned>,
-    tick: impl Fn(&str) -> Tick,
+    tick: impl Fn(&Planned) -> Tick,
     mut preview: Preview,
 ) -> Result<Plan, Failure> {
     let mut changes: Vec<(RepoPath, Option<liminal_git::Entry>)> = Vec::new();
     let mut offered = String::new();
-    for Planned { path, now, end } in planned {
+    for mut each in planned {
+        if scene.now.left_out.contains(&each.path) {
+            each.end = End::Leave(Left::NotRecorded);
+        }
+        let is_on = tick(&each) == Tick::On;
+        let Planned { path, now, end } = each;
         let shown = path.to_string();
         let (what, why) = match &end {
             End::Put(None) => (PathFate::Remove, None),
@@ -384,7 +376,7 @@ async fn restoring(
             End::Merged(_) => (PathFate::Merge, None),
             End::Leave(left) => (PathFate::Leave, Some(left.to_string())),
         };
-        let ticked = what != PathFate::Leave && tick(&shown) == Tick::On;
+        let ticked = what != PathFate::Leave && is_on;
         offered.push_str(&format!("{shown} {what:?} {:?}\n", end.entry()));
         if ticked {
             changes.push((path, end.entry().cloned()));

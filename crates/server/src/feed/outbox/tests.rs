@@ -176,6 +176,25 @@ fn an_opening_that_was_overtaken_is_answered_without_its_history() {
 }
 
 #[test]
+fn what_changes_while_a_page_is_read_is_written_after_the_page() {
+    let outbox = Arc::new(opened(Follow::Whole, 0));
+    let [first, second] = [outbox.read_page(&session()), outbox.read_page(&session())];
+    put(&outbox, 1, "a", "1");
+    assert!(written(&outbox).is_empty());
+    outbox.reply(&ok());
+    drop(first);
+    assert_eq!(written(&outbox), [ServerMessage::Ok {}]);
+    // Also if the second could not be read, and although the session was opened again.
+    outbox.follow(&session(), 2, Follow::Whole);
+    outbox.history(&session(), 2, 1, &ok());
+    put(&outbox, 2, "a", "12");
+    assert!(written(&outbox).is_empty());
+    drop(second);
+    let messages = written(&outbox);
+    assert_eq!((&messages[0], seqs(&messages[1..])), (&ServerMessage::Ok {}, vec![2]));
+}
+
+#[test]
 fn a_browser_that_does_not_read_is_dropped_and_learns_why() {
     let outbox = opened(Follow::Whole, 0);
     let big = "x".repeat(MOST_WAITING);

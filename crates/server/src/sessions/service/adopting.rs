@@ -57,6 +57,11 @@ impl SessionService {
         Ok(ours)
     }
 
+    /// Whether it is one of them. Asked for each of thousands, so it looks at none of the others.
+    pub fn is_ours(&self, id: &SessionId) -> Result<bool, Failure> {
+        Ok(self.around.refs.has(id) || self.around.sessions.get(id)?.is_some())
+    }
+
     /// The sessions that agents list for a directory. Only agents that sessions of ours have are asked: asking starts
     /// them.
     pub async fn list_with_agents(

@@ -20,7 +20,6 @@ use uuid::Uuid;
 use super::super::acting::{Acted, Expected};
 use super::super::facts::Facts;
 use super::super::failures::read_only;
-use super::super::registry::ask;
 use super::super::task::SessionRequest;
 use super::super::title::NEW_SESSION;
 use super::SessionService;
@@ -124,10 +123,12 @@ impl SessionService {
                 Ok(row)
             }
             Err(failure) => {
-                if kind == BranchKind::Edit {
-                    self.revived(&session, None).await?;
+                self.take_back((&record, &id), files).await;
+                if kind == BranchKind::Edit
+                    && let Err(failure) = self.revived(&session, None).await
+                {
+                    tracing::warn!(%session, failure.message, "a session stays read-only");
                 }
-                self.take_back(&record, files).await;
                 Err(failure)
             }
         }
@@ -167,7 +168,11 @@ impl SessionService {
     }
 
     /// There is no new session after all.
-    async fn take_back(self: &Arc<Self>, record: &SessionRecord, files: Files) {
+    async fn take_back(
+        self: &Arc<Self>,
+        (record, new): (&SessionRecord, &SessionId),
+        files: Files,
+    ) {
         let taken_back = async {
             match files {
                 Files::Stay => {}
@@ -182,6 +187,7 @@ impl SessionService {
                 Files::InWorktree(made, _) => {
                     let project = self.around.projects.workable(&record.project_id).await?;
                     self.around.workspaces.unmake(&project, &made).await;
+                    self.around.changes.forget(new).await;
                 }
             }
             Ok::<_, Failure>(())
@@ -394,10 +400,8 @@ impl SessionService {
     async fn revived(&self, session: &SessionId, newer: Option<SessionId>) -> Result<(), Failure> {
         let kept = newer.clone();
         let record = self.update(session, move |record| record.newer = kept).await?;
-        let running = self.registry.lock().await.running(session).cloned();
-        if let Some(running) = running.filter(|_| newer.is_none()) {
-            let replace = |reply| SessionRequest::Replace { newer: None, reply };
-            ask(&running, replace).await?;
+        if newer.is_none() {
+            self.ask_running(session, |reply| SessionRequest::Replace { newer, reply }).await?;
         }
         self.tell_changed(record).await;
         Ok(())
@@ -415,10 +419,11 @@ fn title(record: &SessionRecord, kind: BranchKind, cut: &Cut) -> (String, Option
     if cut.last.is_none() && record.title_by != Some(TitleBy::User) {
         return (NEW_SESSION.to_owned(), None);
     }
-    let title = record.title.clone();
-    match kind {
-        BranchKind::Edit => (title, record.title_by),
-        BranchKind::Branch if title.ends_with(" (branch)") => (title, record.title_by),
-        BranchKind::Branch => (format!("{title} (branch)"), record.title_by),
-    }
+    let title = match kind {
+        BranchKind::Branch if !record.title.ends_with(" (branch)") => {
+            format!("{} (branch)", record.title)
+        }
+        BranchKind::Edit | BranchKind::Branch => record.title.clone(),
+    };
+    (title, record.title_by.max(Some(TitleBy::Inherited)))
 }

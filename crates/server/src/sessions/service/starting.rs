@@ -73,7 +73,7 @@ impl SessionService {
         let record = SessionRecord {
             agent_ref: (made.agent_ref != id.local()).then_some(made.agent_ref),
             id: id.clone(),
-            project_id: project.id,
+            project_id: project.id.clone(),
             cli_type: cli_type.clone(),
             archived: false,
             title: NEW_SESSION.to_owned(),
@@ -91,6 +91,9 @@ impl SessionService {
         if let Err(error) = self.around.sessions.put(record.clone()).await {
             if let Err(error) = provider.kill_session(&id).await {
                 tracing::warn!(session = %id, %error, "could not end a session that could not be listed");
+            }
+            if let Some(worktree) = &record.worktree {
+                self.around.workspaces.unmake(&project, worktree).await;
             }
             return Err(error.into());
         }

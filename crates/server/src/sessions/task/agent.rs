@@ -239,6 +239,7 @@ impl SessionTask {
         }
         self.return_all();
         self.detach();
+        self.end_setup();
         self.close_permissions(OutcomeBy::AgentLeft, |_, _| true);
         let _asker_left = reply.send(result.map_err(|error| self.failure(&error)));
     }
@@ -284,11 +285,16 @@ impl SessionTask {
         self.detach();
     }
 
-    /// The agent sends nothing more. A history that it was sending ends here.
+    /// The agent sends nothing more. A history that it was sending ends here, and so does a turn.
     pub(super) fn detach(&mut self) {
         match self.tie.lost() {
             Lost::EndHistory => self.end_history(),
             Lost::Nothing => {}
+        }
+        // Nobody is left who could end the turn.
+        if let Some(turn) = self.turn.given().cloned() {
+            let (name, stderr_tail) = ("the agent".to_owned(), String::new());
+            self.fail_turn(&turn, &ProviderError::ProcessEnded { name, stderr_tail });
         }
     }
 }

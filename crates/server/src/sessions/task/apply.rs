@@ -207,7 +207,7 @@ fn ending_of(event: &TurnEventKind) -> Option<(TurnOutcome, Option<Hold>)> {
             Some((TurnOutcome::Completed, None))
         }
         TurnEventKind::TurnComplete { status: TurnStatus::Cancelled, .. } => {
-            Some((TurnOutcome::Completed, Some(Hold::Stopped)))
+            Some((TurnOutcome::Cancelled, Some(Hold::Stopped)))
         }
         TurnEventKind::TurnError { .. } => Some((TurnOutcome::Failed, Some(Hold::Failed))),
     }

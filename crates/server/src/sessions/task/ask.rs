@@ -91,6 +91,7 @@ pub enum SessionRequest {
 
 impl SessionTask {
     pub(super) fn answer(&mut self, request: SessionRequest) {
+        self.under_way.only_read = matches!(request, SessionRequest::Read(_));
         match request {
             SessionRequest::Open(open, reply) => {
                 self.open(open, reply);
@@ -99,7 +100,9 @@ impl SessionTask {
             SessionRequest::Read(reply) => self.read(reply),
             SessionRequest::Load(reply) => self.load(reply),
             SessionRequest::Send { prompt, request_id, when_busy, sender, reply } => {
-                let message = UserMessage { prompt, request_id, when_busy, sender, reply };
+                let comments = Vec::new();
+                let message =
+                    UserMessage { prompt, comments, request_id, when_busy, sender, reply };
                 self.send_after_comparing(message);
             }
             SessionRequest::Queue { message, act, reply } => {
@@ -125,7 +128,7 @@ impl SessionTask {
             }
             SessionRequest::Note { turn, text, details, reply } => {
                 self.note_act(&turn, text, *details);
-                let _asker_left = reply.send(Ok(()));
+                self.reply_when_saved(reply, Ok(()));
             }
             SessionRequest::Replace { newer, reply } => self.replace(newer, reply),
             SessionRequest::Kill(reply) => self.kill(reply),
@@ -142,16 +145,11 @@ impl SessionTask {
         if self.queue.hold(Hold::Restarted) {
             self.commit_queue(|| {});
         }
-        let rested = Then::Call(Box::new(move || {
-            let _asker_left = reply.send(Ok(()));
-        }));
-        if let Some(Then::Call(rested)) = self.recorder.after_all(rested) {
-            rested();
-        }
+        self.reply_when_saved(reply, Ok(()));
     }
 
     pub(super) fn send(&mut self, message: UserMessage) {
-        let UserMessage { prompt, request_id, when_busy, sender, reply } = message;
+        let UserMessage { prompt, comments, request_id, when_busy, sender, reply } = message;
         if let Some(sender) = sender {
             self.recorder.follow(&sender, Follow::Whole);
             sender.begin_without_history(self.facts.id());
@@ -161,26 +159,35 @@ impl SessionTask {
             request_id.as_deref().and_then(|id| self.repeated(id, &prompt.content))
         {
             let _asker_left = reply.send(answer);
-        } else if self.facts.record.newer.is_some() {
-            let _asker_left = reply.send(Err(read_only(self.facts.id())));
-        } else if self.facts.shared.elsewhere {
-            let _asker_left = reply.send(Err(self.is_elsewhere()));
+        } else if let Err(failure) = self.takes_messages() {
+            let _asker_left = reply.send(Err(failure));
         } else if self.facts.refuses_pictures_of(&prompt) {
             let words = "This agent doesn't take pictures. Remove them and send again.";
             let failure = Failure::new(ErrorCode::AttachmentUnsupported, words);
             let _asker_left = reply.send(Err(failure.about(self.facts.id().clone())));
         } else if (self.turn.is_idle() && !self.queue.is_given()) || self.is_greeted() {
             let turn = TurnId::new(Uuid::now_v7().to_string());
-            self.begin(turn, prompt, request_id, vec![Asker::Sender(reply)], |_| Step::default());
+            let asker = vec![Asker::Sender(reply)];
+            self.begin(turn, prompt, request_id, asker, |task| task.without_comments(&comments));
         } else if when_busy == WhenBusy::Refuse {
             let busy = "The agent is still working. Wait or stop it, then send again.";
             let failure = Failure::new(ErrorCode::SessionBusy, busy);
             let _asker_left = reply.send(Err(failure.about(self.facts.id().clone())));
-        } else if let Some(message) = self.enqueue(prompt, request_id, reply)
+        } else if let Some(message) = self.enqueue(prompt, &comments, request_id, reply)
             && when_busy == WhenBusy::Steer
         {
             let (stopped, _not_waited_for) = oneshot::channel();
             self.act_on_queue(&message, QueueAct::Steer {}, stopped);
+        }
+    }
+
+    pub(super) fn takes_messages(&self) -> Result<(), Failure> {
+        if self.facts.record.newer.is_some() {
+            Err(read_only(self.facts.id()))
+        } else if self.facts.shared.elsewhere {
+            Err(self.is_elsewhere())
+        } else {
+            Ok(())
         }
     }
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use liminal_contract::{Comment, FactsChange, NewComment, Prompt, WhenBusy};
 use uuid::Uuid;
 
+use super::super::recorder::Step;
 use super::super::session::{Reply, Sent};
-use super::{SessionRequest, SessionTask, Then};
+use super::{SessionTask, Then, UserMessage};
 use crate::changes::comments_message;
 use crate::failure::Failure;
 use crate::feed::Outbox;
@@ -73,17 +74,37 @@ impl SessionTask {
         sender: Option<Arc<Outbox>>,
         reply: Reply<Sent>,
     ) {
+        if let Some(message) = request_id.as_deref().and_then(|id| self.queue.queued_by(id)) {
+            let message = message.to_owned();
+            let _asker_left = reply.send(Ok(self.queued(message)));
+            return;
+        }
         if self.facts.shared.comments.is_empty() {
             let failure = Failure::invalid("There are no comments to send.");
             let _asker_left = reply.send(Err(failure.about(self.facts.id().clone())));
             return;
         }
-        let content = comments_message(&self.facts.shared.comments);
-        let prompt = Prompt { content, attachments: Vec::new() };
+        let comments = self.facts.shared.comments.clone();
+        let prompt = Prompt { content: comments_message(&comments), attachments: Vec::new() };
         let when_busy = WhenBusy::Queue;
-        self.answer(SessionRequest::Send { prompt, request_id, when_busy, sender, reply });
-        self.facts.shared.comments.clear();
-        let comments = Some(Vec::new());
-        self.facts_changed(FactsChange { comments, ..FactsChange::default() });
+        self.send_after_comparing(UserMessage {
+            prompt,
+            comments,
+            request_id,
+            when_busy,
+            sender,
+            reply,
+        });
+    }
+
+    /// Removes the comments that a message takes along, in the commit that keeps the message. What was written or
+    /// changed meanwhile stays.
+    pub(super) fn without_comments(&mut self, taken: &[Comment]) -> Step {
+        if taken.is_empty() {
+            return Step::default();
+        }
+        self.facts.shared.comments.retain(|comment| !taken.contains(comment));
+        let comments = Some(self.facts.shared.comments.clone());
+        self.facts_step(FactsChange { comments, ..FactsChange::default() })
     }
 }

@@ -34,7 +34,11 @@ impl SessionTask {
     /// When the planned message can be sent; `None` while it can't, or if the user must decide.
     pub(super) fn continues_at(&self) -> Option<Timestamp> {
         let planned = self.facts.shared.continue_at.as_ref()?;
-        let is_free = self.turn.is_idle() && !self.tie.is_reading() && self.has_project();
+        let is_free = self.turn.is_idle()
+            && !self.tie.is_reading()
+            && self.has_project()
+            && self.takes_messages().is_ok()
+            && !self.is_comparing();
         let is_in_time = self.clock.now().wall <= planned.at.after(TOO_LATE);
         (is_free && is_in_time).then_some(planned.at)
     }

@@ -119,13 +119,14 @@ impl SessionTask {
     }
 
     pub(super) fn is_elsewhere(&self) -> Failure {
-        let what = "Somebody works on this session in a terminal. Wait until it is quiet there, or continue in a copy.";
+        let what = "Someone is working on this session in a terminal. Wait until it is quiet there, or continue in \
+                    a copy.";
         Failure::new(ErrorCode::SessionElsewhere, what).about(self.facts.id().clone())
     }
 
     /// Sends a message once the agent's file was compared with what we know, if it could have grown.
     pub(super) fn send_after_comparing(&mut self, message: UserMessage) {
-        if !self.under_way.watching.comparing.is_empty() {
+        if self.is_comparing() {
             return self.under_way.watching.comparing.push(message);
         }
         let may_have_grown = self.turn.is_idle() && !self.tie.has_history_under_way();
@@ -139,6 +140,11 @@ impl SessionTask {
             let has_grown = provider.has_grown(&load, &mark).await;
             let _task_ended = back.send(Done::Compared { has_grown });
         });
+    }
+
+    /// Whether a message waits for that.
+    pub(super) fn is_comparing(&self) -> bool {
+        !self.under_way.watching.comparing.is_empty()
     }
 
     pub(super) fn compared(&mut self, has_grown: bool) {

@@ -88,6 +88,7 @@ impl SessionTask {
         waiting: Vec<WaitingRequest>,
         outcome: &Result<(), Failure>,
     ) {
+        let is_only_read = waiting.iter().all(|it| matches!(it, WaitingRequest::Read(_)));
         let (mut loads, mut sends) = (Vec::new(), Vec::new());
         for waiter in waiting {
             match (waiter, outcome) {
@@ -118,6 +119,10 @@ impl SessionTask {
         }
         for message in sends {
             self.send(message);
+        }
+        if is_only_read && !self.recorder.has_followers() {
+            // Only who sees the session looks whether the turn elsewhere goes on.
+            self.follow_no_more();
         }
     }
 

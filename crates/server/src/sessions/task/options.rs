@@ -113,18 +113,42 @@ impl SessionTask {
 
     pub(super) fn option_set(&mut self, result: Result<(), Failure>, reply: Option<Reply<()>>) {
         self.under_way.options.setting -= 1;
+        // The agent reported the new value before, but reports and results are read in any order.
+        self.catch_up();
         if let Some(reply) = reply {
-            let _asker_left = reply.send(result);
+            self.reply_when_saved(reply, result);
         }
         self.deliver_prompt();
+    }
+
+    /// Takes what the agent has reported until now.
+    fn catch_up(&mut self) {
+        let waiting = self.tie.output().map_or(0, |output| output.len());
+        for _ in 0..waiting {
+            let Some(Ok(output)) = self.tie.output().map(|output| output.try_recv()) else {
+                return;
+            };
+            self.apply(output);
+        }
     }
 }
 
 /// The option is set, but new sessions will not start with it.
 fn not_kept(error: StoreError) -> Failure {
-    let failure = Failure::from(error);
-    let message = format!("Set for this session, but not for new ones. {}", failure.message);
-    Failure { message, ..failure }
+    // Not in the words of the error, which say that nothing was changed.
+    let why = match &error {
+        StoreError::Unwritable { reason, .. } => {
+            format!("choices.json couldn't be written: {reason}.")
+        }
+        StoreError::Corrupt { reason, .. } => {
+            format!(
+                "choices.json can't be read: {reason}. Repair it, or move it away to start over."
+            )
+        }
+        StoreError::Stopping => "Liminal Builder is stopping.".to_owned(),
+    };
+    let message = format!("Set for this session. New sessions won't start with it, because {why}");
+    Failure { message, ..Failure::from(error) }
 }
 
 /// As much of a text as an error repeats.

@@ -1,6 +1,6 @@
 //! Messages that were sent while a turn ran: queued, changed, and sent when their turn comes.
 
-use liminal_contract::{ErrorCode, FactsChange, Prompt, QueueAct, QueuedMessage, TurnId};
+use liminal_contract::{Comment, ErrorCode, FactsChange, Prompt, QueueAct, QueuedMessage, TurnId};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
@@ -38,6 +38,7 @@ impl SessionTask {
     pub(super) fn enqueue(
         &mut self,
         prompt: Prompt,
+        comments: &[Comment],
         request_id: Option<String>,
         reply: Reply<Sent>,
     ) -> Option<String> {
@@ -57,9 +58,12 @@ impl SessionTask {
             return None;
         }
         let sent = self.queued(message.clone());
-        self.commit_queue(move || {
+        let mut step = self.queue_step();
+        step.append(self.without_comments(comments));
+        let kept = move || {
             let _asker_left = reply.send(Ok(sent));
-        });
+        };
+        self.commit(step, Some(Then::Call(Box::new(kept))));
         Some(message)
     }
 
@@ -118,7 +122,7 @@ impl SessionTask {
             }
             Refusal::TooMany => (
                 ErrorCode::SessionBusy,
-                "100 messages are waiting already. Remove some or wait, then send again.",
+                "100 messages are already waiting. Remove some or wait, then send again.",
             ),
             Refusal::TooLong => (
                 ErrorCode::SessionBusy,

@@ -40,6 +40,15 @@ impl SessionTask {
         }
     }
 
+    /// Ends the command: its directory may go.
+    pub(super) fn end_setup(&mut self) {
+        if self.under_way.setup.is_some() {
+            let output = self.facts.shared.setup.as_ref().map(|setup| setup.output.clone());
+            let output = output.unwrap_or_default();
+            self.setup_ended(Ended { output, exit_code: None });
+        }
+    }
+
     pub(super) fn setup_ended(&mut self, ended: Ended) {
         self.under_way.setup = None;
         let Some(setup) = self.facts.shared.setup.clone() else { return };

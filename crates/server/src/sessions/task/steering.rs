@@ -128,6 +128,7 @@ impl SessionTask {
         step.append(self.recorder.begin_turn(turn, now));
         self.facts.last_outcome = None;
         self.turn.begin_by_agent(turn.clone());
+        self.checkpoint_late(turn);
         Some(step)
     }
 }

@@ -100,6 +100,29 @@ async fn who_opens_or_speaks_while_a_history_is_read_does_so_after_all_of_it() {
 }
 
 #[tokio::test]
+async fn a_session_that_was_only_read_has_no_task_and_its_agent_lets_it_go() {
+    let (stage, task, opened) = in_the_middle_of_a_history().await;
+    let Stage { puppet, service, client, .. } = &stage;
+    let read = asked(&task, SessionRequest::Read).await;
+    puppet.say(Output::HistoryTold);
+    opened.await.unwrap().unwrap();
+    read.await.unwrap().unwrap();
+    puppet.remembers_slowly.store(false, Ordering::SeqCst);
+    service.ask(&session(), SessionRequest::Read).await.unwrap();
+    assert!(!task.is_over(), "a browser follows it");
+
+    client.outbox.unfollow(&session());
+    service.ask(&session(), SessionRequest::Read).await.unwrap();
+    let rests = async {
+        while !service.registry.lock().await.all().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), rests).await.unwrap();
+    assert!(puppet.says.lock().unwrap().is_none());
+}
+
+#[tokio::test]
 async fn an_agent_that_leaves_while_it_tells_its_history_keeps_nobody_waiting() {
     let (stage, task, first) = in_the_middle_of_a_history().await;
     let Stage { puppet, service, .. } = &stage;

@@ -31,6 +31,7 @@ fn short_texts(text: &str) -> Vec<Value> {
         conflicts: None,
         link: None,
         undo: None,
+        undone: None,
     };
     let notice = Notice {
         severity: Severity::Info,
@@ -362,4 +363,30 @@ fn a_call_that_was_rendered_once_is_not_rendered_again() {
     let old = KeptBlocks { version: blocks.version - 1, ..other };
     assert_eq!(item(Item { blocks: Some(old), ..ended }, &mut rendered), first);
     assert_eq!(rendered.len(), 2);
+}
+
+#[test]
+fn a_failed_edit_says_why_beside_what_it_would_have_changed() {
+    let diff = SourcePart::Diff {
+        path: "a.txt".to_owned(),
+        old: Some("one\n".to_owned()),
+        new: Some("two\n".to_owned()),
+        line: None,
+    };
+    let session = SessionId::parse("scripted:s").unwrap();
+    let call = |failed| ToolCall {
+        parts: vec![diff.clone()],
+        tool_output: Some("Found 2 matches".to_owned()),
+        tool_output_is_error: Some(failed),
+        ..ToolCall::default()
+    };
+    let shown = |failed| match tool_call(&session, &call(failed), &Blocks::default()) {
+        Body::ToolCall { parts, .. } => parts,
+        other => panic!("{other:?}"),
+    };
+    assert!(matches!(&shown(false)[..], [Part::Diff { .. }]));
+    let failed = shown(true);
+    assert!(
+        matches!(&failed[..], [Part::Terminal { html }, Part::Diff { .. }] if html.contains("2 matches"))
+    );
 }

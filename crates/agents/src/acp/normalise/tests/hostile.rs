@@ -19,7 +19,7 @@ const WE_ANSWER: &str = "> answer";
 const WE_STOP: &str = "> stop";
 
 fn recordings() -> Vec<String> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/codex-acp");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/codex-acp");
     liminal_hostile::recordings(folder, |message| {
         let did = match message["method"].as_str() {
             Some("session/prompt") => WE_PROMPT,

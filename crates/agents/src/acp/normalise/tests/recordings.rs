@@ -1,5 +1,5 @@
-//! Recordings of the real codex-acp, and the output for each line. The expected values are committed beside the
-//! recordings; `UPDATE_RECORDINGS=1` rewrites them. Review them before you commit.
+//! Every recorded line of the real codex-acp, and what it becomes. `fixtures/codex-acp/NAME.said` holds the
+//! expectation; refresh it with `UPDATE_RECORDINGS=1 cargo test -p liminal-agents` and read the difference.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::*;
 
 /// Feeds a recording to a normaliser as the provider would, and writes each line with its output.
 fn play(name: &str) -> String {
-    let path = format!("{}/tests/fixtures/codex-acp/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/fixtures/codex-acp/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
     let recording = std::fs::read_to_string(path).unwrap();
     let (mut normaliser, mut turns, mut asks) = (normaliser(), 0, Vec::new());
     let mut prompts = Vec::new();
@@ -85,7 +85,7 @@ fn play(name: &str) -> String {
 
 fn check(name: &str) {
     let told = play(name);
-    let path = format!("{}/tests/fixtures/codex-acp/{name}.told", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/fixtures/codex-acp/{name}.said", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE_RECORDINGS").is_some() {
         std::fs::write(&path, &told).unwrap();
     }

@@ -1,5 +1,5 @@
 //! Every recorded line, and what it becomes. `fixtures/claude/NAME.said` holds the expectation; refresh it with
-//! `UPDATE_FIXTURES=1 cargo test -p liminal-agents` and read the difference.
+//! `UPDATE_RECORDINGS=1 cargo test -p liminal-agents` and read the difference.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -131,7 +131,7 @@ fn every_recording_becomes_what_it_should() {
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let said = Replay::of(&name).text();
         let expected = path.with_extension("said");
-        if std::env::var_os("UPDATE_FIXTURES").is_some() {
+        if std::env::var_os("UPDATE_RECORDINGS").is_some() {
             fs::write(&expected, &said).unwrap();
         }
         let known = fs::read_to_string(&expected).unwrap_or_default();

@@ -1,0 +1,54 @@
+//! Merging and listing commits for a landing: nothing that the repository configures runs.
+
+use std::os::unix::fs::PermissionsExt;
+
+use liminal_git::{Merged, Repository};
+
+use crate::scratch::Scratch;
+
+#[tokio::test]
+async fn a_merge_runs_no_program_that_the_repository_names_for_it() {
+    let scratch = Scratch::with_commit();
+    scratch.write(".gitattributes", "one.txt merge=own\n");
+    scratch.commit("attributes");
+    scratch.git(&["checkout", "--quiet", "-b", "side"]);
+    scratch.write("one.txt", "A\nb\nc\n");
+    scratch.commit("side");
+    scratch.git(&["checkout", "--quiet", "main"]);
+    scratch.write("one.txt", "a\nb\nC\n");
+    scratch.commit("main");
+    let ran = scratch.path().join("ran");
+    scratch.git(&["config", "merge.own.driver", &format!("touch {}", ran.display())]);
+
+    let repository = Repository::at(&scratch.path()).await.unwrap();
+    let merged = repository.merge_commits("main", "side").await.unwrap();
+    assert!(matches!(merged, Merged::Clean(_)), "{merged:?}");
+    scratch.git(&["checkout", "--quiet", "side"]);
+    repository.start_merge("main", "Merge main").await.unwrap();
+    assert!(!ran.exists());
+}
+
+#[tokio::test]
+async fn signatures_are_not_checked_where_commits_are_listed() {
+    let scratch = Scratch::with_commit();
+    let (program, ran) = (scratch.path().join(".git/gpg"), scratch.path().join(".git/ran"));
+    let signs =
+        "echo '[GNUPG:] SIG_CREATED ' >&2; echo '-----BEGIN PGP SIGNATURE-----'; echo; echo x";
+    let script = format!(
+        "#!/bin/sh\ncat > /dev/null\n{signs}; echo '-----END PGP SIGNATURE-----'\ntouch {}\n",
+        ran.display()
+    );
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    scratch.git(&["config", "gpg.program", program.to_str().unwrap()]);
+    scratch.git(&["config", "log.showSignature", "true"]);
+    scratch.git(&["checkout", "--quiet", "-b", "side"]);
+    scratch.git(&["commit", "--quiet", "--allow-empty", "--gpg-sign", "--message", "Signed"]);
+    assert!(ran.exists(), "it was signed");
+    std::fs::remove_file(&ran).unwrap();
+
+    let repository = Repository::at(&scratch.path()).await.unwrap();
+    assert_eq!(repository.subjects("main", "side").await.unwrap(), ["Signed"]);
+    repository.hold("side").await.unwrap();
+    assert!(!ran.exists());
+}
