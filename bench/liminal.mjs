@@ -18,6 +18,12 @@ export function started(command, args, env = process.env) {
   })
 }
 
+/** The address and the token in the line that the program prints. */
+export function entry(line) {
+  const [address, token] = line.replace(/^.* at /, "").split(/\/[^/\s]*#token=/)
+  return { address, token }
+}
+
 /** Ends a child and waits until it has exited. */
 export function ended(child, signal = "SIGTERM") {
   const gone = new Promise((resolve) => child.once("exit", resolve))
@@ -40,7 +46,7 @@ export async function withLiminal(binary, use, prepare = () => {}) {
   let gone = null
   const end = (signal) => (gone ??= ended(child, signal))
   try {
-    const [address, token] = line.replace(/^.* at /, "").split(/\/[^/\s]*#token=/)
+    const { address, token } = entry(line)
     const back = async () => {
       ;({ child } = await start(new URL(address).port))
       gone = null

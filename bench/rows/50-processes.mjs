@@ -1,49 +1,37 @@
 // How quickly the program stops with agents running, the memory of a guard, and that no process is left.
-import { randomUUID } from "node:crypto"
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { children, descendants, living } from "../../browser-tests/soak/processes.js"
-import { ended, resident, started } from "../liminal.mjs"
+import { resident, withLiminal } from "../liminal.mjs"
 
 const AGENTS = 5
 
 /** Starts a server and five agents with this command, then stops the server. */
-async function stop(binary, command, args) {
-  const home = mkdtempSync(join(tmpdir(), "liminal-bench-"))
-  const [data, project] = [join(home, "data"), join(home, "project")]
-  mkdirSync(data, { mode: 0o700 })
-  mkdirSync(project)
+function stop(binary, command, args) {
   const agents = Array.from({ length: AGENTS }, (_, n) => ({ id: `agent-${n}`, command, args }))
-  const projects = [
-    { id: randomUUID(), path: realpathSync(project), name: "project", addedAt: new Date().toISOString() },
-  ]
-  writeFileSync(join(data, "agents.json"), JSON.stringify({ agents }), { mode: 0o600 })
-  writeFileSync(join(data, "projects.json"), JSON.stringify({ version: 1, projects }), { mode: 0o600 })
-  const { child, line } = await started(binary, ["--port", "0", "--no-open", "--data-dir", data])
-  const [address, token] = line.replace(/^.* at /, "").split(/\/\S*#token=/)
-  try {
-    for (const { id } of agents) {
-      const answer = await fetch(`${address}/api/session/create`, {
-        method: "POST",
-        headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
-        body: JSON.stringify({ cliType: id, projectId: projects[0].id }),
+  const prepare = (data) => writeFileSync(join(data, "agents.json"), JSON.stringify({ agents }), { mode: 0o600 })
+  return withLiminal(
+    binary,
+    async ({ address, token, pid, home, stopped }) => {
+      for (const { id } of agents) {
+        const answer = await fetch(`${address}/api/session/create`, {
+          method: "POST",
+          headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+          body: JSON.stringify({ cliType: id, projectDir: home }),
+        })
+        if (!answer.ok) throw new Error(`no session: ${await answer.text()}`)
+      }
+      const all = descendants(pid)
+      const guard = Math.max(...children(pid).map(resident))
+      const began = performance.now()
+      return stopped(() => {
+        const took = (performance.now() - began) / 1000
+        return { took, left: living(all).length, processes: all.length, guard }
       })
-      if (!answer.ok) throw new Error(`no session: ${await answer.text()}`)
-    }
-  } catch (error) {
-    await ended(child)
-    throw error
-  }
-  const all = descendants(child.pid)
-  const guards = children(child.pid).map(resident)
-  const began = performance.now()
-  await ended(child)
-  const took = (performance.now() - began) / 1000
-  const left = living(all).length
-  rmSync(home, { recursive: true })
-  return { took, left, processes: all.length, guard: Math.max(...guards) }
+    },
+    prepare,
+  )
 }
 
 async function idle({ binary }) {

@@ -399,6 +399,7 @@ export default [
     measure: ({ binary }) => inPortlet(binary, () => {}, {}, typingLong),
   },
   {
+    slow: true,
     name: "chat: memory after the same 100 KB in 1,000 and in 5,000 updates",
     wanted: "does not grow with the updates",
     measure: growth,

@@ -39,19 +39,34 @@ function tabSwitch(binary) {
             if (!document.querySelector(".pane[data-active]").id.endsWith(event.target.closest(".tab").dataset.id))
               return requestAnimationFrame(look)
             const { port1, port2 } = new MessageChannel()
-            port1.onmessage = () => window.switches.push({ frames, took: performance.now() - clicked })
+            port1.onmessage = () => {
+              window.switches.push({ frames, took: performance.now() - clicked })
+              // What the switch leaves to the next frames counts too.
+              requestAnimationFrame(() => requestAnimationFrame(window.switched))
+            }
             port2.postMessage(null)
           })
         },
         { capture: true },
       )
     })
-    const busy = await busyWhile(page, async () => {
-      for (let n = 1; n <= 50; n += 1) {
-        await tabs.nth((n * 3) % ids.length).click()
-        await page.waitForFunction((count) => window.switches.length === count, n)
-      }
-    })
+    let busy = 0
+    for (let n = 1; n <= 50; n += 1) {
+      // The mouse alone: what Playwright checks before a click of its own takes longer than the switch.
+      const { x, y } = await page.evaluate(
+        (at) => {
+          window.isSwitched = new Promise((done) => (window.switched = done))
+          const tab = document.querySelectorAll(".tab-open")[at]
+          tab.scrollIntoView({ block: "nearest", inline: "nearest" })
+          return tab.getBoundingClientRect().toJSON()
+        },
+        (n * 3) % ids.length,
+      )
+      busy += await busyWhile(page, async () => {
+        await page.mouse.click(x + 20, y + 10)
+        await page.evaluate(() => window.isSwitched)
+      })
+    }
     const { switches, tasks } = await page.evaluate(() => ({ switches: window.switches, tasks: window.tasks }))
     const took = switches.map((each) => each.took)
     const values = {

@@ -7,7 +7,7 @@ import { homedir, tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { turnEnd } from "../conversation.mjs"
-import { ended, median, quantile, started } from "../liminal.mjs"
+import { ended, entry, median, quantile, started } from "../liminal.mjs"
 import { connected } from "../socket.mjs"
 import { waited } from "../waiting.mjs"
 
@@ -147,10 +147,9 @@ async function within(fact, milliseconds) {
 /** Runs `use` with a connected server on this data directory, which is kept. */
 async function served(binary, data, use) {
   const { child, line } = await started(binary, ["--port", "0", "--no-open", "--data-dir", data], bare)
-  const [address, token] = line.replace(/^.* at /, "").split(/\/\S*#token=/)
   let socket = null
   try {
-    socket = await connected({ address, token })
+    socket = await connected(entry(line))
     return await use(socket)
   } finally {
     socket?.close()
