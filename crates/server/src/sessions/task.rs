@@ -262,7 +262,7 @@ impl SessionTask {
             self.start_next();
             self.update_situation();
         } else if self.queue.hold(Hold::Restarted) {
-            self.commit_queue(|| {});
+            self.commit_queue();
         }
         self.learn_elsewhere(false);
         loop {
@@ -388,7 +388,7 @@ impl SessionTask {
     }
 
     /// Answers once everything so far is on disk.
-    fn reply_when_saved(&mut self, reply: Reply<()>, answer: Result<(), Failure>) {
+    fn reply_when_saved<T: Send + 'static>(&mut self, reply: Reply<T>, answer: Result<T, Failure>) {
         let told = Then::Call(Box::new(move || {
             let _asker_left = reply.send(answer);
         }));

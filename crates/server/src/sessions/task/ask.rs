@@ -143,7 +143,7 @@ impl SessionTask {
         // Output of an agent that is being ended is not part of the conversation.
         drop(self.tie.cut());
         if self.queue.hold(Hold::Restarted) {
-            self.commit_queue(|| {});
+            self.commit_queue();
         }
         self.reply_when_saved(reply, Ok(()));
     }
@@ -291,7 +291,7 @@ impl SessionTask {
             Stop::Nothing => {
                 // A message that the agent doesn't have yet need not wait for the agent to start.
                 self.deliver_prompt();
-                let _asker_left = reply.send(Ok(()));
+                self.reply_when_saved(reply, Ok(()));
             }
         }
     }

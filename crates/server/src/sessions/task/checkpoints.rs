@@ -8,7 +8,7 @@ use liminal_git::{Checkpoint, GitError, Head};
 
 use super::super::recorder::Step;
 use super::super::session::Reply;
-use super::{Done, SessionTask, Then};
+use super::{Done, SessionTask};
 use crate::changes::Look;
 use crate::journal::{Change, CheckpointRow, Moment};
 
@@ -174,10 +174,7 @@ impl SessionTask {
         let (is_late, left_out) = (false, Vec::new());
         let (branch, head) = (None, None);
         let row = CheckpointRow { turn_id, moment, tree, is_late, left_out, branch, head };
-        let kept = move || {
-            let _asker_left = reply.send(Ok(()));
-        };
-        let step = Step::quiet(Change::Checkpoint(Box::new(row)));
-        self.commit(step, Some(Then::Call(Box::new(kept))));
+        self.commit(Step::quiet(Change::Checkpoint(Box::new(row))), None);
+        self.reply_when_saved(reply, Ok(()));
     }
 }

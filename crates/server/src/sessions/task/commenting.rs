@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::super::recorder::Step;
 use super::super::session::{Reply, Sent};
-use super::{SessionTask, Then, UserMessage};
+use super::{SessionTask, UserMessage};
 use crate::changes::comments_message;
 use crate::failure::Failure;
 use crate::feed::Outbox;
@@ -60,11 +60,8 @@ impl SessionTask {
     fn comments_are(&mut self, comments: Vec<Comment>, reply: Reply<()>) {
         self.facts.shared.comments.clone_from(&comments);
         let change = FactsChange { comments: Some(comments), ..FactsChange::default() };
-        let kept = move || {
-            let _asker_left = reply.send(Ok(()));
-        };
-        let step = self.facts_step(change);
-        self.commit(step, [Then::Call(Box::new(kept))]);
+        self.facts_changed(change);
+        self.reply_when_saved(reply, Ok(()));
     }
 
     /// A message that waits for its turn takes the comments along, too.

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use super::super::facts::Learnt;
 use super::super::session::Reply;
-use super::{SessionRequest, SessionTask, Then};
+use super::{SessionRequest, SessionTask};
 
 const CONTENT: &str = "Continue.";
 
@@ -17,18 +17,11 @@ const TOO_LATE: Duration = Duration::from_secs(60 * 60);
 impl SessionTask {
     pub(super) fn continue_at(&mut self, at: Option<Timestamp>, reply: Reply<()>) {
         let planned = at.map(|at| Continuation { at, content: CONTENT.to_owned() });
-        match self.facts.plan(planned) {
-            Learnt::Changed(change) => {
-                let step = self.recorder.facts(change);
-                let kept = move || {
-                    let _asker_left = reply.send(Ok(()));
-                };
-                self.commit(step, [Then::Call(Box::new(kept))]);
-            }
-            _ => {
-                let _asker_left = reply.send(Ok(()));
-            }
+        if let Learnt::Changed(change) = self.facts.plan(planned) {
+            let step = self.recorder.facts(change);
+            self.commit(step, None);
         }
+        self.reply_when_saved(reply, Ok(()));
     }
 
     /// When the planned message can be sent; `None` while it can't, or if the user must decide.

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::super::queue::Refusal;
 use super::super::recorder::Step;
 use super::super::session::{Reply, Sent};
-use super::{Asker, SessionTask, Then};
+use super::{Asker, SessionTask};
 use crate::failure::Failure;
 
 impl SessionTask {
@@ -60,10 +60,8 @@ impl SessionTask {
         let sent = self.queued(message.clone());
         let mut step = self.queue_step();
         step.append(self.without_comments(comments));
-        let kept = move || {
-            let _asker_left = reply.send(Ok(sent));
-        };
-        self.commit(step, Some(Then::Call(Box::new(kept))));
+        self.commit(step, None);
+        self.reply_when_saved(reply, Ok(sent));
         Some(message)
     }
 
@@ -91,23 +89,21 @@ impl SessionTask {
         } else if is_urgent {
             self.cancel(reply);
         } else {
-            self.commit_queue(move || {
-                let _asker_left = reply.send(Ok(()));
-            });
+            self.commit_queue();
+            self.reply_when_saved(reply, Ok(()));
         }
     }
 
     pub(super) fn resume_queue(&mut self, reply: Reply<()>) {
         self.queue.resume();
-        self.commit_queue(move || {
-            let _asker_left = reply.send(Ok(()));
-        });
+        self.commit_queue();
+        self.reply_when_saved(reply, Ok(()));
     }
 
     /// Commits the queue as it is now.
-    pub(super) fn commit_queue(&mut self, then: impl FnOnce() + Send + 'static) {
+    pub(super) fn commit_queue(&mut self) {
         let step = self.queue_step();
-        self.commit(step, Some(Then::Call(Box::new(then))));
+        self.commit(step, None);
     }
 
     pub(super) fn queue_step(&mut self) -> Step {

@@ -85,7 +85,7 @@ impl SessionTask {
                 Err(Failure::invalid(what).about(self.facts.id().clone()))
             }
         };
-        let _asker_left = reply.send(done);
+        self.reply_when_saved(reply, done);
     }
 
     fn setup_is(&mut self, setup: Setup) {

@@ -37,10 +37,8 @@ impl SessionTask {
             return;
         }
         let step = self.queue_step();
-        let handed = move || {
-            let _asker_left = reply.send(Ok(()));
-        };
-        self.commit(step, [Then::Steer(message.to_owned()), Then::Call(Box::new(handed))]);
+        self.commit(step, [Then::Steer(message.to_owned())]);
+        self.reply_when_saved(reply, Ok(()));
         let its = |(turn, item): (TurnId, ItemId)| (self.turn.id() == Some(&turn)).then_some(item);
         self.under_way
             .refusing
@@ -83,14 +81,14 @@ impl SessionTask {
     /// The agent will not take up a message: it is the next of the queue.
     pub(super) fn returned(&mut self, message: &str) {
         if self.queue.return_handed(message) {
-            self.commit_queue(|| {});
+            self.commit_queue();
         }
     }
 
     /// The agent is gone, and with it what it was handed.
     pub(super) fn return_all(&mut self) {
         if self.queue.return_all() {
-            self.commit_queue(|| {});
+            self.commit_queue();
         }
     }
 
