@@ -1,6 +1,7 @@
-//! The order in which an answer to a permission reaches the journal, the agent and the browser.
+//! The order in which what users answer and ask for reaches the journal, the agent and the browser.
 
-use liminal_contract::{AskKind, AskOption, Outcome};
+use futures_util::FutureExt;
+use liminal_contract::{AskKind, AskOption, Outcome, Timestamp};
 use liminal_stream::{Permission, Source};
 
 use super::super::task::SessionRequest;
@@ -107,4 +108,34 @@ async fn an_answer_that_does_not_reach_the_agent_is_not_shown_as_given() {
         kept(&service.around.journal, &item).await,
         Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft, message: None })
     );
+}
+
+#[tokio::test]
+async fn a_stop_is_answered_once_the_journal_has_no_planned_message() {
+    let Stage { _home, service, .. } = Stage::new(Duration::from_secs(600)).await;
+    let in_an_hour = Timestamp::from(std::time::SystemTime::now()).after(Duration::from_secs(3600));
+    let plan = |reply| SessionRequest::ContinueAt { at: Some(in_an_hour), reply };
+    service.hand(&session(), plan).await.unwrap().answer().await.unwrap();
+    let journal = &service.around.journal;
+    let planned = async || {
+        let read = |reader: &crate::journal::Reader<'_>| reader.session(&session());
+        journal.read(read).await.unwrap().unwrap().facts.continue_at
+    };
+    assert!(planned().await.is_some());
+
+    let (let_go, held) = std::sync::mpsc::channel::<()>();
+    journal.interrupt(
+        &session(),
+        Box::new(move || {
+            let _gone = held.recv();
+        }),
+    );
+    let stopped = service.hand(&session(), SessionRequest::Cancel).await.unwrap();
+    let mut stopped = std::pin::pin!(stopped.answer());
+    let after_it = service.hand(&session(), SessionRequest::LookAround).await.unwrap();
+    after_it.answer().await.unwrap();
+    assert!(stopped.as_mut().now_or_never().is_none(), "the journal does not have it yet");
+    let_go.send(()).unwrap();
+    stopped.await.unwrap();
+    assert_eq!(planned().await, None);
 }
