@@ -70,7 +70,7 @@ async fn is_handed(browser: &mut Browser, session: &SessionId, message: &str) {
 #[tokio::test]
 async fn claude_reads_a_message_after_its_step_and_the_transcript_has_it_there() {
     let (app, mut browser, session, gate) = claude(in_tools).await;
-    assert_eq!(browser.opens(&session).await.facts.steers, Steers::AfterStep);
+    browser.knows(&session, |facts| facts.steers == Steers::AfterStep).await;
     let turn = browser.says_to(&session, "work").await;
     browser.sees_text(&session, "First.").await;
     let message = steers(&mut browser, &session, "and this").await;

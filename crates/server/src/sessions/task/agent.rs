@@ -241,7 +241,8 @@ impl SessionTask {
         self.detach();
         self.end_setup();
         self.close_permissions(OutcomeBy::AgentLeft, |_, _| true);
-        let _asker_left = reply.send(result.map_err(|error| self.failure(&error)));
+        let answer = result.map_err(|error| self.failure(&error));
+        self.reply_when_saved(reply, answer);
     }
 
     /// Decides whether output is expected from now on, and watches for silence accordingly.
