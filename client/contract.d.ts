@@ -349,6 +349,11 @@ name: string, kind: AskKind, };
 export type FieldKind = "text" | "number" | "integer" | "boolean" | "choice" | "several";
 export type FieldFormat = "email" | "uri" | "date" | "date-time";
 export type AnswerValue = string | Array<string>;
+export type Answered = { 
+/**
+ * Its header, if it has one.
+ */
+question: string, answer: string, };
 export type FormField = { 
 /**
  * The key of its answer.
@@ -401,7 +406,11 @@ optionId?: string, by: OutcomeBy,
 /**
  * The user's words with a refusal.
  */
-message?: string, };
+message?: string, 
+/**
+ * What the user answered, in the order of the questions. Neither secrets nor fields that were left empty.
+ */
+answers?: Array<Answered>, };
 export type Severity = "info" | "warning" | "error";
 export type NoticeAction = "cancel" | "restart" | "retry";
 export type AttachmentKind = "image" | "file" | "lines" | "paste";

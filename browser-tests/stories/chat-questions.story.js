@@ -36,7 +36,7 @@ test("a question of the agent is a form, and can be answered only when something
   await chat.ask.getByRole("radio", { name: /Grid/ }).check()
   await answer.click()
   await expect(chat.said).toHaveText(/A grid it is\./)
-  await expect(chat.answered).toHaveText(/^Answered by you, \d/)
+  await expect(chat.answered).toHaveText(/^Answered by you, \d.*: Grid$/)
   await expect(chat.composer).toBeFocused()
 })
 
@@ -59,6 +59,8 @@ test("where several may be chosen they are, with words of one's own", async ({ c
   await chat.ask.getByRole("textbox").fill("a map")
   await chat.ask.getByRole("button", { name: "Answer", exact: true }).click()
   await expect(chat.said).toHaveText(/A grid and a map\./)
+  await chat.page.reload()
+  await expect(chat.answered).toHaveText(/: Grid, a map$/)
 })
 
 test("Escape leaves it unanswered, also from its text", async ({ chat }) => {

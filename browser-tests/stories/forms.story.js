@@ -54,6 +54,9 @@ test("a form with every kind of field says what is wrong at the field, and is se
     await expect(chat.said).toContainText(part)
   await expect(chat.said).not.toContainText("share")
   await expect(chat.answered).toHaveText(/^Answered by you, \d/)
+  const kept = chat.frame.locator(".asked-answers")
+  await expect(kept.locator("dt")).toHaveText(["Name", "Mail", "Size", "Lines", "Extras", "Public"])
+  await expect(kept.locator("dd")).toHaveText(["ada", "ada@example.com", "large", "7", "docs", "Yes"])
 })
 
 test("a form can be declined or cancelled, and the agent is told which", async ({ chat }) => {

@@ -232,6 +232,7 @@ const acceptingOption = (options) =>
 export function mountAnswered(first) {
   const what = el("span", { class: "line-what" })
   const answer = mountAnswer()
+  const list = el("dl", { class: "asked-answers", hidden: true })
   const element = el(
     "div",
     { class: "asked" },
@@ -242,11 +243,18 @@ export function mountAnswered(first) {
       what,
       el("span", { class: "line-end" }, answer.element),
     ),
+    list,
   )
   /** @param {Extract<WorkEntry, {kind: "answered"}>} entry */
   function update({ item }) {
+    const answers = item.outcome?.answers ?? []
+    const isListed = answers.length > 1
     what.textContent = item.title
-    answer.update(item)
+    answer.update(item, isListed ? "" : wordsOf(item))
+    list.hidden = !isListed
+    list.replaceChildren(
+      ...(isListed ? answers.flatMap((it) => [el("dt", { text: it.question }), el("dd", { text: it.answer })]) : []),
+    )
   }
   update(first)
   return { element, update }
@@ -267,21 +275,30 @@ export function mountAnswer() {
   )
   return {
     element,
-    /** @param {Item<"permission">} item */
-    update(item) {
+    /** @param {Item<"permission">} item @param {string} [said]  The words that are shown with it. */
+    update(item, said = wordsOf(item)) {
       const [tone, fact, by = ""] = answerOf(item)
       const option = item.options.find(({ optionId }) => optionId === item.outcome?.optionId)
       setAttribute(element, "data-item", item.itemId)
       setAttribute(element, "data-outcome", tone)
-      setAttribute(element, "title", `${item.title}: ${option?.name ?? fact} (${exactTime(item.emittedAt)})`)
+      const chosen = item.outcome?.answers ? wordsOf(item) : (option?.name ?? fact)
+      setAttribute(element, "title", `${item.title}: ${chosen} (${exactTime(item.emittedAt)})`)
       mark.replaceChildren(icon(item.questions ? "help" : "lock"))
       setText(what, fact)
-      setText(words, item.outcome?.message === undefined ? "" : `: ${item.outcome.message}`)
+      setText(words, said === "" ? "" : `: ${said}`)
       setText(who, by)
       setAttribute(time, "datetime", item.emittedAt)
       setText(time, item.outcome ? `, ${timeOfDay(item.emittedAt)}` : "")
     },
   }
+}
+
+/** The user's words with a refusal, or their answers. @param {Item<"permission">} item */
+function wordsOf({ outcome, questions }) {
+  const answers = outcome?.answers ?? []
+  // A single question stands in the title already.
+  const isOnly = questions?.length === 1
+  return outcome?.message ?? answers.map((it) => (isOnly ? it.answer : `${it.question}: ${it.answer}`)).join(" · ")
 }
 
 /** What was decided, and by whom.

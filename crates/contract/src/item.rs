@@ -417,6 +417,31 @@ pub struct Outcome {
     /// The user's words with a refusal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What the user answered, in the order of the questions. Neither secrets nor fields that were left empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<Vec<Answered>>"))]
+    pub answers: Vec<Answered>,
+}
+
+impl Outcome {
+    pub fn of(answer: &Answer, by: OutcomeBy) -> Self {
+        let Answer { option_id, message, shown, .. } = answer.clone();
+        Self { option_id, by, message, answers: shown }
+    }
+
+    /// No option was chosen.
+    pub fn without_choice(by: OutcomeBy) -> Self {
+        Self::of(&Answer::default(), by)
+    }
+}
+
+/// A question and its answer, as they are shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Answered {
+    /// Its header, if it has one.
+    pub question: String,
+    pub answer: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -458,6 +483,8 @@ pub struct Answer {
     pub option_id: Option<String>,
     /// Answers to questions, by question; to the fields of a form, by id.
     pub answers: BTreeMap<String, AnswerValue>,
+    /// The same for the transcript.
+    pub shown: Vec<Answered>,
     /// The user's words with a refusal.
     pub message: Option<String>,
 }

@@ -52,9 +52,9 @@ pub use http::{
 };
 pub use id::{CliType, InvalidId, ItemId, ProjectId, SessionId, TurnId};
 pub use item::{
-    Answer, AnswerValue, AskKind, AskOption, Body, FieldFormat, FieldKind, FormField, ItemStatus,
-    Location, MessageOrigin, NoticeAction, Outcome, OutcomeBy, Part, PlanEntry, PlanStatus,
-    Question, QuestionOption, Severity, ToolKind, UpsertObject,
+    Answer, AnswerValue, Answered, AskKind, AskOption, Body, FieldFormat, FieldKind, FormField,
+    ItemStatus, Location, MessageOrigin, NoticeAction, Outcome, OutcomeBy, Part, PlanEntry,
+    PlanStatus, Question, QuestionOption, Severity, ToolKind, UpsertObject,
 };
 pub use now::NowRow;
 pub use offer::AgentOffer;

@@ -58,6 +58,7 @@ fn generated() -> String {
         crate::FieldKind,
         crate::FieldFormat,
         crate::AnswerValue,
+        crate::Answered,
         crate::FormField,
         crate::QuestionOption,
         crate::Question,

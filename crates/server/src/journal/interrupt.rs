@@ -18,7 +18,7 @@ pub fn close_interrupted(
     for (session, idx, body, text) in open_permissions(transaction, session)? {
         let Ok(Source::Permission(mut permission)) = serde_json::from_str(&text) else { continue };
         // An answer that the journal has is the user's, even if the agent never confirmed it.
-        let void = Outcome { option_id: None, by: OutcomeBy::AgentLeft, message: None };
+        let void = Outcome::without_choice(OutcomeBy::AgentLeft);
         permission.outcome.get_or_insert(void);
         transaction.execute(
             "UPDATE body SET source = ?2 WHERE id = ?1",

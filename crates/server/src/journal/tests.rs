@@ -237,10 +237,7 @@ fn a_turn_found_running_is_closed_as_interrupted_with_its_words_and_its_question
     let journal = Journal::open(home.path()).unwrap().journal;
     let page = read(&journal, |reader| reader.end(&session(), identity)).unwrap();
     assert_eq!(contents(&page)[0], "half a word");
-    let void = Permission {
-        outcome: Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft, message: None }),
-        ..ask
-    };
+    let void = Permission { outcome: Some(Outcome::without_choice(OutcomeBy::AgentLeft)), ..ask };
     assert_eq!(page.items[1].upsert.source, Source::Permission(void));
     assert_eq!(page.turns[0].outcome, Some(TurnOutcome::Interrupted));
     assert_eq!((page.turns[0].seq, page.session.seq), (5, 5));

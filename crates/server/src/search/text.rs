@@ -41,7 +41,11 @@ pub fn of(source: &Source, attachments: &Attachments) -> String {
             add(call.tool_output.as_deref().unwrap_or_default());
         }
         Source::Plan { entries } => entries.iter().for_each(|entry| add(&entry.text)),
-        Source::Permission(ask) => add(&ask.title),
+        Source::Permission(ask) => {
+            add(&ask.title);
+            let answers = ask.outcome.iter().flat_map(|outcome| &outcome.answers);
+            answers.for_each(|answered| add(&answered.answer));
+        }
         Source::Notice(notice) => add(&notice.text),
         Source::Interlude(interlude) => add(interlude.text()),
     }

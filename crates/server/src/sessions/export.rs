@@ -7,7 +7,9 @@ use std::fmt::Write;
 
 use futures_util::stream::{self, Stream};
 use liminal_agents::Attached;
-use liminal_contract::{Attachment, AttachmentKind, MessageOrigin, PlanStatus, SessionId, TurnId};
+use liminal_contract::{
+    Answered, Attachment, AttachmentKind, MessageOrigin, PlanStatus, SessionId, TurnId,
+};
 use liminal_stream::{Compaction, Field, Interlude, Source, SourcePart};
 use serde::Serialize;
 
@@ -227,7 +229,12 @@ fn entry(out: &mut String, source: &Source) -> std::fmt::Result {
             let answer = ask.outcome.as_ref().and_then(|outcome| outcome.option_id.as_ref());
             let chosen = answer.and_then(|id| ask.options.iter().find(|o| o.option_id == *id));
             let answer = chosen.map_or("not answered", |option| option.name.as_str());
-            write!(out, "\n*Asked: {} — {answer}*\n", ask.title)
+            write!(out, "\n*Asked: {} — {answer}*\n", ask.title)?;
+            let answered = ask.outcome.iter().flat_map(|outcome| &outcome.answers);
+            answered.enumerate().try_for_each(|(at, Answered { question, answer })| {
+                let gap = if at == 0 { "\n" } else { "" };
+                writeln!(out, "{gap}- {question}: {answer}")
+            })
         }
         Source::Notice(notice) => write!(out, "\n*{}*\n", notice.text),
         Source::Interlude(Interlude::CommandOutput { command, text }) => {

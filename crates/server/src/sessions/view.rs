@@ -1,16 +1,18 @@
 //! Items and turns of the journal in the rendered form that browsers get. Every short text from an agent passes through
 //! `visible`, so that none of them hides or reorders anything.
 
+mod answer;
 mod json;
 mod kept;
 mod passed;
 #[cfg(test)]
 pub mod tests;
 
+pub use answer::in_words_of;
 use liminal_agents::asked;
 use liminal_contract::{
-    Answer, AskKind, AskOption, Blocks, Body, Entry, FormField, Location, MessageOrigin, Part,
-    PlanEntry, Question, QuestionOption, SessionId, Turn, TurnEvent, TurnEventKind, UpsertObject,
+    AskKind, AskOption, Blocks, Body, Entry, FormField, Location, MessageOrigin, Part, PlanEntry,
+    Question, QuestionOption, SessionId, Turn, TurnEvent, TurnEventKind, UpsertObject,
 };
 use liminal_render::{self as render, Extent, visible};
 use liminal_stream::{
@@ -113,16 +115,6 @@ pub fn turn_event(mut event: TurnEvent) -> TurnEvent {
         TurnEventKind::TurnComplete { .. } => {}
     }
     event
-}
-
-/// The answer keyed by the agent's original questions: a browser knows only the `visible` form.
-pub fn in_words_of(ask: &Permission, mut answer: Answer) -> Answer {
-    for Question { question, .. } in ask.questions.iter().flatten() {
-        if let Some(said) = answer.answers.remove(&visible(question)) {
-            answer.answers.insert(question.clone(), said);
-        }
-    }
-    answer
 }
 
 /// The rendered blocks of an item that is a text.

@@ -183,7 +183,8 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
         }
         Asked::SessionPermission { session_id, item_id, option_id, answers, message } => {
             let message = message.filter(|words| !words.trim().is_empty());
-            let answer = Answer { option_id, answers: answers.unwrap_or_default(), message };
+            let (answers, shown) = (answers.unwrap_or_default(), Vec::new());
+            let answer = Box::new(Answer { option_id, answers, shown, message });
             ask(app, &client, session_id, reply, |reply| SessionRequest::Answer {
                 item: item_id,
                 answer,

@@ -79,6 +79,12 @@ async fn a_form_waits_for_the_user_under_every_policy_and_is_sent_with_the_types
     for part in [r#""colour": "b""#, r#""count": 3"#, r#""y""#] {
         assert!(said.contains(part), "{said}");
     }
+    let closed = history.entries.iter().find(|entry| entry.item_id == item).unwrap();
+    let Body::Permission { outcome: Some(outcome), .. } = &closed.body else {
+        panic!("{closed:?}")
+    };
+    let kept: Vec<_> = outcome.answers.iter().map(|it| (&*it.question, &*it.answer)).collect();
+    assert_eq!(kept, [("colour", "Blue"), ("count", "3"), ("tags", "y")]);
 }
 
 #[tokio::test]
@@ -91,8 +97,10 @@ async fn declining_a_form_and_cancelling_it_are_two_answers() {
         browser.sees_text(&session, action).await;
         let history = browser.opens(&session).await;
         let closed = history.entries.iter().find(|entry| entry.item_id == item).unwrap();
-        let expected =
-            Outcome { option_id: option.map(str::to_owned), by: OutcomeBy::User, message: None };
+        let expected = Outcome {
+            option_id: option.map(str::to_owned),
+            ..Outcome::without_choice(OutcomeBy::User)
+        };
         let Body::Permission { outcome, .. } = &closed.body else { panic!("{closed:?}") };
         assert_eq!(*outcome, Some(expected));
     }

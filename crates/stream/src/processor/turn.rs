@@ -303,8 +303,7 @@ impl TurnItems {
     pub(super) fn void_permissions(&mut self, failure: &ItemFailure, step: &mut Step<'_>) {
         for item in self.items.iter_mut().filter(|item| !item.ended) {
             if let Source::Permission(ask) = &mut item.source {
-                ask.outcome =
-                    Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft, message: None });
+                ask.outcome = Some(Outcome::without_choice(OutcomeBy::AgentLeft));
                 item.emit(&self.id, Some(Ending::Failed(failure.clone())), step);
             }
         }

@@ -108,7 +108,7 @@ fn a_call_id_that_is_used_again_belongs_to_the_newest_turn() {
 fn a_permission_left_open_can_be_settled_after_its_turn_failed() {
     let mut stream = paced();
     let ask = Permission { title: "Run ls?".to_owned(), ..Permission::default() };
-    let outcome = Outcome { option_id: None, by: OutcomeBy::AgentLeft, message: None };
+    let outcome = Outcome::without_choice(OutcomeBy::AgentLeft);
     stream.say(start("a", NewItem::Permission { ask: Box::new(ask.clone()) }));
     let crash = ItemFailure { code: ErrorCode::ProcessCrash, message: "gone".to_owned() };
     assert_eq!(stream.say(response_error("PROCESS_CRASH", "gone")), [turn_failed("t1", crash)]);
@@ -156,10 +156,7 @@ fn destroying_ends_the_running_turn_and_voids_what_waits_for_an_answer() {
     ]);
     stream.in_turn("t2").say_all([response_start(), start_message("m"), delta("m", "Hi")]);
     let failure = ItemFailure { code: ErrorCode::InternalError, message: "over".to_owned() };
-    let void = Permission {
-        outcome: Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft, message: None }),
-        ..ask
-    };
+    let void = Permission { outcome: Some(Outcome::without_choice(OutcomeBy::AgentLeft)), ..ask };
     let mut hi = upsert("m", ItemStatus::Error, 0, message("Hi"));
     hi.turn_id = TurnId::new("t2");
     hi.failure = Some(failure.clone());

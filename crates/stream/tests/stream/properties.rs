@@ -375,9 +375,7 @@ fn final_item() -> impl Strategy<Value = FinalItem> {
             }
         ),
         Just(FinalItem::Plan { entries: Vec::new() }),
-        Just(FinalItem::Permission {
-            outcome: Outcome { option_id: None, by: OutcomeBy::Cancel, message: None }
-        }),
+        Just(FinalItem::Permission { outcome: Outcome::without_choice(OutcomeBy::Cancel) }),
         Just(FinalItem::Notice { notice: notice() }),
         Just(FinalItem::Interlude { interlude: interlude() }),
     ]

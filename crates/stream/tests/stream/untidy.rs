@@ -299,7 +299,8 @@ fn a_completed_turn_completes_the_texts_that_nobody_ended() {
 fn a_permission_is_asked_at_once_and_settled() {
     let mut stream = Stream::new(Pacing::gradient());
     let ask = Permission { title: "Run ls?".to_owned(), ..Permission::default() };
-    let outcome = Outcome { option_id: Some("y".to_owned()), by: OutcomeBy::User, message: None };
+    let outcome =
+        Outcome { option_id: Some("y".to_owned()), ..Outcome::without_choice(OutcomeBy::User) };
     let settled = Permission { outcome: Some(outcome.clone()), ..ask.clone() };
     let emitted = stream.say_all([
         start("a", NewItem::Permission { ask: Box::new(ask.clone()) }),

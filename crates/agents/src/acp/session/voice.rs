@@ -160,7 +160,7 @@ impl AcpVoice {
                 let cancelled = || question.wanted.cancelled();
                 self.reply(&question.request, reply.clone().map(|()| cancelled()));
             }
-            let outcome = Outcome { option_id: None, by, message: None };
+            let outcome = Outcome::without_choice(by);
             outputs.extend(self.normaliser.settle(item, outcome, None, at));
         }
         outputs
@@ -267,7 +267,7 @@ impl Voice for AcpVoice {
         let (question, result) =
             self.asks.answer(item, |question| question.wanted.result(answer))?;
         self.reply(&question.request, Ok(result));
-        let outcome = Outcome { option_id: answer.option_id.clone(), by, message: None };
+        let outcome = Outcome::of(answer, by);
         let call = question.call.as_deref().filter(|_| question.wanted.refuses(answer));
         Ok(self.normaliser.settle(item.clone(), outcome, call, at))
     }

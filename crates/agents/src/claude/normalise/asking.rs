@@ -25,7 +25,7 @@ impl Normaliser {
         if reply.refused {
             self.refused.extend(ask.request.tool_use_id);
         }
-        let outcome = Outcome { option_id: answer.option_id.clone(), by, message };
+        let outcome = Outcome { message, ..Outcome::of(answer, by) };
         let final_item = FinalItem::Permission { outcome };
         self.emit_in(ask.turn, Payload::ItemDone { item_id: item.clone(), final_item });
         Ok((control_response(&ask.request_id, reply.response), std::mem::take(&mut self.outputs)))
@@ -52,7 +52,7 @@ impl Normaliser {
         now: Timestamp,
     ) -> Vec<Output> {
         self.now = now;
-        let outcome = Outcome { option_id: answer.option_id.clone(), by, message: None };
+        let outcome = Outcome::of(answer, by);
         let final_item = FinalItem::Permission { outcome };
         self.emit_in(turn, Payload::ItemDone { item_id, final_item });
         std::mem::take(&mut self.outputs)
@@ -105,8 +105,7 @@ impl Normaliser {
     /// Closes the open questions that `meant` selects.
     pub(super) fn settle(&mut self, by: OutcomeBy, meant: impl Fn(&Question) -> bool) {
         for (item_id, ask) in self.asks.void(meant) {
-            let final_item =
-                FinalItem::Permission { outcome: Outcome { option_id: None, by, message: None } };
+            let final_item = FinalItem::Permission { outcome: Outcome::without_choice(by) };
             self.emit_in(ask.turn, Payload::ItemDone { item_id, final_item });
         }
     }

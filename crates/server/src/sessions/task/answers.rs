@@ -24,8 +24,7 @@ impl SessionTask {
                 if self.facts.policy == Policy::Auto && upsert.status == ItemStatus::Create =>
             {
                 let (answer, by) = (auto_answer(ask)?, OutcomeBy::Policy);
-                let option_id = answer.option_id.clone();
-                ask.outcome = Some(Outcome { option_id, by, message: None });
+                ask.outcome = Some(Outcome::of(&answer, by));
                 Some(GivenAnswer { item: upsert.item_id.clone(), answer, by, reply: None })
             }
             _ => None,
@@ -65,10 +64,8 @@ impl SessionTask {
             return;
         }
         let (answer, by) = (view::in_words_of(ask, answer), OutcomeBy::User);
-        let (option_id, message) = (answer.option_id.clone(), answer.message.clone());
-        let outcome = Outcome { option_id, by, message };
         let now = self.clock.now().wall;
-        if let Some(step) = self.recorder.answer(&item, outcome, now) {
+        if let Some(step) = self.recorder.answer(&item, Outcome::of(&answer, by), now) {
             let given = GivenAnswer { item, answer, by, reply: Some(reply) };
             self.commit(step, [Then::Answer(given)]);
         }
@@ -116,7 +113,7 @@ impl SessionTask {
     }
 
     fn close_permission(&mut self, turn: &TurnId, item_id: ItemId, by: OutcomeBy) {
-        let outcome = Outcome { option_id: None, by, message: None };
+        let outcome = Outcome::without_choice(by);
         let final_item = FinalItem::Permission { outcome };
         self.say_here(turn, Payload::ItemDone { item_id, final_item });
     }

@@ -50,7 +50,7 @@ pub enum SessionRequest {
     /// Answer a permission.
     Answer {
         item: ItemId,
-        answer: Answer,
+        answer: Box<Answer>,
         /// Fails if the permission is no longer open.
         reply: Reply<()>,
     },
@@ -110,7 +110,7 @@ impl SessionTask {
             }
             SessionRequest::ResumeQueue(reply) => self.resume_queue(reply),
             SessionRequest::Cancel(reply) => self.stop(reply),
-            SessionRequest::Answer { item, answer, reply } => self.answer_ask(item, answer, reply),
+            SessionRequest::Answer { item, answer, reply } => self.answer_ask(item, *answer, reply),
             SessionRequest::Option(change, reply) => self.set_option(change, reply),
             SessionRequest::Policy(policy) => self.set_policy(policy),
             SessionRequest::ContinueAt { at, reply } => self.continue_at(at, reply),

@@ -40,7 +40,8 @@ async fn the_journal_has_an_answer_before_the_agent_and_whoever_gave_it() {
         let turn = stage.send("go").await;
         let item = ask(puppet, &turn);
         let by = if policy == Policy::Ask { OutcomeBy::User } else { OutcomeBy::Policy };
-        let outcome = Some(Outcome { option_id: Some("allow".into()), by, message: None });
+        let outcome =
+            Some(Outcome { option_id: Some("allow".into()), ..Outcome::without_choice(by) });
 
         let answering = policy == Policy::Ask;
         let answered = if answering {
@@ -54,7 +55,7 @@ async fn the_journal_has_an_answer_before_the_agent_and_whoever_gave_it() {
             let answer = Answer { option_id: Some("allow".into()), ..Answer::default() };
             let answer = |reply| SessionRequest::Answer {
                 item: item.clone(),
-                answer: answer.clone(),
+                answer: Box::new(answer.clone()),
                 reply,
             };
             Some(service.hand(&session(), answer).await.unwrap())
@@ -94,7 +95,8 @@ async fn an_answer_that_does_not_reach_the_agent_is_not_shown_as_given() {
     };
     assert_eq!(sees(&client.outbox, outcome).await, None);
     let answer = Answer { option_id: Some("allow".into()), ..Answer::default() };
-    let answer = |reply| SessionRequest::Answer { item: item.clone(), answer, reply };
+    let answer =
+        |reply| SessionRequest::Answer { item: item.clone(), answer: Box::new(answer), reply };
     let answered = service.hand(&session(), answer).await.unwrap();
     // It is told that the agent is gone.
     drop(asked.recv().await.unwrap());
@@ -106,7 +108,7 @@ async fn an_answer_that_does_not_reach_the_agent_is_not_shown_as_given() {
     }
     assert_eq!(
         kept(&service.around.journal, &item).await,
-        Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft, message: None })
+        Some(Outcome::without_choice(OutcomeBy::AgentLeft))
     );
 }
 

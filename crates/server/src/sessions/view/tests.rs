@@ -1,6 +1,6 @@
 use liminal_contract::{
-    AuthMethod, Details, ErrorCode, Outcome, OutcomeBy, Severity, Timestamp, ToolKind, TurnId,
-    TurnOrigin,
+    Answer, AuthMethod, Details, ErrorCode, Outcome, OutcomeBy, Severity, Timestamp, ToolKind,
+    TurnId, TurnOrigin,
 };
 use liminal_stream::Notice;
 use proptest::prelude::*;
@@ -218,7 +218,7 @@ fn a_long_card_is_whole_until_it_is_answered() {
     for piece in ["first", "last", "row 0", "row 4999"] {
         assert!(shown.contains(piece), "{piece}");
     }
-    let outcome = Some(Outcome { option_id: None, by: OutcomeBy::Cancel, message: None });
+    let outcome = Some(Outcome::without_choice(OutcomeBy::Cancel));
     let over = text_of(parts_of(&seen(Permission { outcome, ..open })));
     assert!(!over.contains("first") && !over.contains("row 4999"));
 }
@@ -258,7 +258,7 @@ fn an_answer_goes_to_the_question_as_the_agent_put_it() {
     };
     let ask = Permission { questions: Some(vec![question]), ..Permission::default() };
     let answers = [("Which\\u{202E}?".to_owned(), "Red".into())].into();
-    let answer = in_words_of(&ask, Answer { option_id: None, answers, message: None });
+    let answer = in_words_of(&ask, Answer { answers, ..Answer::default() });
     assert_eq!(answer.answers, [("Which\u{202E}?".to_owned(), "Red".into())].into());
 }
 

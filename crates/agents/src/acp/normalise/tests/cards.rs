@@ -158,7 +158,8 @@ fn every_question_is_one_card_and_a_call_that_comes_later_knows_what_was_asked()
         other => panic!("{other:?}"),
     };
     assert_eq!((command(&first), command(&second)), ("one".to_owned(), "two".to_owned()));
-    let no = Outcome { option_id: Some("n".to_owned()), by: OutcomeBy::User, message: None };
+    let no =
+        Outcome { option_id: Some("n".to_owned()), ..Outcome::without_choice(OutcomeBy::User) };
     normaliser.settle(ItemId::ask(normaliser.turn().unwrap(), 1), no, Some("c"), AT);
     // Some agents send only the tool's name with the failure.
     let failed = json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": "bash", "status": "failed"});

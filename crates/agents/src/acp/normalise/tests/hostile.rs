@@ -179,14 +179,14 @@ impl Driven {
         let (item, options, call) = self.asks.remove(0);
         let option_id = options.first().map(|option| option.option_id.clone());
         let refused = permissions::refuses(&options, option_id.as_deref());
-        let outcome = Outcome { option_id, by: OutcomeBy::User, message: None };
+        let outcome = Outcome { option_id, ..Outcome::without_choice(OutcomeBy::User) };
         let told = self.normaliser.settle(item, outcome, call.as_deref().filter(|_| refused), AT);
         self.hear(told);
     }
 
     fn end_turn(&mut self, end: TurnEnd) {
         for (item, ..) in std::mem::take(&mut self.asks) {
-            let outcome = Outcome { option_id: None, by: OutcomeBy::Cancel, message: None };
+            let outcome = Outcome::without_choice(OutcomeBy::Cancel);
             let told = self.normaliser.settle(item, outcome, None, AT);
             self.hear(told);
         }

@@ -48,8 +48,7 @@ fn play(name: &str) -> String {
                 let refused = super::super::super::permissions::refuses(&options, option);
                 let outcome = liminal_contract::Outcome {
                     option_id: option.map(str::to_owned),
-                    by,
-                    message: None,
+                    ..liminal_contract::Outcome::without_choice(by)
                 };
                 let outputs =
                     normaliser.settle(item, outcome, refused.then_some(call.as_str()), AT);

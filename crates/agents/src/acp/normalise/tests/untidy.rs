@@ -199,7 +199,8 @@ fn a_call_that_fails_because_its_turn_was_stopped_did_not_fail() {
     let mut refused = in_a_turn();
     let request = json!({"toolCall": {"toolCallId": "c", "title": "rm"}, "options": []});
     let (item, _, _) = refused.ask(&raw(&request), AT).unwrap();
-    let no = Outcome { option_id: Some("no".to_owned()), by: OutcomeBy::User, message: None };
+    let no =
+        Outcome { option_id: Some("no".to_owned()), ..Outcome::without_choice(OutcomeBy::User) };
     refused.settle(item, no, Some("c"), AT);
     refused.stop();
     assert!(update(&mut refused, failed)[0].contains(r#""refused":true"#));
@@ -393,7 +394,8 @@ fn a_refused_call_that_is_never_heard_of_again_ends_with_its_turn() {
     );
     let request = json!({"toolCall": {"toolCallId": "c", "title": "rm"}, "options": []});
     let (item, _, _) = normaliser.ask(&raw(&request), AT).unwrap();
-    let no = Outcome { option_id: Some("no".to_owned()), by: OutcomeBy::User, message: None };
+    let no =
+        Outcome { option_id: Some("no".to_owned()), ..Outcome::without_choice(OutcomeBy::User) };
     normaliser.settle(item, no, Some("c"), AT);
     assert_eq!(
         told(normaliser.end_turn(stopped(), AT)),

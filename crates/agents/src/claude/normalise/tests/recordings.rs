@@ -69,7 +69,8 @@ impl Replay {
                 let answers: BTreeMap<String, AnswerValue> =
                     serde_json::from_value(response["updatedInput"]["answers"].clone())
                         .unwrap_or_default();
-                let answer = Answer { option_id: Some(option.to_owned()), answers, message: None };
+                let answer =
+                    Answer { option_id: Some(option.to_owned()), answers, ..Answer::default() };
                 let item =
                     ItemId::ask(&self.normaliser.turn.as_ref().unwrap().id.clone(), self.asks);
                 let (reply, said) =

@@ -160,7 +160,7 @@ fn the_end_of_the_process_ends_turn_and_questions() {
             Payload::ItemDone {
                 item_id: ItemId::new("t:ask:0"),
                 final_item: FinalItem::Permission {
-                    outcome: Outcome { option_id: None, by: OutcomeBy::AgentLeft, message: None },
+                    outcome: Outcome::without_choice(OutcomeBy::AgentLeft),
                 },
             },
             Payload::ResponseError { error },

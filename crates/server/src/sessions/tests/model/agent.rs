@@ -241,8 +241,7 @@ impl Agent {
         item.status = ItemStatus::Complete;
         match &mut item.source {
             Source::Permission(ask) => {
-                ask.outcome =
-                    Some(Outcome { option_id: None, by: OutcomeBy::AgentLeft, message: None });
+                ask.outcome = Some(Outcome::without_choice(OutcomeBy::AgentLeft));
             }
             source => extend(source, "late"),
         }
