@@ -16,7 +16,7 @@ import { chanceOf } from "./chance.js"
 import { commandsOf, compare, differences, journalOf, losses, repeated } from "./judge.js"
 import { agentsOf, atHome, descendants, living, memoryOf } from "./processes.js"
 import { makeRepository, Script } from "./script.js"
-import { Seat } from "./seat.js"
+import { MUST, Seat } from "./seat.js"
 import { layWire } from "./wire.js"
 
 const TITLES = ["Ash", "Birch", "Cedar", "Elm", "Fir", "Hazel", "Larch", "Maple", "Oak", "Pine"]
@@ -260,7 +260,7 @@ async function settle() {
     const reconnect = asker.chat.frame.getByRole("button", { name: "Reconnect" })
     if ((await reconnect.count()) > 0) await reconnect.click()
     const words = `last of ${session.title}`
-    await asker.say(words)
+    await asker.say(words, MUST)
     for (const seat of [asker, ...seats.filter((each) => each !== asker)]) {
       await seat.show(session)
       await expect(seat.chat.words.last(), `${session.title} in the ${seat.name} browser`)

@@ -9,7 +9,7 @@ import config from "../playwright.config.js"
 const LOST = /net::ERR_|WebSocket connection to .* failed|Failed to load resource/
 /** How long to wait for a target that may be gone, and for one that must exist. */
 const REACH = { timeout: 4000 }
-const MUST = { timeout: 60_000 }
+export const MUST = { timeout: 60_000 }
 
 export class Seat {
   /** The texts this browser received, by item: none of them may be missing in the journal.
@@ -93,9 +93,9 @@ export class Seat {
   }
 
   /** @param {string} text */
-  async say(text) {
-    await this.chat.composer.fill(text, REACH)
-    await this.chat.composer.press("Enter", REACH)
+  async say(text, reach = REACH) {
+    await this.chat.composer.fill(text, reach)
+    await this.chat.composer.press("Enter", reach)
   }
 
   /** Chooses one of the agent's commands as a user does, by its first letters, and sends it with these words.

@@ -67,6 +67,7 @@ test("notifications are offered once, when a session first waits unseen", async 
     }
   })
   await page.reload()
+  await shell.isConnected()
   const path = await shell.hasProject("web")
   const asks = await shell.hasSession(path, "Asks")
   const later = await shell.hasSession(path, "Later")

@@ -8,11 +8,14 @@ test.describe("an agent that says nothing for long", () => {
 
   test("is named, with what can be done, until it speaks again", async ({ chat, liminal }) => {
     await chat.say("quiet")
-    await expect(chat.notices).toContainText("No output from the agent")
+    await expect(chat.said).toContainText("Let me think.")
+    // On a busy machine it is also quiet for that long before its first words: each silence has its notice.
+    await expect(chat.notices.last()).toContainText("No output from the agent")
     await expect(chat.notices.getByRole("button")).toHaveText(["Stop the turn", "Restart the agent"])
     await liminal.touch("go")
     await expect(chat.ends).toHaveCount(1)
-    await expect(chat.notices).toContainText("was quiet for a while")
+    await expect(chat.notices.last()).toContainText("was quiet for a while")
+    await expect(chat.notices.filter({ hasText: "No output" })).toHaveCount(0)
     await expect(chat.notices.getByRole("button")).toHaveCount(0)
   })
 

@@ -42,10 +42,10 @@ async function watch(line) {
 
 test("at the end the view follows the answer", async ({ chat, liminal }) => {
   await chat.askAndWait("long")
-  expect(await chat.isAtEnd()).toBe(true)
+  await expect.poll(() => chat.isAtEnd()).toBe(true)
   await liminal.touch("go")
   await chat.askAndWait("stream")
-  expect(await chat.isAtEnd()).toBe(true)
+  await expect.poll(() => chat.isAtEnd()).toBe(true)
   await expect(chat.toEnd).toBeHidden()
 })
 
@@ -62,9 +62,8 @@ test("a line that is read stays on its pixel while five hundred pieces arrive be
   await liminal.touch("go")
   await expect(chat.ends).toHaveCount(2)
   await expect(chat.said.last()).toContainText("word499")
-  const seen = await spread()
-  expect(seen.frames).toBeGreaterThan(10)
-  expect(seen.spread).toBeLessThan(1)
+  await expect.poll(async () => (await spread()).frames).toBeGreaterThan(10)
+  expect((await spread()).spread).toBeLessThan(1)
 })
 
 test("the button counts what is new and goes back to the end", async ({ chat, liminal }) => {
@@ -78,7 +77,7 @@ test("the button counts what is new and goes back to the end", async ({ chat, li
   await expect(chat.toEnd).toHaveText("3 new")
   await chat.toEnd.click()
   await expect(chat.toEnd).toBeHidden()
-  expect(await chat.isAtEnd()).toBe(true)
+  await expect.poll(() => chat.isAtEnd()).toBe(true)
 })
 
 test("earlier messages load as one goes up, and nothing that is read moves", async ({ chat }) => {
@@ -135,5 +134,5 @@ test("the place is kept when the window changes and when tabs do", async ({ chat
   await newChat(shell)
   await shell.tab("long").click()
   await expect(chat.own).toHaveText(/long/)
-  expect(Math.abs((await read()).top - before.top)).toBeLessThan(1.5)
+  await expect.poll(async () => Math.abs((await read()).top - before.top)).toBeLessThan(1.5)
 })

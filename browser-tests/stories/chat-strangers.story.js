@@ -70,12 +70,17 @@ const odd = () => {
   ]
 }
 
-/** Everything that could have changed: on the page, in its storage, on the server. */
-async function state(chat, liminal) {
+/** The sessions, as the server has them. */
+async function sessionsOf(chat, liminal) {
   const project = await chat.page.evaluate(() => document.querySelector("[data-project]")?.dataset.project)
   const { sessions } = await liminal
     .api(`/api/session/list?projectId=${project ?? "none"}`)
     .catch(() => ({ sessions: [] }))
+  return sessions
+}
+
+/** Everything that could have changed: on the page, in its storage, on the server. */
+async function state(chat, liminal) {
   return {
     shown: await chat.scroller.innerText(),
     policy: await chat.frame.locator(".permission").innerText(),
@@ -87,7 +92,7 @@ async function state(chat, liminal) {
       tabs: localStorage["liminal:tabs"],
       sends: sessionStorage["liminal:sends"] ?? null,
     })),
-    sessions,
+    sessions: await sessionsOf(chat, liminal),
   }
 }
 
@@ -97,6 +102,8 @@ async function settled(chat, liminal) {
   await chat.say("hang")
   await expect(chat.said).toHaveCount(2)
   await expect(chat.working).toContainText("Working")
+  // The page tells the server that the first turn was looked at; later it would be a change.
+  await expect.poll(async () => (await sessionsOf(chat, liminal)).map(({ unread }) => unread)).toEqual([false])
   return state(chat, liminal)
 }
 
@@ -292,7 +299,7 @@ test.describe("where nothing else would keep a stranger out", () => {
     await chat.page.reload()
     await expect(chat.own).toHaveText([/hello/, /hang/, /still here/])
     await expect(chat.frame.getByRole("button", { name: "Ask before acting" })).toBeVisible()
-    expect(await chat.page.locator(".session-title").allInnerTexts()).toEqual(titles)
+    await expect(chat.page.locator(".session-title")).toHaveText(titles)
   })
 
   test("a portlet that it frames obeys it in nothing", async ({ chat, liminal, stranger, context, complaints }) => {

@@ -116,7 +116,7 @@ test("thirty tabs come back at once, and only the one in front is loaded", async
   await expect(page.locator(".tab").nth(0)).not.toBeInViewport()
   await expect(shell.composer).toBeVisible()
   await expect(page.locator("iframe.portlet")).toHaveCount(1)
-  expect(opens).toEqual([order[29]])
+  await expect.poll(() => opens).toEqual([order[29]])
   await page.getByRole("button", { name: "All open sessions" }).click()
   await page.getByRole("menu", { name: "Open sessions" }).getByRole("menuitem").first().click()
   await expect(page.locator(".tab").nth(0)).toBeInViewport()

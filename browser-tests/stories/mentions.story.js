@@ -59,6 +59,7 @@ test("an at sign finds files of the workspace, by key and by mouse", async ({ ch
   await input(chat).press("Enter")
   await expect(input(chat)).toHaveValue("look at @src/journal/write.rs ")
   await input(chat).pressSequentially("and @not")
+  await expect(names(chat)).toHaveText(["my notes.md"])
   await names(chat).getByText("my notes.md").click()
   await expect(input(chat)).toHaveValue('look at @src/journal/write.rs and @"my notes.md" ')
   await input(chat).pressSequentially("me@work")

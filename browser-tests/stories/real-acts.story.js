@@ -30,10 +30,7 @@ for (const { agent, readsFirst } of [
     const panel = chat.frame.getByRole("complementary", { name: "Changes" })
     const says = (words) => expect(panel.getByRole("status").filter({ hasText: words })).toBeVisible()
     await panel.getByRole("radio", { name: "This turn" }).click()
-    await expect(async () => {
-      await panel.getByRole("button", { name: "Refresh" }).click()
-      await expect(panel).toContainText(/changed no files|before the first state was recorded/, { timeout: 2000 })
-    }).toPass()
+    await chat.isRecorded(panel)
     await panel.getByRole("button", { name: "Close changes" }).click()
     await chat.ask.locator("[data-answer=allow_once]").click()
     await expect(chat.ends).toHaveCount(ends + 1)

@@ -50,6 +50,7 @@ for (const { agent, middle } of [
     await chat.askAndWait("Remember the apple. FAKE:TEXT I will.")
     await branchFrom(chat, chat.said.last())
     await expect(bar(chat)).not.toContainText("transcript")
+    await expect(chat.ends, "its history is here").toHaveCount(1)
     await chat.askAndWait("FAKE:HEARD")
     await expect(chat.words.last()).toContainText("Remember the apple.")
     await bar(chat).getByRole("button", { name: "Open it" }).click()

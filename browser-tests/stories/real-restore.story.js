@@ -15,10 +15,7 @@ async function makes(chat, agent, name) {
   const ends = await chat.ends.count()
   await chat.say(`Make ${name}. ${running[agent](`echo ${name} > ${name}.txt`)}`)
   await expect(chat.ask.locator("pre")).toHaveText(`echo ${name} > ${name}.txt`)
-  await expect(async () => {
-    await panel.getByRole("button", { name: "Refresh" }).click()
-    await expect(panel).toContainText(/changed no files|before the first state was recorded/, { timeout: 2000 })
-  }).toPass()
+  await chat.isRecorded(panel)
   await chat.ask.locator("[data-answer=allow_once]").click()
   await expect(chat.ends).toHaveCount(ends + 1)
   // The panel no longer says what it said before the command ran, so the next turn can wait for that again.

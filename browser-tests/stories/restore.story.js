@@ -46,10 +46,7 @@ async function twoTurns(chat, at) {
     await chat.say(words)
     await expect(chat.words.filter({ hasText: `I begin ${words}` })).toBeVisible()
     await panel.getByRole("radio", { name: "This turn" }).click()
-    await expect(async () => {
-      await panel.getByRole("button", { name: "Refresh" }).click()
-      await expect(panel).toContainText(/changed no files|before the first state was recorded/, { timeout: 2000 })
-    }).toPass()
+    await chat.isRecorded(panel)
     writeFileSync(join(at, `may-${words}`), "")
     await expect(chat.ends).toHaveCount(n + 1)
     // The panel no longer says what it said before the file was written, so the next turn can wait for that again.

@@ -49,7 +49,7 @@ test("the agents are chosen with the arrows; Escape creates nothing; the last us
   expect(created, "nothing is sent on cancel").toEqual([])
   await shell.newSession("web", "Other")
   await expect(shell.sessions("web")).toHaveCount(1)
-  expect(created).toHaveLength(1)
+  await expect.poll(() => created).toHaveLength(1)
   await add.click()
   await expect(shell.starting.locator(".start-agent").first()).toContainText("Other")
   await expect(shell.starting.getByRole("radio").first()).toBeChecked()

@@ -26,7 +26,7 @@ test("a session starts with a mention, an attachment, the chosen options and a w
   await shell.starting
     .getByLabel("Files to attach")
     .setInputFiles({ name: "log.txt", mimeType: "text/plain", buffer: Buffer.from("a long log\n") })
-  await expect(shell.starting.locator(".chip")).toContainText("log.txt")
+  await expect(shell.starting.locator(".draft-chip button.chip"), "it is uploaded").toContainText("log.txt")
   await shell.starting.getByRole("button", { name: "Model: Small" }).click()
   await page.getByRole("menuitemradio", { name: "Large" }).click()
   await shell.starting.getByText("New worktree", { exact: true }).click()

@@ -144,7 +144,7 @@ test("a session is as it was left while another was in front: scroll, draft, sel
   await expect(shell.activeTab).toHaveText("Please be long")
   await expect(shell.composer).toHaveValue("half a thought")
   await expect(shell.portlet.getByText("The hidden depth of it.")).toBeVisible()
-  expect(await left()).toEqual(before)
+  await expect.poll(left).toEqual(before)
 })
 
 test("two windows keep their own tabs, and a third begins with the newest", async ({ shell, context, liminal }) => {
@@ -197,6 +197,8 @@ test("a closed tab can be reopened, and all others closed, by its menu, by keys 
   await expect(shell.tabs).toHaveText(["Alpha", "Gamma"])
   await page.keyboard.press("Alt+Shift+W")
   await expect(shell.tabs).toHaveText(["Alpha", "Gamma", "Beta"])
+  // A session that takes the focus later closes a menu.
+  await expect(shell.composer).toBeFocused()
   await shell.tab("Gamma").click({ button: "right" })
   await page.getByRole("menuitem", { name: "Close others" }).click()
   await expect(shell.tabs).toHaveText(["Gamma"])
@@ -207,6 +209,7 @@ test("a closed tab can be reopened, and all others closed, by its menu, by keys 
   }
   await command("Reopen closed tab")
   await expect(shell.tabs).toHaveCount(2)
+  await expect(shell.composer).toBeFocused()
   await command("Rename this session")
   await page.getByLabel("Session title").fill("Delta")
   await page.keyboard.press("Enter")

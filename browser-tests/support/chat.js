@@ -112,6 +112,15 @@ export class Chat {
     await expect(this.ends).toHaveCount(before + 1)
   }
 
+  /** Waits until the state before the running turn is recorded; the agent may begin earlier. What is changed from now on
+   * is the turn's. @param {import("@playwright/test").Locator} panel the changes, at those of this turn */
+  async isRecorded(panel) {
+    await expect(async () => {
+      await panel.getByRole("button", { name: "Refresh" }).click()
+      await expect(panel).toContainText(/changed no files|before the first state was recorded/, { timeout: 2000 })
+    }).toPass()
+  }
+
   /** Runs `what` with the scrolling element. */
   measure(what) {
     return this.scroller.evaluate(what)

@@ -118,7 +118,11 @@ export class Firefox {
         (selector, text) => [...document.querySelectorAll(selector)].find((each) => each.textContent.includes(text)),
         selector,
         text,
-      )
+      ).catch((error) => {
+        // A frame that was entered before it had loaded gets its document meanwhile.
+        if (/unload/i.test(error.message)) return null
+        throw error
+      })
       return found !== null
     }
     await expect.poll(look, { message: `${selector} with “${text}”`, timeout: patience }).toBe(true)

@@ -92,8 +92,9 @@ export class Shell {
   /** Chooses an agent in the open dialog and starts, with a first message or without. */
   async start(agent, prompt = "") {
     await this.agentChoice(agent).click()
-    await this.starting.getByLabel("What should be done?").fill(prompt)
-    await this.page.keyboard.press("Enter")
+    const field = this.starting.getByLabel("What should be done?")
+    await field.fill(prompt)
+    await field.press("Enter")
     await expect(this.starting).toHaveCount(0)
   }
 

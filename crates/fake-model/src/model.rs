@@ -50,7 +50,8 @@ impl FakeModel {
         format!("http://{}", self.address)
     }
 
-    /// All requests so far, except those that only count tokens.
+    /// All requests of conversations so far: not those that count tokens or ask for a title, which agents send beside
+    /// them at any time.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -85,5 +86,9 @@ fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> {
 }
 
 fn remember(shared: &Shared, request: &Request) {
+    // In the words of codex-acp.
+    if request.body.to_string().contains("generate a very short title for a conversation") {
+        return;
+    }
     shared.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
 }

@@ -1,6 +1,5 @@
 //! The life of agents as a page sees it: started, shared, lost, restarted, distinguished.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use liminal_contract::{
@@ -10,7 +9,7 @@ use liminal_contract::{
 use liminal_scripted_agent::{ScriptBuilder, Steps, script};
 use serde_json::{Value, json};
 
-use crate::support::{App, Browser, Launch, are_gone, descendants};
+use crate::support::{App, Browser, Launch, are_gone, descendants, executable};
 
 fn echo() -> ScriptBuilder {
     script().on_any_prompt().say("You said: ").say_prompt().stop("end_turn")
@@ -104,8 +103,7 @@ async fn the_user_reconnects_an_agent_that_could_not_be_started() {
     assert_eq!(sees_status(&mut browser, "late").await, AgentStatus::Disconnected);
 
     let wrapper = format!("#!/bin/sh\nexec {} demo-agent\n", env!("CARGO_BIN_EXE_liminal"));
-    std::fs::write(&program, wrapper).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&program, &wrapper);
     assert!(matches!(reconnects(&mut browser, "late").await, ServerMessage::Ok {}));
     assert_eq!(sees_status(&mut browser, "late").await, AgentStatus::Reconnecting);
     assert_eq!(sees_status(&mut browser, "late").await, AgentStatus::Connected);

@@ -125,6 +125,7 @@ async fn an_agent_that_takes_no_pictures_gets_none() {
     let agent = script().about(|about| about.no_pictures = true);
     let (app, mut browser, session) =
         App::with_session(agent.on_any_prompt().say_prompt().stop("end_turn")).await;
+    browser.knows(&session, |facts| facts.takes_pictures == Some(false)).await;
     let id = uploaded(&app, "shot.png", &png(640, 480)).await;
     let reply = sends(&mut browser, &session, "see", vec![by_id(&id)]).await;
     refused(&reply, ErrorCode::AttachmentUnsupported);

@@ -1,6 +1,5 @@
 //! What changed in a session's directory, for review.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,7 +10,7 @@ use liminal_scripted_agent::{Steps, script};
 use rustix::process::Signal;
 
 use crate::support::acts::git;
-use crate::support::{App, Browser, Launch, are_gone, descendants, in_time};
+use crate::support::{App, Browser, Launch, are_gone, descendants, executable, in_time};
 
 fn pipe(directory: &str, name: &str) {
     let made = Command::new("mkfifo").arg(name).current_dir(directory).status().unwrap();
@@ -271,6 +270,7 @@ async fn what_a_turn_changed_is_known_afterwards_and_the_repository_is_as_it_was
     browser.sees_end(&turn).await;
     let next = browser.says_to(&session, "and?").await;
     browser.sees_end(&next).await;
+    app.has_recorded(&turn, "after").await;
 
     let scope = ChangeScope::Turn { turn_id: Some(turn.clone()) };
     let (files, _) = changed(&mut browser, &session, scope.clone()).await;
@@ -380,8 +380,7 @@ async fn a_kill_during_a_checkpoint_loses_neither_the_session_nor_the_repository
         reached.display(),
         waits.display()
     );
-    std::fs::write(tools.join("git"), program).unwrap();
-    std::fs::set_permissions(tools.join("git"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&tools.join("git"), &program);
     std::fs::write(&waits, "").unwrap();
     let app = launch.variable("PATH", &format!("{}:{path}", tools.display())).start().await;
     let mut browser = app.browser().await;

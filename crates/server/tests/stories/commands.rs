@@ -1,11 +1,10 @@
 //! The other commands, and the errors for bad arguments.
 
-use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use liminal_scripted_agent::{Steps, script};
 
-use crate::support::{App, Call, Launch, checkout, in_time, run};
+use crate::support::{App, Call, Launch, checkout, executable, in_time, run};
 
 #[tokio::test]
 async fn a_bad_value_is_one_line_that_names_it() {
@@ -107,8 +106,7 @@ async fn the_doctor_tells_what_is_there_and_what_to_type_for_what_is_not() {
     let launch = Launch::new();
     let bin = launch.home().join("bin");
     std::fs::create_dir(&bin).unwrap();
-    std::fs::write(bin.join("claude"), "#!/bin/sh\necho '9.8.7 (Claude Code)'\n").unwrap();
-    std::fs::set_permissions(bin.join("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&bin.join("claude"), "#!/bin/sh\necho '9.8.7 (Claude Code)'\n");
     let launch = launch.variable("PATH", &format!("{}:/bin", bin.display()));
 
     let well = run(&mut launch.command(&["doctor", "--port", "0"])).await;

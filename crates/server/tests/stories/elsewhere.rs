@@ -70,7 +70,8 @@ impl Terminal {
         record["uuid"] = json!(uuid::Uuid::now_v7().to_string());
         record["parentUuid"] = self.last();
         let mut file = std::fs::OpenOptions::new().append(true).open(&self.file).unwrap();
-        writeln!(file, "{record}").unwrap();
+        // In one step: the server may look at the file at any time.
+        file.write_all(format!("{record}\n").as_bytes()).unwrap();
     }
 
     fn types(&self, words: &str) {

@@ -52,7 +52,8 @@ async fn a_state_recorded_after_the_agent_began_is_never_called_exact() {
     std::fs::write(&stopped.at, "").unwrap();
     let turn = browser.says_to(&session, "work").await;
     browser.sees_text(&session, "Half.").await;
-    assert!(stopped.reached.exists(), "the state was not recorded yet");
+    // The agent works, and the state is not recorded yet: git gets no further than this.
+    stopped.reached().await;
     std::fs::remove_file(&stopped.at).unwrap();
     let (_, notes) = recorded(&mut browser, &session, &turn).await;
     assert_eq!(notes, [BEFORE_LATE]);
@@ -96,6 +97,7 @@ async fn a_message_that_the_agent_took_up_by_itself_has_a_state_before_it() {
 async fn a_state_that_the_next_turn_overtook_is_not_called_that_of_the_turn() {
     let agent = script()
         .on_prompt("first")
+        .wait_for_file("begin")
         .write_file("one.txt", "one\n")
         .say("Half.")
         .wait_for_file("go")
@@ -111,8 +113,10 @@ async fn a_state_that_the_next_turn_overtook_is_not_called_that_of_the_turn() {
     let session = browser.creates_session(&project, "scripted").await;
 
     let first = browser.says_to(&session, "first").await;
-    browser.sees_text(&session, "Half.").await;
+    // A busy machine may need longer than the message waits.
     recorded(&mut browser, &session, &first).await;
+    write(&directory, "begin", "");
+    browser.sees_text(&session, "Half.").await;
     std::fs::write(&stopped.at, "").unwrap();
     write(&directory, "go", "");
     browser.sees_end(&first).await;

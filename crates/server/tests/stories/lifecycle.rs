@@ -20,15 +20,23 @@ fn answers() -> ScriptBuilder {
 async fn an_agent_with_nothing_to_do_is_stopped_and_the_next_message_resumes_it() {
     for agent in ["scripted", "claude-code"] {
         let launch = Launch::new().variable("LIMINAL_IDLE_MS", "300");
-        let app = launch.agent(answers()).claude(answers()).start().await;
+        let may_end = launch.home().join("may-end");
+        let waits = || {
+            let first = script().on_prompt("one").say("You said: ").say_prompt();
+            let first = first.wait_for_file(may_end.to_string_lossy()).stop("end_turn");
+            first.on_any_prompt().say("You said: ").say_prompt().stop("end_turn")
+        };
+        let app = launch.agent(waits()).claude(waits()).start().await;
         let mut browser = app.browser().await;
         let project = browser.adds_project(&app.directory("project")).await;
         let session = browser.creates_session(&project, agent).await;
         browser.opens(&session).await;
         let turn = browser.says_to(&session, "one").await;
-        assert!(completed(&browser.sees_end(&turn).await));
+        browser.sees_text(&session, "You said: one").await;
         let processes = descendants(app.pid());
         assert!(!processes.is_empty());
+        std::fs::write(&may_end, "").unwrap();
+        assert!(completed(&browser.sees_end(&turn).await));
         browser.sees_status(agent, "connected").await;
         browser.sees_status(agent, "idle").await;
         are_gone(&processes).await;

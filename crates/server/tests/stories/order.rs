@@ -4,6 +4,7 @@ use liminal_contract::{
     ClientMessage, ErrorCode, ServerMessage, TurnEventKind, TurnId, TurnStatus,
 };
 use liminal_scripted_agent::{Steps, act, answered, script};
+use serde_json::json;
 
 use crate::support::{App, Launch};
 
@@ -77,17 +78,12 @@ async fn a_browser_that_creates_a_session_or_writes_to_it_follows_it() {
         let turn = other.says_to(&session, "three").await;
         other.sees_end(&turn).await;
         // A browser that sends and leaves at once gets nothing more either.
-        let (session_id, content) = (session.clone(), "four".to_owned());
-        let sent = browser
-            .send(ClientMessage::SessionSend {
-                session_id,
-                content,
-                attachments: Vec::new(),
-                when_busy: None,
-            })
-            .await;
-        let close = ClientMessage::SessionClose { session_id: session.clone() };
-        browser.send(close).await;
+        let sent = format!("four to {agent}");
+        let send = json!({
+            "type": "session:send", "requestId": sent, "sessionId": session, "content": "four",
+        });
+        let close = json!({"type": "session:close", "sessionId": session});
+        browser.floods([send, close].iter().map(ToString::to_string)).await;
         let ServerMessage::SessionAccepted { turn_id, .. } = browser.sees_reply(&sent).await else {
             panic!("not accepted")
         };

@@ -65,10 +65,10 @@ fn add_outside(file: &Path, behind: &Value, words: &str) {
         json!({"type": "assistant", "uuid": answered, "parentUuid": typed, "timestamp": at,
             "message": message}),
     ];
+    // In one step: the server may look at the file at any time.
+    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file).unwrap();
-    for record in records {
-        writeln!(file, "{record}").unwrap();
-    }
+    file.write_all(lines.as_bytes()).unwrap();
 }
 
 /// The id of the last record of a file that has one.

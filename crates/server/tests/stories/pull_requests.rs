@@ -1,6 +1,5 @@
 //! Pull requests, opened with a `gh` that says what the story wants it to.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use liminal_contract::{Body, ChangeAct, ErrorCode, ServerMessage, SessionId};
@@ -9,7 +8,7 @@ use liminal_scripted_agent::{Steps, script};
 use crate::support::acts::{
     commit, git, hook, killed_at, read, repository, sees_settled, worktree, write,
 };
-use crate::support::{App, Browser, Launch};
+use crate::support::{App, Browser, Launch, executable};
 
 const LINK: &str = "https://example.org/ada/work/pull/7";
 
@@ -26,9 +25,7 @@ fn with_gh(launch: Launch, does: &str) -> Launch {
         "#!/bin/sh\nfor each in \"$@\"; do echo \"$each\" >> {}; done\n{does}\n",
         called.display()
     );
-    std::fs::write(tools.join("gh"), program).unwrap();
-    let mode = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(tools.join("gh"), mode).unwrap();
+    executable(&tools.join("gh"), &program);
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
     launch.variable("PATH", &path)
 }

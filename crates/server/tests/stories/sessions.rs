@@ -35,7 +35,11 @@ async fn an_answer_streams_and_is_there_after_a_reload() {
 async fn a_message_may_follow_a_greeting_at_once() {
     let greets =
         script().on_session().say("Welcome!").on_any_prompt().say("You said: ").say_prompt();
-    let (_app, mut browser, session) = App::with_session(greets).await;
+    let app = Launch::new().agent(greets).start().await;
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(&app.directory("project")).await;
+    // Who creates a session follows it. If it were opened too, the greeting could be in its history.
+    let session = browser.creates_session(&project, "scripted").await;
     browser.sees_text(&session, "Welcome!").await;
     let turn = browser.says_to(&session, "hello").await;
     assert!(completed(&browser.sees_end(&turn).await));

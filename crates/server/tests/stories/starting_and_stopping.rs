@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::unix::pipe;
 
-use crate::support::{App, Launch, in_time, run};
+use crate::support::{App, Launch, executable, in_time, run};
 
 #[tokio::test]
 async fn a_variable_that_is_no_longer_used_is_named_at_the_start() {
@@ -166,8 +166,7 @@ async fn the_browser_is_opened_with_a_code_and_never_with_the_token() {
     let pipe = pipe::OpenOptions::new().read_write(true).open_receiver(&opened).unwrap();
     let opener = format!("#!/bin/sh\necho \"$@\" > {}\n", opened.display());
     for name in ["xdg-open", "open"] {
-        std::fs::write(bin.join(name), &opener).unwrap();
-        std::fs::set_permissions(bin.join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+        executable(&bin.join(name), &opener);
     }
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let app = launch.variable("DISPLAY", ":0").variable("PATH", &path).start().await;

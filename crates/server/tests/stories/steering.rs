@@ -24,6 +24,7 @@ fn in_tools(gate: &str) -> ScriptBuilder {
         .say("First.")
         .command("c", "make")
         .wait_for_message()
+        .wait_for_file(format!("{gate}/made"))
         .tool_done("c", "made")
         .wait_for_file(format!("{gate}/end"))
         .say("Second.")
@@ -75,6 +76,7 @@ async fn claude_reads_a_message_after_its_step_and_the_transcript_has_it_there()
     browser.sees_text(&session, "First.").await;
     let message = steers(&mut browser, &session, "and this").await;
     is_handed(&mut browser, &session, &message).await;
+    open(&gate, "made");
     browser.sees_queue(&session, None, &[]).await;
     open(&gate, "end");
     browser.sees_end(&turn).await;

@@ -108,6 +108,13 @@ async fn what_a_server_and_its_guards_left_when_they_were_killed_at_once_is_ende
 
     // The server must not see its guard die.
     app.signal(Signal::STOP);
+    in_time(async {
+        while !is_stopped(app.pid()) {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+    .expect("it goes on");
     kill_process(Pid::from_raw(guards[0]).unwrap(), Signal::KILL).unwrap();
     app.signal(Signal::KILL);
     app.ended().await;
@@ -131,6 +138,15 @@ async fn what_a_server_and_its_guards_left_when_they_were_killed_at_once_is_ende
     let record = app.file("processes");
     assert!(app.stop().await.status.success());
     assert!(!record.exists());
+}
+
+/// Whether every thread of a process is stopped.
+fn is_stopped(pid: Pid) -> bool {
+    let threads = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())).unwrap();
+    threads.map(|thread| thread.unwrap().path().join("stat")).all(|stat| {
+        let stat = fs::read_to_string(stat).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+    })
 }
 
 /// Runs an agent and then, unless it was only asked for its version, ends only when it is killed.

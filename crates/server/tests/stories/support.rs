@@ -26,7 +26,7 @@ pub use clock::Clock;
 pub use conversation::{History, items, text_of};
 pub use ended::{Ended, run};
 pub use keyed::Keyed;
-pub use processes::{are_gone, descendants};
+pub use processes::{are_gone, descendants, executable};
 pub use sources::{checkout, files};
 pub use transcripts::numbered;
 

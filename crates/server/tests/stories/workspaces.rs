@@ -270,6 +270,8 @@ async fn the_space_for_checkpoints_is_measured_and_limited() {
     let session = browser.creates_session(&project, "scripted").await;
     let turn = browser.says_to(&session, "work").await;
     browser.sees_end(&turn).await;
+    app.has_recorded(&turn, "before").await;
+    app.has_recorded(&turn, "after").await;
     in_time(async {
         loop {
             match browser.ask(ClientMessage::ChangesStorage { most: None }).await {

@@ -1,7 +1,6 @@
 //! Acting on changes: repositories to act in, and the two steps of an act.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,7 +10,7 @@ use liminal_contract::{
 };
 use rustix::process::Signal;
 
-use super::{App, Browser, Launch, in_time};
+use super::{App, Browser, Launch, executable, in_time};
 
 /// Runs git as Ada. Returns its output.
 pub fn git(directory: impl AsRef<Path>, arguments: &[&str]) -> String {
@@ -88,8 +87,7 @@ pub fn read(directory: &Path, name: &str) -> String {
 pub fn hook(directory: &Path, name: &str, script: &str) {
     let path = directory.join(".git/hooks").join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&path, &format!("#!/bin/sh\n{script}\n"));
 }
 
 impl App {
@@ -116,7 +114,7 @@ pub struct Stopped {
 }
 
 impl Stopped {
-    async fn reached(&self) {
+    pub async fn reached(&self) {
         let is_reached = async {
             while !self.reached.exists() {
                 tokio::time::sleep(std::time::Duration::from_millis(5)).await;
@@ -128,9 +126,12 @@ impl Stopped {
     /// Kills the program where git stopped. The next one is running when this returns.
     pub async fn killed(&self, app: App) -> App {
         self.reached().await;
+        let launch = app.launch().clone();
         app.signal(Signal::KILL);
+        // Only now: until the program is gone, and git with it, git would go on.
+        app.ended().await;
         std::fs::remove_file(&self.at).unwrap();
-        app.crash_and_restart().await
+        launch.start().await
     }
 }
 
@@ -146,9 +147,7 @@ impl Launch {
             "#!/bin/sh\ncase \"$*\" in *'{words}'*)\n  if [ -e {at} ]; then touch {reached}; fi\n  \
              while [ -e {at} ]; do sleep 0.02; done\nesac\nPATH={path} exec git \"$@\"\n"
         );
-        std::fs::write(tools.join("git"), program).unwrap();
-        let mode = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(tools.join("git"), mode).unwrap();
+        executable(&tools.join("git"), &program);
         let launch = self.variable("PATH", &format!("{}:{path}", tools.display()));
         (launch, stopped)
     }

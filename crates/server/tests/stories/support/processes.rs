@@ -1,6 +1,9 @@
 //! Which processes are running.
 
 use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use rustix::process::Pid;
 
@@ -32,4 +35,17 @@ pub async fn are_gone(pids: &[i32]) {
     if in_time(gone).await.is_none() {
         panic!("still alive: {pids:?}");
     }
+}
+
+/// A script that can be run at once. Another process writes it: of what we have open for writing, a child that another
+/// story is just starting has a copy, and nobody can run a program that is open for writing.
+pub fn executable(path: &Path, script: &str) {
+    let mut writer = Command::new("sh")
+        .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    writer.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    assert!(writer.wait().unwrap().success(), "{} was not written", path.display());
 }
