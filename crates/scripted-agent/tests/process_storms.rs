@@ -140,6 +140,7 @@ async fn what_a_killed_server_and_its_killed_guard_left_is_swept_by_its_mark() {
     let mark = server_mark_of(guard);
     // The server must not see its guard die.
     signal(server_pid, Signal::STOP);
+    processes::is_stopped(server_pid).await;
     signal(guard, Signal::KILL);
     signal(server_pid, Signal::KILL);
     server.wait().await.unwrap();

@@ -11,6 +11,7 @@ mod aside;
 mod attaching;
 mod clock;
 mod comparing;
+mod deleting;
 mod discarding;
 mod export;
 mod facts;

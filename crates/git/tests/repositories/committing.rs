@@ -17,10 +17,7 @@ async fn with_hook(
     let scratch = Scratch::with_commit();
     scratch.git(&["config", "user.name", "Ada"]);
     scratch.git(&["config", "user.email", "ada@example.org"]);
-    let hook = format!(".git/hooks/{name}");
-    scratch.write(&hook, format!("#!/bin/sh\n{script}"));
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(scratch.path().join(hook), mode).unwrap();
+    scratch.executable(format!(".git/hooks/{name}"), &format!("#!/bin/sh\n{script}"));
     scratch.write("one.txt", "changed\n");
     let repository = Repository::at(&scratch.path()).await.unwrap();
     let checkpoints = repository.checkpoints(store).unwrap();

@@ -1,7 +1,5 @@
 //! Merging and listing commits for a landing: nothing that the repository configures runs.
 
-use std::os::unix::fs::PermissionsExt;
-
 use liminal_git::{Merged, Repository};
 
 use crate::scratch::Scratch;
@@ -38,8 +36,7 @@ async fn signatures_are_not_checked_where_commits_are_listed() {
         "#!/bin/sh\ncat > /dev/null\n{signs}; echo '-----END PGP SIGNATURE-----'\ntouch {}\n",
         ran.display()
     );
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    scratch.executable(&program, &script);
     scratch.git(&["config", "gpg.program", program.to_str().unwrap()]);
     scratch.git(&["config", "log.showSignature", "true"]);
     scratch.git(&["checkout", "--quiet", "-b", "side"]);

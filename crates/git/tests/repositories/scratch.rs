@@ -1,7 +1,8 @@
 //! Real repositories for the tests.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use liminal_git::{Change, Counts, Kind, Repository};
 
@@ -31,6 +32,21 @@ impl Scratch {
         let path = self.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
+    }
+
+    /// A script that can be run at once. Another process writes it: of what we have open for writing, a child that
+    /// another test is just starting has a copy, and nobody can run a program that is open for writing.
+    pub fn executable(&self, path: impl AsRef<Path>, script: &str) {
+        let path = self.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut writer = Command::new("sh")
+            .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
+            .arg(&path)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        writer.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+        assert!(writer.wait().unwrap().success(), "{} was not written", path.display());
     }
 
     pub fn git(&self, arguments: &[&str]) -> String {

@@ -193,7 +193,8 @@ async fn what_comes_while_idle_is_a_turn_of_the_agents_own() {
         .after_turn(act().wait_for_file("wake").say("By the way, ").say("it is done."))
         .on_prompt("next")
         .say("Yes?");
-    let app = App::with(script, |setup| setup.patience.own_turn_quiet = Duration::from_millis(30));
+    // Longer than a busy machine takes between two words.
+    let app = App::with(script, |setup| setup.patience.own_turn_quiet = Duration::from_secs(2));
     let mut chat = app.create().await;
     chat.asks("start").await;
     std::fs::write(app.file("wake"), "").unwrap();

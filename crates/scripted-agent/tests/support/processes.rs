@@ -62,6 +62,23 @@ pub fn state(pid: i32) -> Option<char> {
     stat.rsplit_once(") ")?.1.chars().next()
 }
 
+/// Waits until every thread of a process is stopped, after the signal that does it.
+pub async fn is_stopped(pid: i32) {
+    let start = Instant::now();
+    let is_stopped = |stat: std::path::PathBuf| {
+        let stat = std::fs::read_to_string(stat).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+    };
+    loop {
+        let mut threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+        if threads.all(|thread| is_stopped(thread.unwrap().path().join("stat"))) {
+            return;
+        }
+        assert!(start.elapsed() < PROMISED, "{pid} goes on");
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Waits until none of them is running.
 pub async fn are_gone(pids: &[i32]) {
     let start = Instant::now();

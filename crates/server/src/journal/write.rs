@@ -225,9 +225,16 @@ fn write_batch(transaction: &Transaction<'_>, batch: &Batch) -> rusqlite::Result
                 attached::write(transaction, session, &item.upsert.source)?;
             }
             Change::Grew { growth, seq } => {
-                let body: i64 = transaction
+                let body: Option<i64> = transaction
                     .prepare_cached("SELECT body FROM item WHERE session = ?1 AND item_id = ?2")?
-                    .query_row(params![session, growth.item_id.as_str()], |row| row.get(0))?;
+                    .query_row(params![session, growth.item_id.as_str()], |row| row.get(0))
+                    .optional()?;
+                let Some(body) = body else {
+                    // A bug, but one that must not keep every other session from being written.
+                    let (session, item) = (&batch.session, &growth.item_id);
+                    tracing::error!(%session, %item, "text for an item that does not exist");
+                    continue;
+                };
                 transaction
                     .prepare_cached(
                         "INSERT INTO tail (body, seq, source_at, emitted_at, text)

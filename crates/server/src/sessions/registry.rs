@@ -11,7 +11,7 @@ use liminal_contract::{
 };
 use tokio::sync::oneshot;
 
-use super::failures::task_ended;
+use super::failures::{not_found, task_ended};
 use super::service::SessionService;
 use super::session::{Open, Reply, Session, at_rest};
 use super::task::{Made, SessionRequest, SessionTask};
@@ -184,6 +184,9 @@ impl SessionService {
         let mut registry = self.registry.lock().await;
         if let Some(session) = registry.running(id) {
             return Ok(session.clone());
+        }
+        if self.deleting.has(id) {
+            return Err(not_found(id));
         }
         let record = self.record(id)?;
         let provider = self.around.registry.resolve(&record.cli_type)?;

@@ -19,6 +19,7 @@ use uuid::Uuid;
 
 pub use self::branching::{Branching, Restoring};
 use super::attaching;
+use super::deleting::Deleting;
 use super::failures::{not_found, other_content};
 use super::open;
 use super::pace::AtWork;
@@ -111,6 +112,7 @@ pub struct Send {
 pub struct SessionService {
     pub(super) around: Arc<Surroundings>,
     pub(super) registry: Mutex<Registry>,
+    pub(super) deleting: Deleting,
     changing: Mutex<()>,
 }
 
@@ -121,8 +123,12 @@ impl SessionService {
         around.unread.extend(around.journal.read(|reader| reader.unread()).await?);
         let registry = Mutex::new(Registry::new(ended, around.unread.clone()));
         let settled = around.changes.settle_acts().await?;
-        let service =
-            Arc::new(Self { around: Arc::new(around), registry, changing: Mutex::default() });
+        let service = Arc::new(Self {
+            around: Arc::new(around),
+            registry,
+            deleting: Deleting::default(),
+            changing: Mutex::default(),
+        });
         service.tell_of_settled(settled);
         for session in continuing {
             service.wake(session);
@@ -323,6 +329,10 @@ impl SessionService {
                 .await
                 .map_err(|failure| failure.about(session.clone()))?;
         }
+        // From now on, so that nobody starts its task again while its agent ends.
+        let Some(_being_deleted) = self.deleting.begin(session) else {
+            return Err(not_found(session));
+        };
         let running = self.registry.lock().await.remove(session);
         if let Some(running) = running {
             ask(&running, SessionRequest::Kill).await?;

@@ -1,4 +1,5 @@
 mod answering;
+mod deleting;
 mod model;
 mod reading;
 
@@ -46,6 +47,8 @@ struct Puppet {
     looked_after: AtomicUsize,
     /// Gets each answer, which reaches the agent when the test says so; if it says nothing, the agent is gone.
     answered: Mutex<Option<mpsc::UnboundedSender<HeardAnswer>>>,
+    /// It can't be killed while the test holds this.
+    killing: tokio::sync::Mutex<()>,
 }
 
 type HeardAnswer = (ItemId, tokio::sync::oneshot::Sender<()>);
@@ -152,6 +155,7 @@ impl CliProvider for Puppet {
         Ok(())
     }
     async fn kill_session(&self, _: &SessionId) -> Result<(), ProviderError> {
+        let _killed = self.killing.lock().await;
         Ok(())
     }
     fn let_go(&self, _: &SessionId) -> bool {
@@ -241,6 +245,7 @@ impl Stage {
             remembers_slowly: AtomicBool::new(false),
             looked_after: AtomicUsize::new(0),
             answered: Mutex::default(),
+            killing: tokio::sync::Mutex::default(),
         });
         let mut registry = ProviderRegistry::new();
         registry.register(puppet.clone());
