@@ -33,15 +33,18 @@ for (const { agent, model, effort } of [
 
 test("a command that Claude Code runs in the background is listed, read, and starts a turn that says so", async ({
   begin,
+  liminal,
 }) => {
   const chat = await begin("Claude Code")
-  const input = { command: "echo in-the-background; sleep 3", description: "Wait a little", run_in_background: true }
+  const command = "echo in-the-background; until test -e go; do sleep 0.1; done"
+  const input = { command, description: "Wait a little", run_in_background: true }
   await chat.say(`FAKE:TOOL Bash ${JSON.stringify(input)}`)
   await expect(info(chat)).toHaveAccessibleName(/1 task running$/)
   await info(chat).click()
   await expect(panel(chat)).toContainText("Wait a little")
   await panel(chat).getByRole("button", { name: "Output: Wait a little" }).click()
   await expect(panel(chat).locator("pre:not([hidden])")).toContainText("in-the-background")
+  await liminal.touch("go")
   await expect(chat.notices).toContainText([/Wait a little.*completed/])
   await expect(panel(chat)).toContainText("Done · ")
 })

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { Chat } from "../support/chat.js"
@@ -49,6 +49,10 @@ test("a session of Claude Code is followed in a terminal, continued here, and th
   const id = randomUUID()
   const there = terminal(liminal, `--session-id=${id}`)
   await there.says("FAKE:TEXT First.")
+  // The page looks for it only once, and Claude Code may write it a little later.
+  const cwd = join(liminal.home, "work").replace(/[^a-zA-Z0-9]/g, "-")
+  const transcript = join(liminal.home, ".claude", "projects", cwd, `${id}.jsonl`)
+  await expect.poll(() => (existsSync(transcript) ? readFileSync(transcript, "utf8") : "")).toContain("First.")
   await page.reload()
   await page.getByRole("button", { name: "1 from the terminal" }).click()
   await page.getByRole("dialog").getByRole("button", { name: "FAKE:TEXT First." }).click()
