@@ -204,7 +204,7 @@ impl Keeping {
         if count > 0 {
             let all: Vec<Waiting> =
                 self.state().waiting.iter().cloned().chain(new.clone()).collect();
-            self.file.set_waiting(all).await?;
+            self.file.set_waiting(|| all).await?;
             self.enqueue(new);
         }
         Ok(count)
@@ -222,7 +222,7 @@ impl Keeping {
             state.progress
         };
         self.hub.broadcast(ServerMessage::OutsideProgress { progress: stopped });
-        Ok(self.file.set_waiting(Vec::new()).await?)
+        Ok(self.file.set_waiting(Vec::new).await?)
     }
 
     pub fn progress(&self) -> KeepingProgress {
@@ -262,8 +262,9 @@ impl Keeping {
             let Some(progress) = self.finished(run, kept.is_ok()) else { return };
             let is_over = progress.state == KeepingState::Done;
             if is_over || unwritten == WRITE_AFTER {
-                let waiting: Vec<Waiting> = self.state().waiting.iter().cloned().collect();
                 unwritten = 0;
+                let keeping = Arc::clone(&self);
+                let waiting = move || keeping.state().waiting.iter().cloned().collect();
                 if let Err(error) = self.file.set_waiting(waiting).await {
                     tracing::warn!(%error, "what is still to be kept was not written");
                 }

@@ -71,7 +71,6 @@ pub enum Repeated {
 }
 
 struct Uncommitted<T> {
-    seq: u64,
     news: Vec<(u64, News, Audience)>,
     then: Vec<T>,
     _charges: Vec<Charge>,
@@ -239,23 +238,22 @@ impl<T> Recorder<T> {
         self.is_in_journal = true;
         let then = then.into_iter().collect();
         let _charges = mem::take(&mut self.charges);
-        self.uncommitted.push_back(Uncommitted { seq, news: step.news, then, _charges });
+        self.uncommitted.push_back(Uncommitted { news: step.news, then, _charges });
         Batch { seq, changes: step.changes }
     }
 
-    /// Everything up to `seq` is on disk: sends it to the followers and returns the actions to take now.
-    pub fn committed(&mut self, seq: u64) -> Vec<T> {
-        let mut then = Vec::new();
-        while self.uncommitted.front().is_some_and(|change| change.seq <= seq) {
-            let Some(change) = self.uncommitted.pop_front() else { break };
-            for (seq, news, audience) in change.news {
-                let followers = match audience {
-                    Audience::Followers => &self.followers[..],
-                    Audience::Nobody => &[],
-                };
-                self.growing.tell(&self.session, seq, news, followers);
-            }
-            then.extend(change.then);
+    /// The oldest commit that was not on disk is now: sends it to the followers and returns the actions to take. A `seq`
+    /// doesn't say which one it was, because quiet ones have none of their own.
+    pub fn committed(&mut self) -> Vec<T> {
+        let Some(Uncommitted { news, then, .. }) = self.uncommitted.pop_front() else {
+            return Vec::new();
+        };
+        for (seq, news, audience) in news {
+            let followers = match audience {
+                Audience::Followers => &self.followers[..],
+                Audience::Nobody => &[],
+            };
+            self.growing.tell(&self.session, seq, news, followers);
         }
         self.drop_departed_followers();
         then

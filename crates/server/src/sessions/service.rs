@@ -268,7 +268,11 @@ impl SessionService {
     /// Hides a session. A running turn continues to its end, but a planned message is not sent.
     pub async fn archive(&self, session: &SessionId) -> Result<(), Failure> {
         self.update(session, |record| record.archived = true).await?;
-        // A task with a plan that it can carry out runs.
+        self.withdraw_plan(session).await
+    }
+
+    /// A planned message is not sent. A task with a plan that it can carry out runs.
+    pub(super) async fn withdraw_plan(&self, session: &SessionId) -> Result<(), Failure> {
         self.ask_running(session, |reply| SessionRequest::ContinueAt { at: None, reply }).await
     }
 
@@ -341,7 +345,7 @@ impl SessionService {
         {
             provider.kill_session(session).await?;
         }
-        self.around.refs.add(session.clone());
+        self.around.refs.add(session.clone()).await;
         let id = session.clone();
         let attached = self.around.journal.read(move |reader| reader.attachments_of(&id)).await?;
         self.around.sessions.remove(session.clone()).await?;

@@ -397,9 +397,9 @@ impl SessionTask {
         }
     }
 
-    /// Everything up to `seq` is on disk.
+    /// The oldest commit is on disk, and with it everything up to `seq`.
     fn publish(&mut self, seq: u64) {
-        for then in self.recorder.committed(seq) {
+        for then in self.recorder.committed() {
             match then {
                 Then::Deliver { askers, turn } => {
                     askers.into_iter().for_each(|asker| asker.began(turn.clone()));

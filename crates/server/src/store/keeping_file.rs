@@ -46,9 +46,13 @@ impl KeepingFile {
         self.0.look(|file| file.waiting.clone()).unwrap_or_default()
     }
 
-    pub async fn set_waiting(&self, waiting: Vec<Waiting>) -> Result<(), StoreError> {
+    /// `waiting` is called when it is this change's turn: what is written last is what was true last.
+    pub async fn set_waiting(
+        &self,
+        waiting: impl FnOnce() -> Vec<Waiting> + Send + 'static,
+    ) -> Result<(), StoreError> {
         let change = move |file: &mut Keeping| {
-            file.waiting = waiting;
+            file.waiting = waiting();
             Ok(())
         };
         self.0.change(change, |()| {}).await

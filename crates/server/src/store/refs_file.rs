@@ -34,7 +34,18 @@ impl RefsFile {
         self.0.trouble()
     }
 
-    pub fn add(&self, id: SessionId) {
+    /// Returns when it is on disk. If it can't be written, the session may be offered as one made outside.
+    pub async fn add(&self, id: SessionId) {
+        let change = move |file: &mut Refs| {
+            file.ids.insert(id);
+            Ok::<_, StoreError>(())
+        };
+        if let Err(error) = self.0.change(change, |()| {}).await {
+            tracing::warn!(%error, "an agent's id of a session was not written");
+        }
+    }
+
+    pub fn add_later(&self, id: SessionId) {
         self.0.change_later(move |file| {
             file.ids.insert(id);
         });

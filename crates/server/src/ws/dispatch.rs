@@ -246,6 +246,8 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
             }
         }
         Asked::NowLeave {} => {
+            // At once; what Now still has to tell it is dropped.
+            client.outbox.leave_now();
             let _stopping = app.now.send(NowRequest::Leave(client.outbox));
             reply.with(ServerMessage::Ok {});
         }

@@ -67,13 +67,25 @@ fn nobody_is_told_of_what_is_not_on_disk() {
     assert_eq!((first.seq, second.seq), (1, 2));
     assert_eq!(seqs(&outbox), [0; 0]);
 
-    assert_eq!(recorder.committed(1), ["first"]);
+    assert_eq!(recorder.committed(), ["first"]);
     assert_eq!(seqs(&outbox), [1]);
     assert!(!recorder.is_all_committed());
     assert_eq!(recorder.after_all("rest"), None);
-    assert_eq!(recorder.committed(2), ["second", "rest"]);
+    assert_eq!(recorder.committed(), ["second", "rest"]);
     assert_eq!(seqs(&outbox), [2]);
     assert_eq!(recorder.after_all("at once"), Some("at once"));
+}
+
+#[test]
+fn a_quiet_commit_waits_for_its_own_end() {
+    let mut recorder = recorder();
+    let step = recorder.item(said("hi"), None);
+    let first = recorder.commit(step, Some("first"));
+    let quiet =
+        recorder.commit(Step::quiet(Change::Active(Timestamp::from_millis(1))), Some("quiet"));
+    assert_eq!(first.seq, quiet.seq);
+    assert_eq!(recorder.committed(), ["first"]);
+    assert_eq!(recorder.committed(), ["quiet"]);
 }
 
 #[test]
@@ -87,19 +99,19 @@ fn a_text_that_has_ended_is_told_whole_and_not_as_it_grew() {
     };
     let step = recorder.item(open("one", ItemStatus::Create), None);
     let first = recorder.commit(step, None);
-    recorder.committed(first.seq);
+    recorder.committed();
     assert_eq!(seqs(&outbox), [first.seq]);
     let at = Timestamp::from_millis(0);
     let Upsert { turn_id, item_id, .. } = said("");
     let text = " two".to_owned();
     let growth = Growth { turn_id, item_id, source_timestamp: at, emitted_at: at, text };
     let step = recorder.grew(growth);
-    let grown = recorder.commit(step, None);
+    recorder.commit(step, None);
     let step = recorder.item(open("one two", ItemStatus::Complete), None);
     let ended = recorder.commit(step, None);
-    recorder.committed(grown.seq);
+    recorder.committed();
     assert_eq!(seqs(&outbox), [0; 0]);
-    recorder.committed(ended.seq);
+    recorder.committed();
     assert_eq!(seqs(&outbox), [ended.seq]);
 }
 
@@ -111,7 +123,7 @@ fn facts_have_a_number_like_everything_else() {
     let step = recorder.facts(change);
     let batch = recorder.commit(step, None);
     assert!(matches!(&batch.changes[..], [Change::Facts(_)]));
-    recorder.committed(batch.seq);
+    recorder.committed();
     assert_eq!(seqs(&outbox), [1]);
 }
 
@@ -123,7 +135,7 @@ fn what_nobody_looks_at_is_kept_and_not_told() {
     step.append(recorder.turn(ended(TurnStatus::Cancelled), Timestamp::from_millis(1), None));
     let batch = recorder.commit(step.untold(), None);
     assert_eq!(batch.changes.len(), 2);
-    recorder.committed(batch.seq);
+    recorder.committed();
     assert_eq!(seqs(&outbox), [0; 0]);
 }
 

@@ -100,6 +100,9 @@ impl SessionService {
         match made {
             Ok((new, output)) => {
                 self.around.changes.share(&session, &id).await;
+                if kind == BranchKind::Edit {
+                    self.withdraw_plan(&session).await?;
+                }
                 let row = self.around.journal.clone();
                 let asked = id.clone();
                 let row = row.read(move |reader| reader.session(&asked)).await?;
@@ -291,7 +294,7 @@ impl SessionService {
         };
         // Before the agent writes anything under this id that could look like a session made outside.
         if let Ok(theirs) = SessionId::new(&record.cli_type, &begun.made.agent_ref) {
-            self.around.refs.add(theirs);
+            self.around.refs.add(theirs).await;
         }
         let now = Timestamp::from(SystemTime::now());
         let of = BranchOf {

@@ -101,7 +101,7 @@ impl SessionTask {
 
     pub(super) fn keep_agent_ref(&self, agent_ref: String) {
         if let Ok(id) = SessionId::new(&self.facts.record.cli_type, &agent_ref) {
-            self.around.refs.add(id);
+            self.around.refs.add_later(id);
         }
         let kept = move |record: &mut SessionRecord| record.agent_ref = Some(agent_ref);
         self.around.sessions.update_later(self.facts.id().clone(), kept, |_record| {});
@@ -215,7 +215,7 @@ impl SessionTask {
             failure
         });
         if let Some(reply) = reply {
-            let _asker_left = reply.send(answer);
+            self.reply_when_saved(reply, answer);
         }
     }
 

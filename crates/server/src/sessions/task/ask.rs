@@ -161,6 +161,8 @@ impl SessionTask {
             let _asker_left = reply.send(answer);
         } else if let Err(failure) = self.takes_messages() {
             let _asker_left = reply.send(Err(failure));
+        } else if !comments.is_empty() && !self.has_any_of(&comments) {
+            let _asker_left = reply.send(Err(self.has_no_comments()));
         } else if self.facts.refuses_pictures_of(&prompt) {
             let words = "This agent doesn't take pictures. Remove them and send again.";
             let failure = Failure::new(ErrorCode::AttachmentUnsupported, words);

@@ -2,7 +2,6 @@
 
 use liminal_contract::{ErrorCode, Prompt, SessionId, Severity, TurnId};
 
-use super::super::facts::Learnt;
 use super::super::session::Reply;
 use super::SessionTask;
 use crate::failure::Failure;
@@ -24,9 +23,6 @@ impl SessionTask {
         }
         self.facts.record.newer = newer;
         if is_ending {
-            if let Learnt::Changed(change) = self.facts.plan(None) {
-                self.facts_changed(change);
-            }
             self.kill(reply);
         } else {
             let _asker_left = reply.send(Ok(()));

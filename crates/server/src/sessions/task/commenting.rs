@@ -77,8 +77,7 @@ impl SessionTask {
             return;
         }
         if self.facts.shared.comments.is_empty() {
-            let failure = Failure::invalid("There are no comments to send.");
-            let _asker_left = reply.send(Err(failure.about(self.facts.id().clone())));
+            let _asker_left = reply.send(Err(self.has_no_comments()));
             return;
         }
         let comments = self.facts.shared.comments.clone();
@@ -92,6 +91,15 @@ impl SessionTask {
             sender,
             reply,
         });
+    }
+
+    /// Whether one of these is still to be sent. A message that took them along may have waited for another one.
+    pub(super) fn has_any_of(&self, comments: &[Comment]) -> bool {
+        comments.iter().any(|comment| self.facts.shared.comments.contains(comment))
+    }
+
+    pub(super) fn has_no_comments(&self) -> Failure {
+        Failure::invalid("There are no comments to send.").about(self.facts.id().clone())
     }
 
     /// Removes the comments that a message takes along, in the commit that keeps the message. What was written or

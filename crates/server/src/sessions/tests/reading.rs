@@ -1,6 +1,6 @@
 //! A session while its agent sends its own history.
 
-use liminal_contract::{Details, WhenBusy};
+use liminal_contract::{Details, DiffSide, NewComment, WhenBusy};
 use liminal_stream::Source;
 use tokio::sync::oneshot;
 
@@ -140,4 +140,26 @@ async fn an_agent_that_leaves_while_it_tells_its_history_keeps_nobody_waiting() 
     first.await.unwrap().unwrap();
     said.await.unwrap().unwrap();
     assert_eq!(words_in_order(service).await, ["said elsewhere", "said here"]);
+}
+
+#[tokio::test]
+async fn comments_that_are_sent_twice_while_a_history_is_read_are_one_message() {
+    let (stage, task, first) = in_the_middle_of_a_history().await;
+    let comment = NewComment {
+        id: None,
+        path: "one.txt".to_owned(),
+        side: DiffSide::New,
+        lines: [1, 1],
+        snippet: "a".to_owned(),
+        text: "Why?".to_owned(),
+    };
+    let kept = asked(&task, |reply| SessionRequest::Comment(comment, reply)).await;
+    kept.await.unwrap().unwrap();
+    let send = |reply| SessionRequest::SendComments { request_id: None, sender: None, reply };
+    let (once, twice) = (asked(&task, send).await, asked(&task, send).await);
+    stage.puppet.say(Output::HistoryTold);
+
+    first.await.unwrap().unwrap();
+    once.await.unwrap().unwrap();
+    assert_eq!(twice.await.unwrap().err().unwrap().code, ErrorCode::InvalidMessage);
 }
