@@ -68,6 +68,44 @@ test("a search that is asked while the index is behind shows what is found later
   expect(await palette.locator('[aria-selected="true"]').innerText()).toBe(chosen)
 })
 
+test("Enter before the answer has come opens what was found, not what was listed before", async ({
+  shell,
+  page,
+  liminal,
+}) => {
+  const path = await shell.hasProject("web")
+  for (const [title, words] of [
+    ["First thing", "a gruffalo with a hatter"],
+    ["Second thing", "a gruffalo"],
+  ]) {
+    const id = await shell.hasSession(path, title)
+    await liminal.say(id, words)
+    await shell.rests(id, title)
+  }
+  let answer = (_go) => {}
+  const isAsked = new Promise((resolve) => (answer = resolve))
+  await page.routeWebSocket(/\/ws$/, (socket) => {
+    const server = socket.connectToServer()
+    server.onMessage((text) => {
+      const frame = JSON.parse(String(text))
+      if (frame.type === "search:results" && frame.query.includes("hatter")) answer(() => socket.send(text))
+      else socket.send(text)
+    })
+  })
+  await page.reload()
+  await shell.isConnected()
+  await page.keyboard.press("Control+k")
+  const palette = page.getByRole("dialog", { name: "Search everything" })
+  await palette.getByRole("combobox").fill("gruffalo")
+  await expect(palette.locator(".palette-hit").first()).toContainText("Second thing")
+  await palette.getByRole("combobox").fill("gruffalo hatter")
+  await page.keyboard.press("Enter")
+  const go = await isAsked
+  await expect(palette).toBeVisible()
+  go()
+  await expect(shell.activeTab).toHaveText("First thing")
+})
+
 test("a hit in an archived session opens without restoring it, says so, and its tab survives a reload", async ({
   shell,
   page,

@@ -3,9 +3,14 @@
  * `titleOf`, `newsOf` and `requestOf` decide and are pure; the rest shows it.
  */
 
+import { panesInView } from "./compare-state.js"
 import { isAtWork } from "./model.js"
+import { isNowInFront } from "./shell-state.js"
+import { projectName } from "./views.js"
 
 /** @import { NowRow, SessionListItem } from "../contract.js" */
+/** @import { ActionsDeps } from "./actions.js" */
+/** @import { Defaults } from "./defaults.js" */
 
 /** @param {{ title: string | null, waiting: number }} state `title` of the active session */
 export const titleOf = ({ title, waiting }) =>
@@ -26,10 +31,42 @@ export function requestOf({ card }) {
   return card.questions?.length ? `Asks: ${card.title}` : `Asks for permission: ${card.title}`
 }
 
-/** @param {Document} document @param {{ open(sessionId: string): void }} deps */
-export function mountAttention(document, deps) {
+/** @typedef {ReturnType<typeof mountAttention>} Attention */
+
+/** `isLookedAt`: whether the user looks at the page. `expect`: a session waits; once its request is known, `notify`.
+ * @param {Document} document @param {Pick<ActionsDeps, "shell" | "toasts"> & {
+ *   isLookedAt(): boolean, setDefaults(change: Partial<Defaults>): void, expect(sessionId: string): void,
+ *   open(sessionId: string): void }} deps */
+export function mountAttention(document, { shell, isLookedAt, setDefaults, toasts, expect, open }) {
   const link = document.querySelector("link[rel=icon]")
+
+  /** @param {SessionListItem} session @param {string} news */
+  function notify(session, news) {
+    if (!("Notification" in globalThis) || Notification.permission !== "granted") return
+    const project = projectName(shell().model, session.projectId)
+    const title = project === "" ? session.title : `${session.title} · ${project}`
+    const notification = new Notification(title, { body: news, tag: session.id })
+    notification.onclick = () => {
+      window.focus()
+      open(session.id)
+      notification.close()
+    }
+  }
+
+  /** Offers notifications once, when a session first waits for a user who does not see it. @param {string} title */
+  function offerNotifications(title) {
+    const { offered, notifications } = shell().defaults
+    if (offered || notifications || notificationPermission() !== "default") return
+    setDefaults({ offered: true })
+    toasts.show({
+      text: `“${title}” waits for you. Get a desktop notification next time?`,
+      stays: true,
+      action: { label: "Turn on", run: async () => setDefaults({ notifications: await allowNotifications() }) },
+    })
+  }
+
   return {
+    notify,
     /** @param {{ title: string | null, waiting: number }} state */
     update(state) {
       const words = titleOf(state)
@@ -37,16 +74,16 @@ export function mountAttention(document, deps) {
       const icon = `/icons/${state.waiting > 0 ? "waiting" : "idle"}.svg`
       if (link instanceof HTMLLinkElement && link.getAttribute("href") !== icon) link.setAttribute("href", icon)
     },
-    /** @param {SessionListItem} session @param {string} project its name @param {string} news */
-    notify(session, project, news) {
-      if (!("Notification" in globalThis) || Notification.permission !== "granted") return
-      const title = project === "" ? session.title : `${session.title} · ${project}`
-      const notification = new Notification(title, { body: news, tag: session.id })
-      notification.onclick = () => {
-        window.focus()
-        deps.open(session.id)
-        notification.close()
-      }
+    /** @param {SessionListItem | undefined} before @param {SessionListItem | undefined} after */
+    stateChanged(before, after) {
+      if (!before || !after) return
+      const isAway = !isLookedAt() && shell().defaults.notifications
+      const news = newsOf(before, after)
+      if (news !== null && isAway) notify(after, news)
+      if (after.state !== "waiting" || before.state === "waiting") return
+      if (isAway) expect(after.id)
+      const isShown = panesInView(shell()).includes(after.id) || isNowInFront(shell())
+      if (!isShown || !isLookedAt()) offerNotifications(after.title)
     },
   }
 }
@@ -61,17 +98,4 @@ export async function allowNotifications() {
     (Notification.permission === "default" ? await Notification.requestPermission() : Notification.permission) ===
     "granted"
   )
-}
-
-/** Offers notifications once, when a session first waits for a user who does not see it. @param {string} title
- * @param {{ defaults: import("./defaults.js").Defaults, toasts: { show(toast: import("./toasts.js").Toast): void },
- *   keep(change: Partial<import("./defaults.js").Defaults>): void }} deps */
-export function offerNotifications(title, { defaults, keep, toasts }) {
-  if (defaults.offered || defaults.notifications || notificationPermission() !== "default") return
-  keep({ offered: true })
-  toasts.show({
-    text: `“${title}” waits for you. Get a desktop notification next time?`,
-    stays: true,
-    action: { label: "Turn on", run: async () => keep({ notifications: await allowNotifications() }) },
-  })
 }

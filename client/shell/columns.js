@@ -8,7 +8,7 @@ import { keysFor } from "../shared/keys.js"
 import { closeColumn, openTab, showAlone, showBeside } from "./tabs-state.js"
 
 /** @import { MenuItem } from "../shared/menu.js" */
-/** @import { Shell } from "./app.js" */
+/** @import { Shell } from "./shell-state.js" */
 
 /** The least width of a column (pixels). */
 const NARROWEST = 360

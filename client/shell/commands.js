@@ -2,30 +2,25 @@
 
 import { keysFor, shortcuts } from "../shared/keys.js"
 import { isCompareTab } from "./compare-state.js"
+import { openHelp } from "./help.js"
+import { closeOthers } from "./tabs-state.js"
 
-/** @import { ThemeChoice } from "../shared/theme.js" */
-/** @import { Shell } from "./app.js" */
-/** @import { MenuItem } from "../shared/menu.js" */
+/** @import { ActionsDeps } from "./actions.js" */
+/** @import { CompareActions } from "./compare-actions.js" */
 /** @import { Command } from "./palette.js" */
+/** @import { ProjectActions } from "./project-actions.js" */
+/** @import { SessionActions } from "./session-actions.js" */
+/** @import { SidebarActions } from "./sidebar-actions.js" */
 
-/** @typedef {object} CommandDeps
- * @property {() => void} openAddProject
- * @property {() => void} settings
- * @property {() => void} help
- * @property {(projectId: string) => void} archivedOf
- * @property {(projectId: string) => void} archiveSeveral
- * @property {() => Command[]} comparisons
- * @property {(projectId: string) => void} newSessionIn
- * @property {(projectId: string) => void} showProject
- * @property {(name: string) => void} shortcut
- * @property {(id: string) => void} closeOthers
- * @property {(id: string) => MenuItem[]} sessionItems
- * @property {(id: string) => readonly string[]} portletCommands  Labels of what can be done in a session.
- * @property {(id: string, label: string) => void} runInPortlet
- * @property {(choice: ThemeChoice) => void} setTheme */
+/** @typedef {Pick<ActionsDeps, "shell" | "set" | "view" | "portlets" | "addProject"> & {
+ *   compares: CompareActions, projects: ProjectActions, sessions: SessionActions, sidebar: SidebarActions,
+ *   newSession(projectId: string): void, settings(): void, shortcut(name: string): void }} CommandDeps */
 
-/** @param {Shell} shell @param {CommandDeps} deps @returns {Command[]} */
-export function commandsOf({ model, tabs, closed, room }, deps) {
+/** @param {CommandDeps} deps @returns {Command[]} */
+export function commandsOf(deps) {
+  const { shell, set } = deps
+  const { model, tabs, closed, room } = shell()
+  const { archivedOf, archiveSeveral } = deps.projects
   const active = tabs.active === null || isCompareTab(tabs.active) ? null : tabs.active
   const projects = model.projects ?? []
   /** @param {string} name @param {Command["icon"]} icon @returns {Command} */
@@ -56,20 +51,20 @@ export function commandsOf({ model, tabs, closed, room }, deps) {
             keys: keysFor("close-tab"),
             run: () => deps.shortcut("close-tab"),
           },
-          { label: "Close other tabs", icon: "close", run: () => deps.closeOthers(active) },
+          { label: "Close other tabs", icon: "close", run: () => set({ tabs: closeOthers(shell().tabs, active) }) },
           ...(room > 1 && tabs.order.length > 1 ? [byKey("show-beside", "columns")] : []),
           byKey("find", "search"),
           byKey("changes", "diff"),
           ...(tabs.columns ? [byKey("next-column", "columns"), byKey("show-alone", "column")] : []),
-          ...deps.sessionItems(active).map(({ label, icon, aside, run }) => ({
+          ...deps.sessions.sessionItems(active).map(({ label, icon, aside, run }) => ({
             label: aboutThis(label),
             icon,
             keys: aside,
             run,
           })),
-          ...deps
-            .portletCommands(active)
-            .map((label) => ({ label, icon: "settings", run: () => deps.runInPortlet(active, label) })),
+          ...deps.portlets
+            .commandsOf(active)
+            .map((label) => ({ label, icon: "settings", run: () => deps.portlets.run(active, label) })),
         ])),
     ...(closed.length === 0
       ? []
@@ -81,18 +76,18 @@ export function commandsOf({ model, tabs, closed, room }, deps) {
             run: () => deps.shortcut("reopen-tab"),
           }),
         ]),
-    { label: "Add a project", icon: "add", run: deps.openAddProject },
+    { label: "Add a project", icon: "add", run: deps.addProject },
     { label: "Settings", icon: "settings", run: deps.settings },
-    { label: "Keyboard shortcuts", icon: "help", keys: "?", run: deps.help },
+    { label: "Keyboard shortcuts", icon: "help", keys: "?", run: () => void openHelp() },
     {
       label: "Show or hide the sidebar",
       icon: "sidebar",
       keys: keysFor("toggle-sidebar"),
       run: () => deps.shortcut("toggle-sidebar"),
     },
-    { label: "Theme: dark", icon: "circle", run: () => deps.setTheme("dark") },
-    { label: "Theme: light", icon: "circle", run: () => deps.setTheme("light") },
-    { label: "Theme: system", icon: "circle", run: () => deps.setTheme("system") },
+    { label: "Theme: dark", icon: "circle", run: () => deps.view.setTheme("dark") },
+    { label: "Theme: light", icon: "circle", run: () => deps.view.setTheme("light") },
+    { label: "Theme: system", icon: "circle", run: () => deps.view.setTheme("system") },
   ]
   return [
     ...projects.map(
@@ -101,17 +96,17 @@ export function commandsOf({ model, tabs, closed, room }, deps) {
           label: project.name,
           path: project.path,
           icon: "folder",
-          run: () => deps.showProject(project.id),
+          run: () => deps.sidebar.showProject(project.id),
         }),
     ),
     ...always,
-    ...deps.comparisons(),
+    ...deps.compares.commands(),
     ...projects.flatMap(
       (project) =>
         /** @type {Command[]} */ ([
-          { label: `New session in ${project.name}`, icon: "add", run: () => deps.newSessionIn(project.id) },
-          { label: `Archive sessions in ${project.name}`, icon: "archive", run: () => deps.archiveSeveral(project.id) },
-          { label: `Archived sessions in ${project.name}`, icon: "archive", run: () => deps.archivedOf(project.id) },
+          { label: `New session in ${project.name}`, icon: "add", run: () => deps.newSession(project.id) },
+          { label: `Archive sessions in ${project.name}`, icon: "archive", run: () => archiveSeveral(project.id) },
+          { label: `Archived sessions in ${project.name}`, icon: "archive", run: () => archivedOf(project.id) },
         ]),
     ),
   ]

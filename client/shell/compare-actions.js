@@ -11,6 +11,8 @@ import { closeTab, openTab } from "./tabs-state.js"
 /** @import { MenuItem } from "../shared/menu.js" */
 /** @import { ActionsDeps, Failed } from "./actions.js" */
 
+/** @typedef {ReturnType<typeof createCompareActions>} CompareActions */
+
 /** @param {Pick<ActionsDeps, "shell" | "set" | "socket" | "toasts"> & { failed: Failed }} deps */
 export function createCompareActions({ shell, set, socket, toasts, failed }) {
   /** @param {string} id */

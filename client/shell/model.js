@@ -131,6 +131,9 @@ export function withLogin(now, cliType, error) {
   return cliType === undefined ? now : { ...now, logins: new Map(now.logins).set(cliType, error) }
 }
 
+/** Whether the sessions of every project were received. @param {Model} model */
+export const areAllListed = ({ projects, listed }) => projects?.every(({ id }) => listed.has(id)) === true
+
 /** A session in a list or in a tab. @param {Model} model @param {string} id */
 export const sessionOf = (model, id) => model.sessions.get(id) ?? model.visited.get(id)
 

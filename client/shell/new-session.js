@@ -16,7 +16,7 @@ import { openTab, replaceTab } from "./tabs-state.js"
 /** @import { Attachment, ErrorBody, OutsideSession, SessionListItem } from "../contract.js" */
 /** @import { Draft } from "../portlet/drafts.js" */
 /** @import { ActionsDeps, Failed } from "./actions.js" */
-/** @import { Creation } from "./app.js" */
+/** @import { Creation } from "./shell-state.js" */
 /** @import { Creating } from "./panes.js" */
 /** @import { Start } from "./start.js" */
 

@@ -3,11 +3,13 @@
  * while Now is in front, or while the user is away and wants to be notified of what a session asks for.
  */
 
+import { isNowInFront } from "./shell-state.js"
+
 /** @import { ErrorBody, Frame, NowRow } from "../contract.js" */
 /** @import { FromNow, NowRequest, NowState, Theme, ToNow } from "../shared/bridge.js" */
 /** @import { Entry } from "../shared/door.js" */
 /** @import { Socket } from "../shared/socket.js" */
-/** @import { Shell } from "./app.js" */
+/** @import { Shell } from "./shell-state.js" */
 
 /** The pane of Now; no session has this id. */
 export const NOW = "now"
@@ -30,13 +32,14 @@ export const nowPane = {
  * @property {(message: ToNow) => void} post
  * @property {() => Theme} theme
  * @property {() => boolean} isLookedAt
- * @property {() => boolean} isInFront
  * @property {(sessionId: string, itemId: string | undefined) => void} open
  * @property {() => void} newSession
  * @property {(name: string) => void} onShortcut
  * @property {() => void} onFocus
  * @property {(row: NowRow) => void} onWaiting  A session asks for something while the user is away.
  * @property {(text: string) => void} failed */
+
+/** @typedef {ReturnType<typeof createNow>} Now */
 
 /** @param {NowDeps} deps */
 export function createNow(deps) {
@@ -58,7 +61,7 @@ export function createNow(deps) {
     agents: shell().model.agents,
     connection: shell().model.status.connection,
     theme: deps.theme(),
-    visible: deps.isInFront() && deps.isLookedAt(),
+    visible: isNowInFront(shell()) && deps.isLookedAt(),
   })
 
   /** @param {NowRequest} message */
@@ -88,7 +91,7 @@ export function createNow(deps) {
           post(sent)
           // Its rows may be older than this frame, which may have been loaded again.
           if (isFollowing) post({ type: "now:summary", sessions: [...rows.values()], gone: [], whole: true })
-          if (wantsFocus && deps.isInFront()) post({ type: "shell:focus" })
+          if (wantsFocus && isNowInFront(shell())) post({ type: "shell:focus" })
           wantsFocus = false
           return
         case "portlet:enter":
@@ -145,7 +148,7 @@ export function createNow(deps) {
     update() {
       const away = shell().defaults.notifications && !deps.isLookedAt()
       if (!away) news.clear()
-      const wants = (deps.isInFront() && !document.hidden) || away
+      const wants = (isNowInFront(shell()) && !document.hidden) || away
       if (wants !== isFollowing && shell().model.status.connection === "open") {
         isFollowing = wants
         socket.request({ type: wants ? "now:follow" : "now:leave" }).catch(() => {})

@@ -35,6 +35,9 @@ import { moodWords } from "./model.js"
 
 /** @typedef {{ key: string, group: string, element: HTMLElement, run(): void }} PaletteRow */
 
+/** The group of what was found by the server. */
+const IN_CONVERSATIONS = "In conversations"
+
 /** @param {PaletteDeps} deps @param {() => void} onClose */
 export function openPalette(deps, onClose) {
   const input = el("input", {
@@ -68,19 +71,24 @@ export function openPalette(deps, onClose) {
   let found = nothing
   /** Made in a terminal; of the same query. @type {OutsideSession[]} */
   let outside = []
+  let isSearching = false
+  /** Whether Enter was pressed before the answer came. */
+  let isHurried = false
 
   async function changed() {
     const query = input.value.trim()
     asked = query
     chosen = 0
+    isHurried = false
+    isSearching = query.length >= 2
     if (query.length < 2) [found, outside] = [nothing, []]
-    render(query, query.length >= 2)
-    if (query.length < 2) return
+    render(query)
+    if (!isSearching) return
     deps.findOutside(query).then(
       (sessions) => {
         if (asked !== query || !dialog.open) return
         outside = sessions
-        render(query, false)
+        render(query)
       },
       () => {}, // the other results are shown
     )
@@ -92,7 +100,10 @@ export function openPalette(deps, onClose) {
       if (asked !== query) return
       found = { ...nothing, problem: /** @type {{ message?: string }} */ (reason).message ?? "Search failed." }
     }
-    if (dialog.open) render(query, false)
+    isSearching = false
+    if (!dialog.open) return
+    render(query)
+    if (isHurried) take(chosen)
   }
 
   /** A second answer, after one from an index that was behind. @param {SearchResult} answer */
@@ -101,7 +112,7 @@ export function openPalette(deps, onClose) {
     found = { ...answer, problem: "" }
     const { scrollTop } = list
     const key = rows[chosen]?.key
-    render(asked, false)
+    render(asked)
     choose(
       Math.max(
         0,
@@ -111,8 +122,8 @@ export function openPalette(deps, onClose) {
     list.scrollTop = scrollTop
   }
 
-  /** @param {string} query @param {boolean} searching */
-  function render(query, searching) {
+  /** @param {string} query */
+  function render(query) {
     const sessions =
       query === ""
         ? deps.sessions().slice(0, 8)
@@ -155,7 +166,7 @@ export function openPalette(deps, onClose) {
     note.textContent =
       found.problem !== ""
         ? found.problem
-        : searching
+        : isSearching
           ? ""
           : found.behind
             ? "Recent messages are still being indexed."
@@ -195,9 +206,13 @@ export function openPalette(deps, onClose) {
       case "ArrowUp":
         choose((chosen - 1 + rows.length) % Math.max(1, rows.length))
         break
-      case "Enter":
-        take(chosen)
+      case "Enter": {
+        const group = rows[chosen]?.group
+        // What is listed of the conversations may still be for fewer letters.
+        if (isSearching && (group === undefined || group === IN_CONVERSATIONS)) isHurried = true
+        else take(chosen)
         break
+      }
       default:
         return
     }
@@ -263,7 +278,7 @@ function outsideRow(session, deps) {
 function hitRow(hit, deps) {
   return {
     key: `${hit.sessionId} ${hit.itemId}`,
-    group: "In conversations",
+    group: IN_CONVERSATIONS,
     run: () => deps.openHit(hit),
     element: el(
       "div",

@@ -16,7 +16,7 @@ import { closeTab, keepTab, moveTab, openTab } from "./tabs-state.js"
 /** @import { Figures, PortletRequest, ShellState, Theme, ToPortlet, ToShell } from "../shared/bridge.js" */
 /** @import { Entry } from "../shared/door.js" */
 /** @import { Socket } from "../shared/socket.js" */
-/** @import { Shell } from "./app.js" */
+/** @import { Shell } from "./shell-state.js" */
 /** @import { Tabs } from "./tabs-state.js" */
 
 /** @typedef {object} PortletsDeps

@@ -1,4 +1,4 @@
-/** What users do with one project: its archived sessions, removing it from the list, and its menu. */
+/** What users do with projects: adding them, removing one from the list, its archived sessions, and its menu. */
 
 import { confirmed } from "../shared/dialog.js"
 import { copied } from "../shared/failure.js"
@@ -17,6 +17,8 @@ import { openOutside } from "./outside.js"
 
 /** How many removed projects are suggested when one adds a project. */
 const MOST_RECENT = 5
+
+/** @typedef {ReturnType<typeof createProjectActions>} ProjectActions */
 
 /** @param {Pick<ActionsDeps, "shell" | "socket" | "toasts" | "lookOutside"> & {
  *   failed: Failed, sessions: SessionActions, openSession(id: string): void,
@@ -189,5 +191,21 @@ export function createProjectActions({
     for (const path of paths) await socket.request({ type: "project:add", path }).catch(failed(`Could not add ${path}`))
   }
 
-  return { projectMenu, archivedOf, archiveSeveral, outsideOf, continueOutside, addProjects, recent, places }
+  return {
+    projectMenu,
+    archivedOf,
+    archiveSeveral,
+    outsideOf,
+    continueOutside,
+    addProjects,
+    recent,
+    places,
+    /** @param {string} path */
+    addProject: (path) => socket.request({ type: "project:add", path }).then(() => {}),
+    /** @param {string} prefix */
+    async completePath(prefix) {
+      const frame = await socket.request({ type: "path:complete", prefix })
+      return frame.type === "path:completions" ? frame.entries : []
+    },
+  }
 }

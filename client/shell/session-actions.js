@@ -6,7 +6,6 @@ import { copied } from "../shared/failure.js"
 import { keysFor } from "../shared/keys.js"
 import { linkTo } from "../shared/link.js"
 import { openMenu } from "../shared/menu.js"
-import { storeArrangement, togglePin } from "./arrangement.js"
 import { columnItems } from "./columns.js"
 import { sessionInFront } from "./compare-state.js"
 import { isAtWork, sessionOf, withVisit } from "./model.js"
@@ -20,9 +19,10 @@ import { moveTab, openTab } from "./tabs-state.js"
 
 /** @typedef {ReturnType<typeof createSessionActions>} SessionActions */
 
-/** @param {Pick<ActionsDeps, "shell" | "set" | "door" | "socket" | "toasts" | "view"> & { failed: Failed,
- *   compareItems(sessionId: string): MenuItem[], discard(sessionId: string): void }} deps */
-export function createSessionActions({ shell, set, door, socket, toasts, view, failed, compareItems, discard }) {
+/** @param {Pick<ActionsDeps, "shell" | "set" | "door" | "socket" | "toasts" | "view"> & {
+ *   failed: Failed, compareItems(sessionId: string): MenuItem[], discard(sessionId: string): void,
+ *   pin(sessionId: string): void }} deps */
+export function createSessionActions({ shell, set, door, socket, toasts, view, failed, compareItems, discard, pin }) {
   /** @param {string} id */
   const titleOf = (id) => sessionOf(shell().model, id)?.title ?? "this session"
 
@@ -70,14 +70,6 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
         run: () => done.forEach((id) => restore(id).catch(failed("Could not restore a session"))),
       },
     })
-  }
-
-  /** @param {string} id */
-  function pin(id) {
-    const { arrangement } = shell()
-    const next = { ...arrangement, pinned: togglePin(arrangement.pinned, id) }
-    storeArrangement(next)
-    set({ arrangement: next })
   }
 
   /** @param {string} id */
@@ -232,7 +224,6 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
     visitOf,
     remove,
     rename,
-    pin,
     copyLink,
     sessionItems,
     sessionMenu,

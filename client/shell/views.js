@@ -7,7 +7,7 @@ import { moodOf, sessionOf, urgentMoods } from "./model.js"
 import { choiceWords } from "./start-state.js"
 
 /** @import { OutsideCount, Project } from "../contract.js" */
-/** @import { Shell } from "./app.js" */
+/** @import { Shell } from "./shell-state.js" */
 /** @import { ComparedPane, Creating, Pane, Visit } from "./panes.js" */
 /** @import { ProjectSection } from "./project-section.js" */
 /** @import { Tab } from "./tab-bar.js" */
