@@ -23,8 +23,8 @@ async function edits(chat, directory) {
   await chat.isRecorded(panel)
   writeFileSync(join(directory, "go"), "")
   await expect(chat.ends).toHaveCount(1)
-  // A list of the turn that is asked for after its end comes once the state after it is taken: what a story changes from
-  // then on is not the turn's.
+  // A list of the turn that is asked for after its end comes once the state after it is taken: what a story changes
+  // from then on is not the turn's.
   for (const scope of ["Uncommitted", "This turn", "Uncommitted"]) {
     await panel.getByRole("radio", { name: scope }).click()
     await expect(panel.getByRole("option")).toHaveCount(2)
@@ -109,6 +109,35 @@ test("chosen files are committed with a message that the agent proposed", async 
   await expect(panel.getByRole("status").filter({ hasText: "Committed 1 file on main." })).toBeVisible()
   expect(git(directory, "log", "-1", "--format=%an: %s")).toBe("Ada: Say it plainly")
   expect(git(directory, "status", "--porcelain")).toBe("?? new.txt")
+})
+
+test("a merge that was resolved to this side can be committed, although nothing differs", async ({ chat, liminal }) => {
+  const directory = repository(liminal.home)
+  const commits = (text) => {
+    writeFileSync(join(directory, "notes.txt"), text)
+    git(directory, "commit", "--quiet", "--all", "--message", "change")
+  }
+  git(directory, "checkout", "--quiet", "-b", "other")
+  commits(lines({ 1: "theirs" }))
+  git(directory, "checkout", "--quiet", "main")
+  commits(lines({ 1: "ours" }))
+  expect(() => git(directory, "merge", "--quiet", "other")).toThrow()
+  git(directory, "checkout", "--ours", "notes.txt")
+  git(directory, "add", "notes.txt")
+  await chat.say("commit message")
+  await expect(chat.ends).toHaveCount(1)
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
+  await panel.getByRole("radio", { name: "Uncommitted" }).click()
+  await expect(panel.getByRole("option")).toHaveCount(0)
+  await expect(panel.getByRole("button", { name: "Abort merge…" })).toBeVisible()
+  await panel.getByRole("button", { name: "Commit…" }).click()
+  const dialog = chat.frame.getByRole("dialog")
+  await dialog.getByRole("textbox", { name: "Message" }).fill("Merge other")
+  await dialog.getByRole("button", { name: "Commit", exact: true }).click()
+  await expect(dialog).toBeHidden()
+  await expect.poll(() => git(directory, "log", "-1", "--format=%s %P").split(" ").length).toBe(4)
+  await expect(panel.getByRole("button", { name: "Abort merge…" })).toBeHidden()
 })
 
 test("a worktree lands in its base, and says no with names when the base is not clean", async ({ chat, liminal }) => {

@@ -167,7 +167,7 @@ for (const prompt of ["hostile", "one by one"]) {
     test("nothing of the agent's runs, loads, covers or navigates", async ({ chat, context, liminal }) => {
       test.slow()
       expect(corpus.length).toBeGreaterThan(250)
-      // The frame of Now, which is behind the session, has loaded: what is requested from now on is the payloads' doing.
+      // The frame of Now, which is behind the session, has loaded: what is requested later is the payloads' doing.
       await expect(chat.shell.now.locator("#keys kbd").first()).toBeAttached()
       const [dialogs, asked, moved] = [[], [], []]
       chat.page.on("dialog", (dialog) => {

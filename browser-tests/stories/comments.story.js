@@ -53,6 +53,39 @@ test("comments on changed lines are kept, edited and sent as one message", async
   await expect(comment).toHaveCount(0)
 })
 
+test("a comment that is being written stays when the user points at other lines or another file", async ({
+  chat,
+  liminal,
+}) => {
+  const directory = join(liminal.home, "work")
+  repository(directory)
+  writeFileSync(join(directory, "notes.txt"), "one\nTWO\nthree\nfour\n")
+  writeFileSync(join(directory, "other.txt"), "other\n")
+  await chat.say("hello")
+  await expect(chat.ends).toHaveCount(1)
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
+  const file = (name) => panel.getByRole("option", { name: new RegExp(name) })
+  await file("notes.txt").click()
+  const row = panel.locator(".add").filter({ hasText: "TWO" })
+  await row.hover()
+  await panel.getByRole("button", { name: "Comment on this line" }).click()
+  const text = panel.getByRole("textbox", { name: "Comment" })
+  await text.fill("Why upper")
+  await panel.locator(".add").filter({ hasText: "four" }).hover()
+  await panel.getByRole("button", { name: "Comment on this line" }).click()
+  await expect(text).toBeFocused()
+  await expect(text).toHaveValue("Why upper")
+
+  await file("other.txt").click()
+  await expect(panel.locator(".add").filter({ hasText: "other" })).toBeVisible()
+  await expect(text).toHaveCount(0)
+  await file("notes.txt").click()
+  await expect(text).toHaveValue("Why upper")
+  await text.press("Escape")
+  await expect(text).toHaveCount(0)
+})
+
 test("a worktree is prepared by the project's command, and made again when it vanished", async ({ chat, liminal }) => {
   const { page } = chat
   const directory = join(liminal.home, "work")

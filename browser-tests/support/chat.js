@@ -112,8 +112,8 @@ export class Chat {
     await expect(this.ends).toHaveCount(before + 1)
   }
 
-  /** Waits until the state before the running turn is recorded; the agent may begin earlier. What is changed from now on
-   * is the turn's. @param {import("@playwright/test").Locator} panel the changes, at those of this turn */
+  /** Waits until the state before the running turn is recorded; the agent may begin earlier. What is changed later is
+   * the turn's. @param {import("@playwright/test").Locator} panel the changes, at those of this turn */
   async isRecorded(panel) {
     await expect(async () => {
       await panel.getByRole("button", { name: "Refresh" }).click()

@@ -2,22 +2,27 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 
 import {
+  fileRequest,
   isViewed,
   isWorthAsking,
+  listWords,
   nextUnviewed,
   noChanges,
+  noteWords,
   partOf,
   pathAt,
+  placeWords,
   scopesToTry,
   withFile,
   withList,
+  withMoreContext,
   withScope,
   withSelected,
   withViewed,
 } from "../../client/portlet/changes-state.js"
 import { editorAddress } from "../../client/shared/reading.js"
 
-/** @import { ErrorCode, WorkspaceState } from "../../client/contract.js" */
+/** @import { ErrorCode, Workspace, WorkspaceState } from "../../client/contract.js" */
 /** @import { ChangesList } from "../../client/portlet/changes-state.js" */
 
 /** @param {...[path: string, version: string]} files @returns {ChangesList} */
@@ -67,6 +72,51 @@ test("the changes are read by themselves only where there is a repository", () =
   assert.ok(!isWorthAsking(noChanges, null))
   assert.deepEqual([asks("ok"), asks("busy"), asks("missing"), asks("no-git")], [true, true, false, false])
   assert.deepEqual([asks("ok", "GIT_FAILED"), asks("ok", "NOT_A_REPOSITORY")], [true, false])
+})
+
+test("a file is asked for as it is listed and shown, or a part of what is here", () => {
+  const plain = { split: false, ignoreWhitespace: false }
+  assert.equal(fileRequest(noChanges, plain), null)
+  const state = withSelected(withList(noChanges, list(["a", "1"], ["b", "2"])), "b")
+  const asked = { type: "changes:file", scope: { kind: "uncommitted" }, path: "b", listed: "2" }
+  assert.deepEqual(fileRequest(state, plain, { from: 0 }), asked)
+  const more = withMoreContext({ ...state, file: /** @type {any} */ ({ version: "2+" }) })
+  assert.deepEqual(fileRequest(more, { split: true, ignoreWhitespace: true }, { from: 200 }), {
+    ...asked,
+    context: 25,
+    ignoreWhitespace: true,
+    split: true,
+    from: 200,
+    version: "2+",
+  })
+})
+
+test("more lines around a change are asked for until all are here, and few again in the next file", () => {
+  const first = withList(noChanges, list(["a", "1"], ["b", "1"]))
+  const more = withMoreContext(first)
+  const all = withMoreContext(more)
+  assert.deepEqual([first.context, more.context, all.context], [3, 25, 1_000_000])
+  assert.equal(withMoreContext(all).context, all.context)
+  assert.deepEqual([withSelected(all, "a").context, withSelected(all, "b").context], [all.context, 3])
+})
+
+test("the panel says where the changes are, what is not listed, and why there is no difference", () => {
+  const here = { ...list(["a", "1"]), branch: "topic", base: "main" }
+  /** @type {Workspace} */
+  const workspace = { kind: "project", path: "/p", state: "busy", ahead: 2, doing: "merge" }
+  assert.equal(placeWords(here, workspace), "topic · from main · 2 ahead · in the middle of a merge")
+  assert.equal(placeWords(null, workspace), "")
+  assert.equal(
+    listWords({ ...here, more: 3, others: ["x", "y"], notes: ["Note."] }),
+    "3 more files are not listed. Other sessions in this directory: “x”, “y”. Note.",
+  )
+  assert.equal(listWords(here), "")
+  const failure = /** @type {const} */ ({ code: "GIT_FAILED", message: "git failed", retryable: true })
+  assert.equal(noteWords(noChanges, null), "Reading the changes…")
+  assert.equal(noteWords({ ...noChanges, failure }, null), "git failed")
+  assert.equal(noteWords(withList(noChanges, list()), null), "Nothing has changed since the last commit.")
+  assert.equal(noteWords(withList(noChanges, { ...list(), notes: ["Said below the list."] }), null), "")
+  assert.equal(noteWords(withList(noChanges, here), null), "")
 })
 
 test("a line is in the last part that begins at or before it", () => {

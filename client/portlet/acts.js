@@ -5,7 +5,7 @@ import { icon } from "../shared/icons.js"
 import { openActDialog } from "./act-dialog.js"
 import { isPossible, messageRequest, resolveRequest } from "./acts-state.js"
 
-/** @import { ChangeAct, ChangedFile, ChangeScope, ErrorBody } from "../contract.js" */
+/** @import { ChangeAct, ChangedFile, ChangeScope, ErrorBody, Workspace } from "../contract.js" */
 /** @import { ActDone, ActPreview } from "./acts-state.js" */
 
 /** @typedef {object} ActsDeps
@@ -137,13 +137,15 @@ export function mountActs(deps) {
     previewed,
     done: wasDone,
     /** @param {ChangeScope} scope @param {ChangedFile | null} file @param {boolean} hasFiles
-     * @param {boolean} isThere whether the directory exists */
-    update(scope, file, hasFiles, isThere) {
-      bar.hidden = !isThere
+     * @param {Workspace | null} workspace */
+    update(scope, file, hasFiles, workspace) {
+      // One that was resolved to this side has no changes, and is still to be committed or aborted.
+      const isMerging = workspace?.doing === "merge" || file?.status === "unmerged"
+      bar.hidden = workspace?.state === "missing"
       shown = file && { scope, file }
       undoTurn.hidden = scope.kind !== "turn" || !hasFiles
-      commit.disabled = scope.kind === "uncommitted" && !hasFiles
-      abort.hidden = file?.status !== "unmerged"
+      commit.disabled = scope.kind === "uncommitted" && !hasFiles && !isMerging
+      abort.hidden = !isMerging
       const base = deps.worktree()?.base
       land.hidden = base === undefined
       setText(land, `Land into ${base ?? ""}…`)

@@ -25,6 +25,8 @@ export function mountComments(root, deps) {
   )
   /** @type {Writing | null} */
   let writing = null
+  /** The same for files that are not shown now, by path. @type {Map<string, Writing>} */
+  const unsaved = new Map()
   let path = ""
   /** The rows that are chosen, from one to another. @type {{ from: HTMLElement, to: HTMLElement } | null} */
   let chosen = null
@@ -52,7 +54,7 @@ export function mountComments(root, deps) {
 
   /** Opens the form below the chosen lines. */
   function write() {
-    if (chosen === null) return
+    if (chosen === null || isKept()) return choose(null)
     const all = rows()
     const [from, to] = [all.indexOf(chosen.from), all.indexOf(chosen.to)]
     choose(null)
@@ -62,6 +64,15 @@ export function mountComments(root, deps) {
     if (range === null) return
     const { side, first, last, snippet } = range
     open({ path, side, lines: [first, last], snippet, text: "" })
+  }
+
+  /** Whether a comment has words that closing it would lose. */
+  const isUnsaved = () => writing !== null && writing.text.value !== writing.about.text
+
+  /** Nothing else is opened then: the focus goes back to them. */
+  function isKept() {
+    if (isUnsaved()) writing?.text.focus()
+    return isUnsaved()
   }
 
   /** @param {NewComment} about */
@@ -162,6 +173,7 @@ export function mountComments(root, deps) {
    * @param {HTMLElement} row @param {PointerEvent} event */
   function begin(row, event) {
     event.preventDefault()
+    if (isKept()) return
     isChoosing = true
     choose({ from: row, to: row })
     plus.hidden = true
@@ -188,7 +200,13 @@ export function mountComments(root, deps) {
     /** Shows the comments on one file, after its difference was drawn.
      * @param {string} shownPath @param {readonly Comment[]} comments @param {readonly MovedComment[]} moved */
     update(shownPath, comments, moved) {
-      if (path !== shownPath) close()
+      const isOther = path !== shownPath
+      if (isOther) {
+        if (writing !== null && isUnsaved()) unsaved.set(path, writing)
+        close()
+        writing = unsaved.get(shownPath) ?? null
+        unsaved.delete(shownPath)
+      }
       path = shownPath
       for (const each of root.querySelectorAll(".comment")) each.remove()
       const isPointing = !plus.hidden && pointed !== null
@@ -212,7 +230,7 @@ export function mountComments(root, deps) {
       if (writing !== null && !writing.form.isConnected && !deps.isAway(writing.about.side, writing.about.lines[1])) {
         const { selectionStart, selectionEnd } = writing.text
         put(writing.form, writing.about.side, writing.about.lines[1])
-        writing.text.focus({ preventScroll: true })
+        if (!isOther) writing.text.focus({ preventScroll: true })
         writing.text.setSelectionRange(selectionStart, selectionEnd)
       }
     },
@@ -246,6 +264,7 @@ export function mountComments(root, deps) {
     const edit = el("button", { class: "icon-button", type: "button", "aria-label": "Edit comment" }, icon("edit"))
     const remove = el("button", { class: "icon-button", type: "button", "aria-label": "Remove comment" }, icon("trash"))
     edit.addEventListener("click", () => {
+      if (isKept()) return
       edit.closest(".comment")?.remove()
       open(comment)
     })

@@ -27,8 +27,8 @@ const PAUSE = 150
 /** So many of them in one frame, so that one can scroll meanwhile. */
 const BATCH = 12
 
-/** @param {HTMLElement} root */
-export function mountFiles(root) {
+/** @param {HTMLElement} root @param {(path: string) => void} select */
+export function mountFiles(root, select) {
   /** What is in the DOM. @type {{ files: unknown, viewed: unknown, comments: unknown }} */
   let shown = { files: null, viewed: null, comments: null }
   /** By path, each with what it says. @type {Map<string, { row: HTMLElement, says: string }>} */
@@ -78,6 +78,11 @@ export function mountFiles(root) {
     }
     more()
   }
+
+  root.addEventListener("click", ({ target }) => {
+    const row = target instanceof Element ? target.closest(".changed-file") : null
+    if (row instanceof HTMLElement && row.dataset["path"] !== undefined) select(row.dataset["path"])
+  })
 
   return {
     /** @param {ChangesState} state @param {readonly Comment[]} comments */

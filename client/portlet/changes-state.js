@@ -1,21 +1,39 @@
-/** What is known of the session's changes: pure, so that it can be tested without a page. */
+/** What is known of the session's changes, and what the panel says about them: pure, so that it can be tested without a
+ * page. */
 
-/** @import { ChangedFile, ChangeScope, DiffSide, ErrorBody, Frame, Workspace } from "../contract.js" */
+/** @import { ChangeCounts, ChangedFile, ChangeScope, Comment, DiffSide, ErrorBody } from "../contract.js" */
+/** @import { Frame, Workspace } from "../contract.js" */
+/** @import { ChangesRequest } from "./changes.js" */
 
 /** @typedef {Extract<Frame, { type: "changes:list" }>} ChangesList */
 /** @typedef {Extract<Frame, { type: "changes:file" }>} ChangesFile */
 /** @typedef {ChangeScope["kind"]} ScopeKind */
+
+/** Unchanged lines around a change: at first, after one request for more, and then all. */
+const contexts = /** @type {const} */ ([3, 25, 1_000_000])
 
 /** @typedef {object} ChangesState
  * @property {ScopeKind} scope
  * @property {ChangesList | null} list  Null until the first answer.
  * @property {string | null} selected  The path that is shown.
  * @property {ChangesFile | null} file  The difference in it; null while it is loading.
+ * @property {number} context  How many unchanged lines are shown around a change in it.
  * @property {ErrorBody | null} failure  Why the last request failed.
  * @property {Readonly<Record<string, string>>} viewed  The version that was viewed, by scope and path. */
 
+/** What the session itself knows. `counts`: everything it changed, as its tab and the sidebar show it.
+ * @typedef {{ comments: readonly Comment[], workspace: Workspace | null, counts: ChangeCounts | null }} ChangesFacts */
+
 /** @type {ChangesState} */
-export const noChanges = { scope: "uncommitted", list: null, selected: null, file: null, failure: null, viewed: {} }
+export const noChanges = {
+  scope: "uncommitted",
+  list: null,
+  selected: null,
+  file: null,
+  context: contexts[0],
+  failure: null,
+  viewed: {},
+}
 
 /** @type {readonly [ScopeKind, string][]} */
 export const scopes = [
@@ -53,12 +71,37 @@ export function withList(now, list) {
 }
 
 /** @param {ChangesState} now @param {string} path @returns {ChangesState} */
-export const withSelected = (now, path) => (path === now.selected ? now : { ...now, selected: path, file: null })
+export const withSelected = (now, path) =>
+  path === now.selected ? now : { ...now, selected: path, file: null, context: contexts[0] }
+
+/** @param {ChangesState} now @returns {ChangesState} */
+export const withMoreContext = (now) => ({
+  ...now,
+  context: contexts.find((context) => context > now.context) ?? now.context,
+})
 
 /** An answer for a file that is no longer selected, or of another scope, is dropped.
  * @param {ChangesState} now @param {ChangesFile} file @returns {ChangesState} */
 export const withFile = (now, file) =>
   file.path === now.selected && file.scope.kind === now.scope ? { ...now, file, failure: null } : now
+
+/** What asks for a part of what is shown, or for the selected file as it is now; null if none is selected.
+ * @param {ChangesState} now @param {{ split: boolean, ignoreWhitespace: boolean }} how
+ * @param {{ from: number }} [part] @returns {Extract<ChangesRequest, { type: "changes:file" }> | null} */
+export function fileRequest(now, { split, ignoreWhitespace }, part) {
+  if (now.selected === null) return null
+  const listed = selectedFile(now)?.version
+  return {
+    type: "changes:file",
+    scope: { kind: now.scope },
+    path: now.selected,
+    ...(listed === undefined ? {} : { listed }),
+    ...(now.context === contexts[0] ? {} : { context: now.context }),
+    ...(ignoreWhitespace ? { ignoreWhitespace } : {}),
+    ...(split ? { split } : {}),
+    ...(part && now.file?.version !== undefined ? { ...part, version: now.file.version } : {}),
+  }
+}
 
 /** Which part of a difference has a line, if any has: the last that begins at or before it.
  * @param {ChangesFile} file @param {DiffSide} side @param {number} line */
@@ -108,4 +151,48 @@ export function nextUnviewed(now) {
   const files = now.list?.files ?? []
   const at = files.findIndex(({ path }) => path === now.selected) + 1
   return [...files.slice(at), ...files.slice(0, at)].find((file) => !isViewed(now, file))?.path ?? null
+}
+
+/** Where the changes are: the branch, what it came from, and how far both went since.
+ * @param {ChangesList | null} list @param {Workspace | null} workspace */
+export function placeWords(list, workspace) {
+  if (list === null) return ""
+  const { ahead = 0, behind = 0, doing } = workspace ?? {}
+  const base = list.base ?? workspace?.base
+  return [
+    list.branch ?? "No branch",
+    ...(base === undefined ? [] : [`from ${base}`]),
+    ...(ahead === 0 ? [] : [`${ahead} ahead`]),
+    ...(behind === 0 ? [] : [`${behind} behind`]),
+    ...(doing === undefined ? [] : [`in the middle of a ${doing}`]),
+  ].join(" · ")
+}
+
+/** What is said below the list. @param {ChangesList | null} list */
+export function listWords(list) {
+  const { more = 0, others = [], notes = [] } = list ?? {}
+  return [
+    ...(more === 0 ? [] : [`${more} more files are not listed.`]),
+    ...(others.length === 0
+      ? []
+      : [`Other sessions in this directory: ${others.map((each) => `“${each}”`).join(", ")}.`]),
+    ...notes,
+  ].join(" ")
+}
+
+/** What is said about a scope without changes. @type {Record<ScopeKind, string>} */
+const nothing = {
+  turn: "This turn changed no files.",
+  "since-looked": "Nothing has changed since you looked.",
+  uncommitted: "Nothing has changed since the last commit.",
+  branch: "This branch is the same as its base.",
+}
+
+/** What is said instead of a difference, or above it. @param {ChangesState} now @param {Workspace | null} workspace */
+export function noteWords({ failure, list, file, scope }, workspace) {
+  if (workspace?.discarded) return "Discarded. Bring it back to see its changes."
+  if (failure) return failure.message
+  if (list === null) return "Reading the changes…"
+  if (list.files.length > 0) return file?.note ?? ""
+  return list.notes.length === 0 ? nothing[scope] : ""
 }

@@ -1,5 +1,5 @@
-/** The session's pictures and attachments. They need the credential, so pictures are fetched once and shown from
- * memory. */
+/** The session's pictures, attachments and long outputs. They need the credential, so pictures are fetched once and
+ * shown from memory. */
 
 /** @import { Attachment } from "../contract.js" */
 /** @import { Api } from "../shared/door.js" */
@@ -26,6 +26,12 @@ export function createPictures(api, signal) {
     },
     /** @param {string} url of an attached text */
     text: async (url) => (await api(url)).text(),
+    /** Only the bytes that belong to one card: a long output may continue in the next one.
+     * @param {string} sessionId @param {string} itemId @param {number} bytes */
+    async output(sessionId, itemId, bytes) {
+      const url = `/api/session/${encodeURIComponent(sessionId)}/item/${encodeURIComponent(itemId)}/output`
+      return (await api(url, { headers: { range: `bytes=0-${bytes - 1}` } })).text()
+    },
     /** @param {Blob} body @param {string} name @returns {Promise<Attachment>} */
     upload: async (body, name) =>
       (await api(`/api/attachment?name=${encodeURIComponent(name)}`, { method: "POST", body })).json(),

@@ -97,6 +97,13 @@ export function troubleOf(shell, openError, name, wantsLogin = false) {
     : null
 }
 
+/** What the user can do after a turn failed. @param {ShellState | null} shell @param {string | undefined} errorCode
+ * @param {string} name of the agent @returns {Details | null} */
+export function remedyOf(shell, errorCode, name) {
+  if (errorCode !== "AUTH_REQUIRED") return null
+  return withCommand({ hint: `Log in to ${name} in a terminal, then try again.` }, shell?.agent?.login)
+}
+
 /** @param {ShellState} shell @param {string} name @returns {Trouble} */
 function missing(shell, name) {
   const install = shell.agent?.install

@@ -29,11 +29,10 @@ pub(crate) struct Added {
 /// Brings an index of ours up to the files as they are.
 pub(crate) async fn add_changed(git: &Git, root: &Path, index: &Path) -> Result<Added, GitError> {
     let (listed, root) = (changed(git).await?, root.to_owned());
-    let Sorted { kept, beyond_links, mut left_out } =
-        aside(move || Ok(sorted(&root, &listed))).await?;
-    if !beyond_links.is_empty() {
-        // They must go first: a link may take the place of their directory.
-        git.run_with(FORGET, joined(&beyond_links)).await?;
+    let Sorted { gone, kept, mut left_out } = aside(move || Ok(sorted(&root, &listed))).await?;
+    if !gone.is_empty() {
+        // They must go first: what took their place is added.
+        git.run_with(FORGET, joined(&gone)).await?;
     }
     let mut failures = 0;
     if !kept.is_empty() {
@@ -77,25 +76,28 @@ async fn listed(git: &Git) -> Result<Vec<u8>, GitError> {
 
 #[derive(Default)]
 struct Sorted {
+    /// A link is in the place of their directory, and git refuses to look beyond it; or a directory is in their own
+    /// place, and git refuses to look at it once it has added what is in there.
+    gone: Vec<RepoPath>,
     kept: Vec<RepoPath>,
-    /// A link is in the place of a directory, and git refuses to look beyond it. They are gone.
-    beyond_links: Vec<RepoPath>,
     left_out: Vec<RepoPath>,
 }
 
 fn sorted(root: &Path, listed: &[u8]) -> Sorted {
     let (mut sorted, mut links) = (Sorted::default(), Links::in_tree(root));
     for line in listed.split(|&byte| byte == 0) {
-        let (path, most) = match line {
+        let (path, is_tracked) = match line {
             // A repository within the repository is listed as a directory.
             [b'?', b' ', .., b'/'] => continue,
-            [b'?', b' ', path @ ..] => (RepoPath::new(path), LARGEST_UNTRACKED),
-            [_, b' ', path @ ..] => (RepoPath::new(path), u64::MAX),
+            [b'?', b' ', path @ ..] => (RepoPath::new(path), false),
+            [_, b' ', path @ ..] => (RepoPath::new(path), true),
             _ => continue,
         };
-        let to = if links.lead_to(path.as_path()) {
-            &mut sorted.beyond_links
-        } else if is_fine(&root.join(path.as_path()), most) {
+        let at = root.join(path.as_path());
+        let most = if is_tracked { u64::MAX } else { LARGEST_UNTRACKED };
+        let to = if links.lead_to(path.as_path()) || is_tracked && is_plain_directory(&at) {
+            &mut sorted.gone
+        } else if is_fine(&at, most) {
             &mut sorted.kept
         } else {
             &mut sorted.left_out
@@ -103,6 +105,12 @@ fn sorted(root: &Path, listed: &[u8]) -> Sorted {
         to.push(path);
     }
     sorted
+}
+
+/// Whether it is a directory, and no submodule.
+fn is_plain_directory(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+        && fs::symlink_metadata(path.join(".git")).is_err_and(|error| is_missing(&error))
 }
 
 /// Whether git can add or remove it, as far as that is seen without reading it.

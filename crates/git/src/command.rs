@@ -161,7 +161,8 @@ impl Git {
 
     /// Merges as git itself does, whatever programs any configuration names for it.
     pub async fn without_merge_drivers(self) -> Result<Self, GitError> {
-        let own = "git merge-file --quiet --marker-size=%L %A %O %B";
+        // It ends with a high number for binary files, which git would take for a program that failed.
+        let own = "git merge-file --quiet --marker-size=%L -L %X -L %S -L %Y %A %O %B || exit 1";
         self.with_each(r"^merge\..*\.driver$", |_| own).await
     }
 

@@ -18,6 +18,9 @@ use crate::{Checkpoints, GitError, RepoPath, Repository};
 const HOOKS: [&str; 5] =
     ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "reference-transaction"];
 
+/// How the reflog names what made a commit here.
+const COMMITTED: &str = "liminal: commit";
+
 impl Repository {
     /// The hooks that a commit would run.
     pub async fn commit_hooks(&self) -> Result<Vec<&'static str>, GitError> {
@@ -78,6 +81,14 @@ impl Repository {
         Ok(String::from_utf8_lossy(&printed).into_owned())
     }
 
+    /// Whether [`Checkpoints::commit`] made this one, as far as the reflog goes back.
+    pub async fn is_committed_here(&self, commit: &str) -> Result<bool, GitError> {
+        let call = ["log", "--walk-reflogs", "--max-count=100", "--format=%H %gs", "HEAD", "--"];
+        let printed = self.git.run(call).await?;
+        let ours = format!("{commit} {COMMITTED}: ");
+        Ok(String::from_utf8_lossy(&printed).lines().any(|line| line.starts_with(&ours)))
+    }
+
     /// Puts the index in order after a commit of ours that was cut short.
     pub async fn index_follows(&self, parent: Option<&str>, commit: &str) -> Result<(), GitError> {
         let paths = self.paths_of(parent, commit).await?;
@@ -134,7 +145,8 @@ impl Checkpoints {
         let mut file = OsString::from("--file=");
         file.push(&words);
         let commit = ["commit".into(), "--quiet".into(), file];
-        let answer = git.with_hooks().attempt(commit.into(), Vec::new(), limit).await;
+        let git = git.with_hooks().with_variable("GIT_REFLOG_ACTION", COMMITTED.into());
+        let answer = git.attempt(commit.into(), Vec::new(), limit).await;
         let made = repository.head().await?.commit;
         let Some(made) = made.filter(|made| head.commit.as_ref() != Some(made)) else {
             let Answer { printed, words, .. } = answer?;

@@ -136,10 +136,9 @@ impl Repository {
     pub async fn dirty(&self) -> Result<Vec<RepoPath>, GitError> {
         let changes = self.uncommitted().await?;
         let staged = match changes.files.iter().any(|file| file.kind == Kind::Submodule) {
-            true => self.git.run(["diff", "--cached", "--name-only", "-z", "HEAD", "--"]).await?,
+            true => self.staged_paths().await?,
             false => Vec::new(),
         };
-        let staged: Vec<_> = staged.split(|&byte| byte == 0).map(RepoPath::new).collect();
         let tracked = changes.files.into_iter().filter(|file| match file.kind {
             Kind::Untracked => false,
             Kind::Submodule => staged.contains(&file.path),
@@ -150,6 +149,14 @@ impl Repository {
             _ => vec![file.path],
         });
         Ok(paths.chain(changes.left_out).collect())
+    }
+
+    /// Files that differ from the last commit in the index, conflicts included: what aborting a merge drops.
+    pub async fn staged_paths(&self) -> Result<Vec<RepoPath>, GitError> {
+        let call = ["diff", "--cached", "--name-only", "--no-renames", "-z", "HEAD", "--"];
+        let printed = self.git.run(call).await?;
+        let paths = printed.split(|&byte| byte == 0).filter(|path| !path.is_empty());
+        Ok(paths.map(RepoPath::new).collect())
     }
 
     /// What stands in the working tree where a move would put a new file.

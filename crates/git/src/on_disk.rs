@@ -14,8 +14,11 @@ pub fn is_there(root: &Path, path: &RepoPath) -> bool {
     found.is_ok_and(|found| !found.is_dir()) && !Links::in_tree(root).lead_to(path.as_path())
 }
 
-/// A file's bytes, unless it has more than these.
+/// A file's bytes, unless it has more than these. What is beyond a link is another file.
 pub fn read(root: &Path, path: &RepoPath, most: u64) -> Option<Vec<u8>> {
+    if Links::in_tree(root).lead_to(path.as_path()) {
+        return None;
+    }
     let path = root.join(path.as_path());
     let found = path.symlink_metadata().ok()?;
     (found.is_file() && found.len() <= most).then(|| fs::read(path).ok())?

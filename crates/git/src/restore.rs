@@ -323,11 +323,8 @@ fn write(
     let (gone, put): (Vec<_>, Vec<_>) = puts.into_iter().partition(|put| put.content.is_none());
     let mut emptied = BTreeSet::new();
     for Put { path, stamp, .. } in gone {
-        let removed = if file_stamp(root, &path) == stamp {
-            remove(&directory, path.as_path())
-        } else {
-            Err(io::ErrorKind::ResourceBusy.into())
-        };
+        let removed =
+            check_unchanged(root, &path, &stamp).and_then(|()| remove(&directory, path.as_path()));
         emptied.extend(path.as_path().parent().map(Path::to_owned));
         left.extend(removed.err().map(|error| (path, left_by(&error))));
     }
@@ -338,13 +335,8 @@ fn write(
     }
     for Put { path, stamp, content } in put {
         let Some((mode, bytes)) = content else { continue };
-        let replaced = if Links::in_tree(root).lead_to(path.as_path()) {
-            Err(io::Error::other("a link is in the place of its directory"))
-        } else if file_stamp(root, &path) == stamp {
-            replace(&directory, path.as_path(), mode, bytes)
-        } else {
-            Err(io::ErrorKind::ResourceBusy.into())
-        };
+        let replaced = check_unchanged(root, &path, &stamp)
+            .and_then(|()| replace(&directory, path.as_path(), mode, bytes));
         match replaced {
             Ok(()) => {}
             // Nothing else will work either. What is done is in the plan.
@@ -353,6 +345,17 @@ fn write(
         }
     }
     Ok(left)
+}
+
+/// Fails unless the file is the one that was compared.
+fn check_unchanged(root: &Path, path: &RepoPath, stamp: &str) -> io::Result<()> {
+    if Links::in_tree(root).lead_to(path.as_path()) {
+        return Err(io::Error::other("a link is in the place of its directory"));
+    }
+    if file_stamp(root, path) != stamp {
+        return Err(io::ErrorKind::ResourceBusy.into());
+    }
+    Ok(())
 }
 
 fn left_by(error: &io::Error) -> Left {

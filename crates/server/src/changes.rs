@@ -91,15 +91,23 @@ impl Changes {
         taken
     }
 
-    /// Whether a state can be compared with others.
-    pub async fn knows(
+    /// What could not be recorded in a state that was listed. `None` if there is no such state.
+    pub async fn left_out_of(
         &self,
         session: &SessionId,
         directory: &Path,
         state: &Tree,
-    ) -> Result<bool, Failure> {
+    ) -> Result<Option<Vec<String>>, Failure> {
         let repository = Repository::at(directory).await?;
-        Ok(repository.checkpoints(&self.kept.of(session))?.has(state).await?)
+        if !repository.checkpoints(&self.kept.of(session))?.has(state).await? {
+            return Ok(None);
+        }
+        if let Some(left_out) = self.compared.left_out_of(session, state) {
+            return Ok(Some(left_out));
+        }
+        // It was listed before many others, or by another run. What is too large or unreadable now was so then, if
+        // not much has happened.
+        Ok(Some(scope::names_of(&self.checkpoint(session, directory).await?.left_out)))
     }
 
     /// Gives a branch of a session the checkpoints of the turns that it has in common with it.

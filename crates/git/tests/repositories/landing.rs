@@ -27,6 +27,35 @@ async fn a_merge_runs_no_program_that_the_repository_names_for_it() {
 }
 
 #[tokio::test]
+async fn a_merge_that_a_program_is_named_for_ends_as_if_there_were_none() {
+    for (base, ours, theirs) in [
+        (&b"\0base"[..], &b"\0ours"[..], &b"\0theirs"[..]),
+        (b"a\nb\nc\n", b"ours\nb\nc\n", b"theirs\nb\nc\n"),
+        (b"a\nb\nc\n", b"ours\nb\nc\n", b"a\nb\ntheirs\n"),
+    ] {
+        let scratch = Scratch::new(&[]);
+        scratch.write(".gitattributes", "file merge=own\n");
+        scratch.write("file", base);
+        scratch.commit("base");
+        scratch.git(&["checkout", "--quiet", "-b", "side"]);
+        scratch.write("file", theirs);
+        scratch.commit("theirs");
+        scratch.git(&["checkout", "--quiet", "main"]);
+        scratch.write("file", ours);
+        scratch.commit("ours");
+        let repository = Repository::at(&scratch.path()).await.unwrap();
+        let without = repository.merge_commits("main", "side").await.unwrap();
+        scratch.git(&["config", "merge.own.driver", "false"]);
+        assert_eq!(repository.merge_commits("main", "side").await.unwrap(), without);
+        repository.start_merge("side", "Merge side").await.unwrap();
+        let (Merged::Clean(tree) | Merged::Conflicts { marked: tree, .. }) = without;
+        let marked = scratch.git(&["cat-file", "blob", &format!("{}:file", tree.as_str())]);
+        let found = std::fs::read(scratch.path().join("file")).unwrap();
+        assert_eq!(String::from_utf8(found).unwrap().trim().replace("HEAD", "main"), marked);
+    }
+}
+
+#[tokio::test]
 async fn signatures_are_not_checked_where_commits_are_listed() {
     let scratch = Scratch::with_commit();
     let (program, ran) = (scratch.path().join(".git/gpg"), scratch.path().join(".git/ran"));

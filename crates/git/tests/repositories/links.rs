@@ -144,3 +144,23 @@ async fn nothing_is_written_through_a_link_that_stays() {
     assert_eq!(left.len(), 3, "{left:?}");
     assert!(!scratch.path().join("other/in").exists());
 }
+
+#[tokio::test]
+async fn nothing_is_removed_through_an_ignored_link_that_took_the_place_of_a_directory() {
+    let (scratch, store) = (Scratch::with_commit(), TempDir::new().unwrap());
+    scratch.write(".gitignore", "out\n");
+    scratch.commit("ignored");
+    let checkpoints = checkpoints(&scratch, store.path()).await;
+    let before = now(&checkpoints).await;
+    scratch.write("out/x", "x\n");
+    scratch.git(&["add", "--force", "out/x"]);
+    scratch.git(&["commit", "--quiet", "--message", "out"]);
+    let after = now(&checkpoints).await;
+    std::fs::rename(scratch.path().join("out"), scratch.path().join("keep")).unwrap();
+    symlink("keep", scratch.path().join("out")).unwrap();
+    let left = checkpoints.apply(&after, &before).await.unwrap();
+    assert_eq!(std::fs::read_to_string(scratch.path().join("keep/x")).unwrap(), "x\n");
+    let left: Vec<_> = left.into_iter().map(|(path, why)| (path.to_string(), why)).collect();
+    let why = "a link is in the place of its directory".to_owned();
+    assert_eq!(left, [("out/x".to_owned(), Left::InTheWay(why))]);
+}

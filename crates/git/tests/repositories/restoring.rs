@@ -64,6 +64,24 @@ async fn an_interrupted_restore_is_completed_from_wherever_it_was() {
 }
 
 #[tokio::test]
+async fn a_tracked_file_that_became_a_directory_comes_back_with_its_uncommitted_edits() {
+    let (scratch, store) = (Scratch::with_commit(), tempfile::tempdir().unwrap());
+    let checkpoints = checkpoints(&scratch, store.path()).await;
+    scratch.write("one.txt", "edited\n");
+    let before = now(&checkpoints).await;
+    std::fs::remove_file(scratch.path().join("one.txt")).unwrap();
+    scratch.write("one.txt/in", "in\n");
+    scratch.write("one.txt/deep/in", "in\n");
+    let after = checkpoints.take().await.unwrap();
+    assert_eq!(after.left_out, []);
+    let planned = checkpoints.plan(&after.tree, &before, &after.tree).await.unwrap();
+    restore(&checkpoints, planned).await;
+    assert_eq!(read(&scratch, "one.txt").unwrap(), "edited\n");
+    assert_eq!(checkpoints.apply(&before, &after.tree).await.unwrap(), [], "and back");
+    assert_eq!(read(&scratch, "one.txt/deep/in").unwrap(), "in\n");
+}
+
+#[tokio::test]
 async fn line_ends_come_back_and_filtered_files_are_left() {
     let (scratch, store) = (Scratch::with_commit(), tempfile::tempdir().unwrap());
     scratch.write(".gitattributes", "*.bat text eol=crlf\n*.bin filter=lfs\n");

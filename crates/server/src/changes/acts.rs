@@ -16,7 +16,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use liminal_contract::{ActPath, ChangeAct, ErrorCode, SessionId, Timestamp, Worktree};
+use liminal_contract::{ActPath, ChangeAct, ErrorCode, PathFate, SessionId, Timestamp, Worktree};
 use liminal_git::{Checkpoints, GitError, Repository};
 use sha2::{Digest, Sha256};
 use tokio::sync::OwnedMutexGuard;
@@ -71,7 +71,7 @@ pub struct ActDone {
     pub summary: String,
     /// For `undo-act`.
     pub undo: Option<String>,
-    /// The act that this one undid.
+    /// The act that this one undid, if nothing is left of it.
     pub undone: Option<String>,
     /// To what was made elsewhere.
     pub link: Option<String>,
@@ -197,6 +197,9 @@ impl Changes {
         self.write_acts(session, vec![row(ActState::Intended, &deed)?]).await?;
         match deed.carry_out(&store, extra).await {
             Ok((deed, left)) => {
+                // An act stays as it is until nothing is left of it: another try puts back what this one left.
+                let is_whole = left.is_empty() && !preview.leaves_some();
+                let (undoes, undone) = if is_whole { (undoes, undone) } else { (None, None) };
                 self.note(session, row(ActState::Done, &deed), undone).await;
                 let summary = with_left(preview.summary, &left);
                 let link = deed.link().map(str::to_owned);
@@ -271,6 +274,13 @@ impl Changes {
 impl ActPlace {
     fn directory(&self) -> Result<&Path, Failure> {
         self.directory.as_deref().map_err(Clone::clone)
+    }
+}
+
+impl Preview {
+    /// Whether a file that belongs to it stays as it is.
+    fn leaves_some(&self) -> bool {
+        self.paths.iter().any(|path| path.what == PathFate::Leave)
     }
 }
 

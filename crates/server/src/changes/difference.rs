@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use liminal_contract::{ChangeScope, DiffPart, ServerMessage, SessionId};
-use liminal_git::{Change, Repository};
+use liminal_git::{Change, Repository, Tree};
 use liminal_render::{Comparison, DiffView, Layout};
 
 use super::scope::Found;
@@ -52,6 +52,8 @@ struct Listed {
     /// Can read both versions.
     repository: Repository,
     files: Vec<Change>,
+    /// The state that they lead to, and what could not be recorded in it.
+    state: Option<(Tree, Vec<String>)>,
 }
 
 /// What was looked at last, the latest first.
@@ -67,8 +69,17 @@ impl Compared {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         lists.retain(|each| each.session != session || each.scope != scope);
         let (repository, files) = (found.repository, found.changes.files);
-        lists.push_front(Listed { session, scope, repository, files });
+        let state = found.state.map(|state| (state, found.left_out));
+        lists.push_front(Listed { session, scope, repository, files, state });
         lists.truncate(MOST);
+    }
+
+    /// What could not be recorded in a state, if that is still known.
+    pub fn left_out_of(&self, session: &SessionId, state: &Tree) -> Option<Vec<String>> {
+        let lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        let states = lists.iter().filter(|each| each.session == *session);
+        let mut states = states.filter_map(|each| each.state.as_ref());
+        states.find(|(tree, _)| tree == state).map(|(_, left_out)| left_out.clone())
     }
 
     fn listed(&self, asked: &PartAsked) -> Option<(Repository, Change)> {

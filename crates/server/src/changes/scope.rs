@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use liminal_contract::{ChangeScope, SessionId, TurnId};
-use liminal_git::{Checkpoints, GitError, Repository, Tree};
+use liminal_git::{Checkpoints, GitError, RepoPath, Repository, Tree};
 
-use super::turns::{TurnStates, Unknown};
+use super::turns::{TurnStates, Unknown, last_seen};
 use super::{Changes, Place};
 use crate::failure::Failure;
 use crate::journal::{CheckpointRow, Moment, Turns};
@@ -23,6 +23,8 @@ pub struct Found {
     pub changes: liminal_git::Changes,
     /// The state that they lead to, if it has a tree.
     pub state: Option<Tree>,
+    /// What could not be recorded in that state.
+    pub left_out: Vec<String>,
     /// What a branch is compared with.
     pub base: Option<String>,
     /// For the user.
@@ -76,7 +78,7 @@ impl Changes {
         match scope {
             ChangeScope::Uncommitted {} => {
                 let changes = repository.uncommitted().await?;
-                let left_out: Vec<_> = changes.left_out.iter().map(ToString::to_string).collect();
+                let left_out = names_of(&changes.left_out);
                 let mut found = Found::new(repository, changes);
                 found.note_left_out(&left_out);
                 Ok(found)
@@ -86,19 +88,18 @@ impl Changes {
             }
             ChangeScope::SinceLooked {} => {
                 let rows = self.rows(session).await?;
-                // Someone who never looked sees everything since the session began.
-                let looked = rows.iter().find(|row| row.moment == Moment::Looked);
-                let Some(old) = looked.or(rows.first()).and_then(tree) else {
+                let seen = last_seen(&rows);
+                let Some((seen, old)) = seen.and_then(|row| Some((row, tree(row)?))) else {
                     return Ok(Found::none(repository, "Nothing was recorded yet."));
                 };
-                self.until_now(repository, session, old).await
+                self.until_now(repository, session, old, &seen.left_out).await
             }
             ChangeScope::Branch {} => {
                 let Some((base, old)) = repository.base(base).await? else {
                     let none = "This branch has no base to compare it with.";
                     return Ok(Found::none(repository, none));
                 };
-                let found = self.until_now(repository, session, old).await?;
+                let found = self.until_now(repository, session, old, &[]).await?;
                 Ok(Found { base: Some(liminal_render::visible(&base)), ..found })
             }
         }
@@ -125,14 +126,14 @@ impl Changes {
                 let checkpoints = repository.checkpoints(&self.kept.of(session))?;
                 let new = tree(&after).unwrap_or_else(|| old.clone());
                 let mut found = Found::between(&checkpoints, &old, new).await?;
-                let left_out: BTreeSet<_> = before.left_out.iter().chain(&after.left_out).collect();
-                found.note_left_out(&left_out.into_iter().cloned().collect::<Vec<_>>());
+                found.note_left_out(before.left_out.iter().chain(&after.left_out));
+                found.left_out = after.left_out;
                 if after.is_late {
                     found.notes.push(AFTER_LATE.into());
                 }
                 found
             }
-            None => self.until_now(repository, session, old).await?,
+            None => self.until_now(repository, session, old, &before.left_out).await?,
         };
         if before.is_late {
             found.notes.push(BEFORE_LATE.into());
@@ -171,20 +172,22 @@ impl Changes {
         Ok(found)
     }
 
-    /// From a state to the present one.
+    /// From a state, in which some files could not be recorded, to the present one.
     async fn until_now(
         &self,
         repository: Repository,
         session: &SessionId,
         old: Tree,
+        left_out: &[String],
     ) -> Result<Found, ScopeError> {
         let store = self.kept.of(session);
         let _one_at_a_time = self.reading.turn(&store).await;
         let checkpoints = repository.checkpoints(&store)?;
         let now = checkpoints.take().await?;
         let mut found = Found::between(&checkpoints, &old, now.tree).await?;
-        let left_out: Vec<_> = now.left_out.iter().map(ToString::to_string).collect();
-        found.note_left_out(&left_out);
+        let now = names_of(&now.left_out);
+        found.note_left_out(left_out.iter().chain(&now));
+        found.left_out = now;
         Ok(found)
     }
 
@@ -227,14 +230,19 @@ impl From<ScopeError> for Failure {
     }
 }
 
+pub(super) fn names_of(paths: &[RepoPath]) -> Vec<String> {
+    paths.iter().map(ToString::to_string).collect()
+}
+
 fn tree(row: &CheckpointRow) -> Option<Tree> {
     Tree::new(&row.tree)
 }
 
 impl Found {
     fn new(repository: Repository, changes: liminal_git::Changes) -> Self {
-        let (state, base, notes, named) = (None, None, Vec::new(), None);
-        Self { repository, changes, state, base, notes, named }
+        let (state, base, named) = (None, None, None);
+        let (left_out, notes) = (Vec::new(), Vec::new());
+        Self { repository, changes, state, left_out, base, notes, named }
     }
 
     fn none(repository: Repository, why: &str) -> Self {
@@ -249,12 +257,13 @@ impl Found {
     }
 
     /// Of these files a state has an older version or none, which says nothing about them.
-    fn note_left_out(&mut self, paths: &[String]) {
+    fn note_left_out<'a>(&mut self, paths: impl IntoIterator<Item = &'a String>) {
+        let paths: BTreeSet<_> = paths.into_iter().collect();
         self.changes.files.retain(|file| !paths.contains(&file.path.to_string()));
-        let shown = match paths {
-            [] => return,
-            [one] => one.clone(),
-            [one, rest @ ..] => format!("{one} and {} more", rest.len()),
+        let Some(first) = paths.first() else { return };
+        let shown = match paths.len() {
+            1 => first.to_string(),
+            many => format!("{first} and {} more", many - 1),
         };
         self.notes.push(format!(
             "Not compared (over 10 MB, unreadable, constantly written, or a pipe or device): {shown}."

@@ -48,16 +48,23 @@ impl Changes {
     }
 }
 
-/// The states before and after a turn. One that was cut short has none after it, but the next one may have one before;
-/// else it goes up to now.
+/// The states before and after a turn, among all in their order. One that was cut short has none after it, but the
+/// next one may have one before; else it goes up to now.
 pub(super) fn around(
     rows: &[CheckpointRow],
     turn: &TurnId,
 ) -> Result<(CheckpointRow, Option<CheckpointRow>), Unknown> {
-    let at = |moment| rows.iter().find(|row| row.turn_id == *turn && row.moment == moment);
-    let next = || rows.iter().find(|row| row.turn_id > *turn && row.moment == Moment::Before);
-    let before = at(Moment::Before).ok_or(Unknown::NotRecorded)?;
-    Ok((before.clone(), at(Moment::After).or_else(next).cloned()))
+    let is_before = |row: &CheckpointRow| row.moment == Moment::Before;
+    let first = rows.iter().position(|row| row.turn_id == *turn && is_before(row));
+    let first = first.ok_or(Unknown::NotRecorded)?;
+    let (before, later) = (&rows[first], &rows[first + 1..]);
+    let after = later.iter().find(|row| row.turn_id == *turn && row.moment == Moment::After);
+    Ok((before.clone(), after.or_else(|| later.iter().find(|row| is_before(row))).cloned()))
+}
+
+/// The state that the user saw last. Someone who never looked has seen the one before the first turn.
+pub(super) fn last_seen(rows: &[CheckpointRow]) -> Option<&CheckpointRow> {
+    rows.iter().find(|row| row.moment == Moment::Looked).or(rows.first())
 }
 
 #[cfg(test)]
@@ -86,5 +93,12 @@ mod tests {
         assert_eq!(around("2"), Ok((cut, Some(next.clone()))));
         assert_eq!(around("3"), Ok((next, None)));
         assert_eq!(around("4"), Err(Unknown::NotRecorded));
+    }
+
+    #[test]
+    fn the_next_turn_is_the_one_that_came_next_whatever_its_id() {
+        let (cut, next) = (row("b", Moment::Before), row("a", Moment::Before));
+        let rows = [row("", Moment::Looked), cut.clone(), next.clone(), row("c", Moment::Before)];
+        assert_eq!(around(&rows, &cut.turn_id), Ok((cut, Some(next))));
     }
 }

@@ -43,13 +43,15 @@ pub enum Turns<'a> {
 }
 
 impl Reader<'_> {
-    /// A session's checkpoints. The ids of turns are in the order of time.
+    /// A session's checkpoints, in the order of their turns; that of the user's last look comes first.
     pub fn checkpoints(&self, session: &SessionId) -> rusqlite::Result<Vec<CheckpointRow>> {
         self.view
             .prepare_cached(
-                "SELECT turn_id, moment, tree, late, left_out, branch, head FROM checkpoint
-                 WHERE session = (SELECT id FROM session WHERE session_id = ?1)
-                 ORDER BY turn_id, moment DESC",
+                "SELECT c.turn_id, c.moment, c.tree, c.late, c.left_out, c.branch, c.head
+                 FROM checkpoint c
+                 LEFT JOIN turn t ON t.session = c.session AND t.turn_id = c.turn_id
+                 WHERE c.session = (SELECT id FROM session WHERE session_id = ?1)
+                 ORDER BY t.seq, c.turn_id, c.moment DESC",
             )?
             .query_map([session.as_str()], |row| {
                 Ok(CheckpointRow {
@@ -105,5 +107,47 @@ impl Reader<'_> {
             calls.extend(call.tool_arguments.values().map(Value::to_string));
         }
         Ok(calls)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use liminal_contract::{Timestamp, TurnOrigin};
+
+    use super::super::{Change, Journal, Moment, TurnRow};
+    use super::*;
+
+    #[test]
+    fn checkpoints_come_in_the_order_in_which_their_turns_were_taken() {
+        let home = tempfile::tempdir().unwrap();
+        let journal = Journal::open(home.path()).unwrap().journal;
+        let session = SessionId::parse("demo:one").unwrap();
+        let row = |turn: &str, moment| CheckpointRow {
+            turn_id: TurnId::new(turn),
+            moment,
+            tree: String::new(),
+            is_late: false,
+            left_out: Vec::new(),
+            branch: None,
+            head: None,
+        };
+        // A message that is queued first may be sent last.
+        let rows = [
+            row("", Moment::Looked),
+            row("b", Moment::Before),
+            row("b", Moment::After),
+            row("a", Moment::Before),
+        ];
+        let turn = |turn: &str, seq| {
+            let at = Timestamp::from_millis(1);
+            TurnRow::started(TurnId::new(turn), seq, TurnOrigin::User, at)
+        };
+        let turns = [turn("b", 1), turn("a", 2)].map(|turn| Change::Turn(Box::new(turn)));
+        let kept = rows.clone().map(|row| Change::Checkpoint(Box::new(row)));
+        let (done, written) = std::sync::mpsc::channel();
+        let committed = Box::new(move || done.send(()).unwrap());
+        journal.commit(&session, 2, turns.into_iter().chain(kept).collect(), committed);
+        written.recv().unwrap();
+        assert_eq!(journal.read_now(|reader| reader.checkpoints(&session)).unwrap(), rows);
     }
 }

@@ -242,8 +242,8 @@ impl<T> Recorder<T> {
         Batch { seq, changes: step.changes }
     }
 
-    /// The oldest commit that was not on disk is now: sends it to the followers and returns the actions to take. A `seq`
-    /// doesn't say which one it was, because quiet ones have none of their own.
+    /// The oldest commit that was not on disk is now: sends it to the followers and returns the actions to take. A
+    /// `seq` doesn't say which one it was, because quiet ones have none of their own.
     pub fn committed(&mut self) -> Vec<T> {
         let Some(Uncommitted { news, then, .. }) = self.uncommitted.pop_front() else {
             return Vec::new();

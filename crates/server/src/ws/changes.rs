@@ -34,18 +34,18 @@ pub fn layout(split: Option<bool>) -> Layout {
 
 /// Remembers up to which state the user has seen the files.
 pub async fn looked(app: &App, session: &SessionId, tree: String) -> Result<(), Failure> {
-    let is_known = match liminal_git::Tree::new(&tree) {
+    let left_out = match liminal_git::Tree::new(&tree) {
         Some(tree) => {
             let place = app.service.place(session).await?;
-            app.changes.knows(session, &place.directory, &tree).await?
+            app.changes.left_out_of(session, &place.directory, &tree).await?
         }
-        None => false,
+        None => None,
     };
-    if !is_known {
+    let Some(left_out) = left_out else {
         let what = "`state` is not one that `changes:list` reported";
         return Err(Failure::invalid(what).about(session.clone()));
-    }
-    app.service.ask(session, |reply| SessionRequest::Looked { tree, reply }).await
+    };
+    app.service.ask(session, |reply| SessionRequest::Looked { tree, left_out, reply }).await
 }
 
 /// Sends the comments in their turn, like a message.

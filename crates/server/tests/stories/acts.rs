@@ -308,6 +308,25 @@ async fn a_commit_that_was_killed_is_either_there_or_not_and_its_lock_is_gone() 
 }
 
 #[tokio::test]
+async fn a_killed_commit_is_recognised_although_hooks_changed_its_files_and_its_message() {
+    let (launch, stopped) =
+        Launch::new().agent(three_turns(Path::new("never"))).git_that_stops("reset --quiet");
+    let app = launch.start().await;
+    let at = repository(&app);
+    let (mut browser, session) = session_in(&app, &at).await;
+    takes_turn(&mut browser, &session, "two").await;
+    std::fs::remove_file(at.join("two.txt")).unwrap();
+    write(&at, "notes.txt", "changed\n");
+    hook(&at, "pre-commit", "echo formatted >> notes.txt; git add notes.txt");
+    hook(&at, "commit-msg", "echo 'Ticket 7' > \"$1\"");
+    let app = killed_at(app, browser, &session, &commit("kept"), &stopped, || {}).await;
+    let _browser = sees_settled(&app, &session, "been completed").await;
+    assert_eq!(git(&at, &["log", "--format=%s"]), "Ticket 7\nfirst");
+    assert_eq!(git(&at, &["status", "--porcelain"]), "");
+    assert_eq!(read(&at, "notes.txt"), "changed\nformatted\n");
+}
+
+#[tokio::test]
 async fn an_undo_of_a_commit_that_was_killed_is_completed_or_taken_back() {
     for (call, words, status, log) in [
         ("update-ref --create-reflog -m liminal: undo commit", "rolled back", "", "kept\nfirst"),

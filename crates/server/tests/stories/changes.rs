@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use liminal_contract::{
-    ChangeScope, ChangeStatus, ChangedFile, ClientMessage, ErrorCode, ServerMessage, SessionId,
+    ChangeAct, ChangeScope, ChangeStatus, ChangedFile, ClientMessage, ErrorCode, PathFate,
+    ServerMessage, SessionId,
 };
 use liminal_scripted_agent::{Steps, script};
 use rustix::process::Signal;
@@ -344,6 +345,36 @@ async fn what_was_looked_at_is_not_listed_again_in_any_browser() {
             ServerMessage::Error { code: ErrorCode::InvalidMessage, .. }
         ));
     }
+}
+
+#[tokio::test]
+async fn a_file_that_was_too_large_to_record_when_looked_at_is_not_called_new_nor_reverted() {
+    let app = Launch::new().agent(script().on_any_prompt().say("Done.")).start().await;
+    let mut browser = app.browser().await;
+    let directory = PathBuf::from(repository(&app));
+    let project = browser.adds_project(directory.to_str().unwrap()).await;
+    let session = browser.creates_session(&project, "scripted").await;
+    let turn = browser.says_to(&session, "work").await;
+    browser.sees_end(&turn).await;
+    app.has_recorded(&turn, "after").await;
+    let large = directory.join("large.bin");
+    std::fs::write(&large, vec![b'a'; 12 << 20]).unwrap();
+    let since = ChangeScope::SinceLooked {};
+    let (session_id, scope) = (session.clone(), since.clone());
+    let listed = browser.ask(ClientMessage::ChangesList { session_id, scope }).await;
+    let ServerMessage::ChangesList { state, .. } = listed else { panic!("no list: {listed:?}") };
+    let looked = ClientMessage::SessionLooked { session_id: session.clone(), state };
+    assert!(matches!(browser.ask(looked).await, ServerMessage::SessionLooked { .. }));
+
+    std::fs::write(&large, vec![b'a'; 5 << 20]).unwrap();
+    let (files, notes) = changed(&mut browser, &session, since.clone()).await;
+    assert_eq!(files, [""; 0]);
+    assert!(notes.iter().any(|note| note.ends_with(": large.bin.")), "{notes:?}");
+    let act = ChangeAct::RevertFile { scope: since, path: "large.bin".into() };
+    let preview = browser.previews(&session, &act).await;
+    assert_eq!(preview.fates(), [("large.bin".into(), PathFate::Leave)]);
+    browser.is_refused(&session, &act).await;
+    assert!(large.exists());
 }
 
 #[tokio::test]

@@ -23,11 +23,7 @@ const LONGEST_PUSH: Duration = Duration::from_secs(120);
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Deed {
     /// Files go from one state to another.
-    Restore {
-        root: PathBuf,
-        before: String,
-        after: String,
-    },
+    Restore { root: PathBuf, before: String, after: String },
     Commit {
         root: PathBuf,
         /// The last commit before.
@@ -42,11 +38,7 @@ pub enum Deed {
         branch: Option<String>,
     },
     /// Takes a commit back.
-    Uncommit {
-        root: PathBuf,
-        commit: String,
-        parent: Option<String>,
-    },
+    Uncommit { root: PathBuf, commit: String, parent: Option<String> },
     /// Branches move, in this order.
     Move {
         root: PathBuf,
@@ -69,8 +61,13 @@ pub enum Deed {
         /// With the marks of the conflicts.
         marked: String,
     },
+    /// Of the merge that is under way on this commit, with the files as they are. Earlier versions wrote neither.
     AbortMerge {
         root: PathBuf,
+        #[serde(default)]
+        head: Option<String>,
+        #[serde(default)]
+        tree: Option<String>,
     },
     PullRequest {
         root: PathBuf,
@@ -90,11 +87,7 @@ pub enum Deed {
         branch: Option<(String, String)>,
     },
     /// And comes out of it, on this branch.
-    BringBack {
-        about: About,
-        store: PathBuf,
-        branch: String,
-    },
+    BringBack { about: About, store: PathBuf, branch: String },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -180,7 +173,7 @@ impl Deed {
                 repository.start_merge(commit.unwrap_or(branch), &message).await?;
                 Ok((self.clone(), Vec::new()))
             }
-            Self::AbortMerge { root } => {
+            Self::AbortMerge { root, .. } => {
                 Repository::at(root).await?.abort_merge().await?;
                 Ok((self.clone(), Vec::new()))
             }

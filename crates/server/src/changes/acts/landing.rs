@@ -318,13 +318,14 @@ pub async fn plan_abort(scene: &Scene) -> Result<Plan, Failure> {
         return Err(refused("No merge is under way here."));
     }
     let summary = "Aborted the merge. The files are as they were before it.".to_owned();
-    let head = scene.repository().head_tree().await?;
-    let differences = scene.repository().differences(&head, &scene.now.tree).await?;
-    let names = named(differences.iter().map(|each| &each.path));
+    // git keeps all other files.
+    let dropped = scene.repository().staged_paths().await?;
+    let names = named(&dropped);
     let cannot = vec![format!("What was resolved is dropped, and this can't be undone: {names}.")];
-    let cannot = if differences.is_empty() { Vec::new() } else { cannot };
+    let cannot = if dropped.is_empty() { Vec::new() } else { cannot };
     let preview = Preview { summary, cannot, ..Preview::default() };
-    let deed = Deed::AbortMerge { root: scene.root() };
+    let (head, tree) = (scene.head().commit.clone(), Some(scene.now.tree.as_str().to_owned()));
+    let deed = Deed::AbortMerge { root: scene.root(), head, tree };
     let world = ["abort-merge", scene.now.tree.as_str()];
     Ok(Plan::new(preview, vec![scene.root()], Ok(deed), &world))
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use liminal_contract::SessionId;
-use liminal_git::{Repository, UnderWay, remove_stale_locks};
+use liminal_git::{Checkpoints, Repository, UnderWay, remove_stale_locks};
 
 use super::deed::{Moved, drop_all, tree};
 use super::{Deed, discarding};
@@ -60,7 +60,7 @@ impl Deed {
             | Self::Commit { root, .. }
             | Self::Uncommit { root, .. }
             | Self::StartMerge { root, .. }
-            | Self::AbortMerge { root }
+            | Self::AbortMerge { root, .. }
             | Self::PullRequest { root, .. } => vec![root.clone()],
             Self::Discard { about, .. } | Self::BringBack { about, .. } => {
                 vec![PathBuf::from(&about.shown.path), about.common.clone()]
@@ -77,6 +77,14 @@ impl Deed {
         match (self, state) {
             (Self::PullRequest { .. }, _) => {
                 "Liminal Builder stopped while opening a pull request. Check there whether it is open."
+            }
+            (Self::Commit { made: None, .. }, ActState::Done) => {
+                "Liminal Builder stopped while committing here. There is a new commit, but it may be another one. \
+                 Check it with git log and git status."
+            }
+            (Self::AbortMerge { .. }, ActState::Failed) => {
+                "Liminal Builder stopped before it aborted the merge here. Files or commits changed since, so the \
+                 merge was left alone."
             }
             (_, ActState::Done) => {
                 "Liminal Builder stopped while changing files here. The change has been completed."
@@ -118,8 +126,7 @@ impl Deed {
                     return Ok((undone, ActState::Failed));
                 };
                 // Somebody else may have made it since. Then neither the index nor the commit is ours to change.
-                let said = repository.message(&next).await?;
-                let is_ours = message.as_ref().is_some_and(|message| is_same(message, &said));
+                let is_ours = is_ours(&repository, &next, message.as_deref()).await?;
                 if is_ours {
                     repository.index_follows(head.as_deref(), &next).await?;
                 }
@@ -168,12 +175,19 @@ impl Deed {
                 let state = if is_begun { ActState::Done } else { ActState::Failed };
                 Ok((Self::StartMerge { root, branch, base_tip, before, marked }, state))
             }
-            Self::AbortMerge { root } => {
+            Self::AbortMerge { root, head, tree } => {
                 let repository = Repository::at(&root).await?;
-                if repository.under_way() == Some(UnderWay::Merge) {
-                    repository.abort_merge().await?;
+                let is_under_way = repository.under_way() == Some(UnderWay::Merge);
+                let mut is_ours = repository.head().await?.commit == head;
+                if is_ours && is_under_way {
+                    let checkpoints = repository.checkpoints(store)?;
+                    is_ours = is_as_seen(&checkpoints, tree.as_deref()).await?;
+                    if is_ours {
+                        repository.abort_merge().await?;
+                    }
                 }
-                Ok((Self::AbortMerge { root }, ActState::Done))
+                let state = if is_ours { ActState::Done } else { ActState::Failed };
+                Ok((Self::AbortMerge { root, head, tree }, state))
             }
             // Nobody here knows how far it got.
             Self::PullRequest { .. } => Ok((self, ActState::Failed)),
@@ -201,6 +215,32 @@ impl Deed {
             }
         }
     }
+}
+
+/// Whether a commit is one that an act made. Hooks may have changed its files and its message, but not what the reflog
+/// says. Where none is kept, the message tells.
+async fn is_ours(
+    repository: &Repository,
+    commit: &str,
+    message: Option<&str>,
+) -> Result<bool, Failure> {
+    if repository.is_committed_here(commit).await? {
+        return Ok(true);
+    }
+    let said = repository.message(commit).await?;
+    Ok(message.is_some_and(|message| is_same(message, &said)))
+}
+
+/// Whether each file is as it was when the user decided to abort a merge, or as git leaves it when it does so.
+async fn is_as_seen(checkpoints: &Checkpoints, seen: Option<&str>) -> Result<bool, Failure> {
+    let Some(seen) = seen.map(tree).transpose()? else { return Ok(false) };
+    let repository = checkpoints.repository();
+    let (now, head) = tokio::try_join!(checkpoints.take(), repository.head_tree())?;
+    let (since, aborted) = tokio::try_join!(
+        repository.differences(&seen, &now.tree),
+        repository.differences(&seen, &head)
+    )?;
+    Ok(since.iter().all(|each| aborted.contains(each)))
 }
 
 /// Whether git would make the same of two messages. It removes spaces at the ends of lines and empty lines.

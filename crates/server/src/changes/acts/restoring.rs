@@ -11,7 +11,7 @@ use super::deed::{Deed, Moved, tree};
 use super::{ActPlace, Plan, Preview, Scene, counted, landing, named, refused};
 use crate::changes::Changes;
 use crate::changes::scope::{AFTER_LATE, BEFORE_LATE, Named};
-use crate::changes::turns::{TurnStates, Unknown, around};
+use crate::changes::turns::{TurnStates, Unknown, around, last_seen};
 use crate::failure::Failure;
 use crate::journal::{ActState, CheckpointRow, FilesAt, Moment, Reader, Turns};
 
@@ -21,6 +21,8 @@ struct Ends {
     old: Tree,
     /// What the scope leads to.
     new: Tree,
+    /// What could not be recorded in one of them.
+    left_out: BTreeSet<String>,
 }
 
 impl Changes {
@@ -32,7 +34,7 @@ impl Changes {
         scope: &ChangeScope,
         path: &str,
     ) -> Result<Plan, Failure> {
-        let Ends { old, new } = self.ends(scene, place, session, scope).await?;
+        let Ends { old, new, left_out } = self.ends(scene, place, session, scope).await?;
         let listed = scene.repository().between(&old, &new).await?.files;
         let Some(file) = listed.into_iter().find(|file| file.path.to_string() == path) else {
             return Err(refused(format!("{path} no longer differs.")));
@@ -43,6 +45,7 @@ impl Changes {
         }
         let mut planned = scene.checkpoints.plan(&new, &old, &scene.now.tree).await?;
         planned.retain(|each| paths.contains(&each.path));
+        leave(&mut planned, &left_out);
         let preview = Preview { summary: format!("Reverted {path}."), ..Preview::default() };
         restoring(scene, planned, |_| Tick::On, preview).await
     }
@@ -56,7 +59,7 @@ impl Changes {
     ) -> Result<Plan, Failure> {
         let gone = || refused(format!("These lines of {path} are no longer as they were shown."));
         let block = Block::parse(hunk).ok_or_else(|| Failure::invalid("`hunk` names no lines"))?;
-        let Ends { old, new } = self.ends(scene, place, session, scope).await?;
+        let Ends { old, new, left_out } = self.ends(scene, place, session, scope).await?;
         let differences = scene.repository().differences(&old, &new).await?;
         let difference = differences.into_iter().find(|each| each.path.to_string() == path);
         let difference = difference.ok_or_else(gone)?;
@@ -73,7 +76,8 @@ impl Changes {
         let entry = liminal_git::Entry { mode: after.mode, object };
         let wanted = [(difference.path, Some(entry))];
         let wanted = scene.checkpoints.with_paths(&new, &wanted).await?;
-        let planned = scene.checkpoints.plan(&new, &wanted, &scene.now.tree).await?;
+        let mut planned = scene.checkpoints.plan(&new, &wanted, &scene.now.tree).await?;
+        leave(&mut planned, &left_out);
         let summary = format!("Reverted lines of {path}.");
         restoring(scene, planned, |_| Tick::On, Preview { summary, ..Preview::default() }).await
     }
@@ -244,28 +248,30 @@ impl Changes {
         session: &SessionId,
         scope: &ChangeScope,
     ) -> Result<Ends, Failure> {
-        let new = scene.now.tree.clone();
+        let (new, left_out) = (scene.now.tree.clone(), BTreeSet::new());
         let nothing = || refused("There is no state to go back to.");
         match scope {
             ChangeScope::Uncommitted {} => {
-                Ok(Ends { old: scene.repository().head_tree().await?, new })
+                Ok(Ends { old: scene.repository().head_tree().await?, new, left_out })
             }
             ChangeScope::Branch {} => {
                 let base = place.worktree.as_ref().and_then(|worktree| worktree.base.as_deref());
                 let base = scene.repository().base(base).await?;
-                Ok(Ends { old: base.ok_or_else(nothing)?.1, new })
+                Ok(Ends { old: base.ok_or_else(nothing)?.1, new, left_out })
             }
             ChangeScope::SinceLooked {} => {
                 let rows = self.rows(session).await?;
-                let looked = rows.iter().find(|row| row.moment == Moment::Looked);
-                let old = looked.or(rows.first()).ok_or_else(nothing)?;
-                Ok(Ends { old: tree(&old.tree)?, new })
+                let seen = last_seen(&rows).ok_or_else(nothing)?;
+                let left_out = seen.left_out.iter().cloned().collect();
+                Ok(Ends { old: tree(&seen.tree)?, new, left_out })
             }
             ChangeScope::Turn { turn_id } => {
                 let states = self.turn_states(session, turn_id.as_ref()).await?;
                 let TurnStates { turn, before, after, .. } = states.map_err(unknown)?;
                 let after = or_now(after, &turn, scene);
-                Ok(Ends { old: tree(&before.tree)?, new: tree(&after.tree)? })
+                let (old, new) = (tree(&before.tree)?, tree(&after.tree)?);
+                let left_out = before.left_out.into_iter().chain(after.left_out).collect();
+                Ok(Ends { old, new, left_out })
             }
         }
     }
@@ -306,11 +312,8 @@ async fn going_back(
         return Err(refused(words));
     }
     let mut planned = scene.checkpoints.plan(&new, &old, &scene.now.tree).await?;
-    let left_out: BTreeSet<_> = before.left_out.iter().chain(&after.left_out).collect();
-    // A state without a file doesn't say that there was none.
-    for each in planned.iter_mut().filter(|each| left_out.contains(&each.path.to_string())) {
-        each.end = End::Leave(Left::NotRecorded);
-    }
+    let left_out = before.left_out.into_iter().chain(after.left_out).collect();
+    leave(&mut planned, &left_out);
     let directory = place.directory()?;
     let below = directory.canonicalize().unwrap_or_else(|_gone| directory.to_owned());
     let below = below.strip_prefix(scene.root()).map(Path::to_owned).unwrap_or_default();
@@ -344,6 +347,13 @@ async fn going_back(
     }
     preview.cannot.push("Ignored files and submodules are not recorded, so they stay.".into());
     restoring(scene, planned, tick, preview).await
+}
+
+/// A state without a file doesn't say that there was none, if it could not be recorded.
+fn leave(planned: &mut [Planned], left_out: &BTreeSet<String>) {
+    for each in planned.iter_mut().filter(|each| left_out.contains(&each.path.to_string())) {
+        each.end = End::Leave(Left::NotRecorded);
+    }
 }
 
 /// Whether a path is part of the act.

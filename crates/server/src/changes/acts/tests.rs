@@ -67,6 +67,32 @@ impl Ground {
         self.git(&["commit", "--quiet", "--message", message]);
     }
 
+    /// A merge is under way, with a conflict in `theirs`.
+    async fn in_conflict(&self) {
+        let worktree = self.worktree();
+        self.commit("theirs differs");
+        let plan = self.plan(Some(worktree), ChangeAct::StartMerge {}).await.ok().unwrap();
+        self.changes.carry_out(&session(), plan).await.ok().unwrap();
+        assert!(self.read("theirs").contains("<<<<<<<"));
+    }
+
+    /// As if the program had been killed before it did anything.
+    async fn intends(&self, act: ChangeAct) {
+        let plan = self.plan(None, act).await.ok().unwrap();
+        let at = Timestamp::from(SystemTime::now());
+        let row = plan.deed.ok().unwrap().row("act".into(), ActState::Intended, at).unwrap();
+        self.changes.write_acts(&session(), vec![row]).await.unwrap();
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.root.join(name), text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        let text = std::fs::read_to_string(self.root.join(name));
+        text.unwrap_or_else(|_missing| "no such file".into())
+    }
+
     fn state(&self, id: &str) -> Option<ActState> {
         self.journal.read_now(|reader| reader.act(&session(), id)).unwrap().map(|row| row.state)
     }
@@ -116,6 +142,78 @@ async fn an_act_and_the_one_that_undid_it_are_both_in_the_journal() {
 }
 
 #[tokio::test]
+async fn an_undo_that_left_a_file_can_be_tried_again_until_nothing_is_left() {
+    let ground = Ground::new(OsStr::new("project"));
+    ground.commit("old words");
+    ground.git(&["mv", "old", "moved"]);
+    let scope = liminal_contract::ChangeScope::Uncommitted {};
+    let revert = ChangeAct::RevertFile { scope, path: "moved".into() };
+    let reverted = ground.act(revert).await.ok().unwrap().undo.unwrap();
+    assert_eq!([ground.read("old"), ground.read("moved")], ["old words", "no such file"]);
+
+    let undo = ChangeAct::UndoAct { undo: reverted.clone() };
+    let plan = ground.plan(None, undo.clone()).await.ok().unwrap();
+    ground.write("old", "somebody writes");
+    let done = ground.changes.carry_out(&session(), plan).await.ok().unwrap();
+    assert!(done.summary.ends_with("Left as they are: old."), "{}", done.summary);
+    assert_eq!([ground.read("old"), ground.read("moved")], ["somebody writes", "old words"]);
+    assert_eq!((done.undone, ground.state(&reverted)), (None, Some(ActState::Done)));
+
+    // It is still not the version to remove, and this time that is known before.
+    let plan = ground.plan(None, undo.clone()).await.ok().unwrap();
+    assert_eq!(plan.preview.paths[0].what, liminal_contract::PathFate::Leave);
+    ground.write("old", "old words");
+    let done = ground.act(undo).await.ok().unwrap();
+    assert_eq!([ground.read("old"), ground.read("moved")], ["no such file", "old words"]);
+    let undone = (Some(reverted.clone()), Some(ActState::Undone));
+    assert_eq!((done.undone, ground.state(&reverted)), undone);
+}
+
+#[tokio::test]
+async fn aborting_a_merge_names_only_what_git_would_drop() {
+    let ground = Ground::new(OsStr::new("project"));
+    ground.commit("edited");
+    // `main` has no `new.txt` any more.
+    ground.in_conflict().await;
+    ground.write("untracked", "mine");
+    ground.write("edited", "mine too");
+    let plan = ground.plan(None, ChangeAct::AbortMerge {}).await.ok().unwrap();
+    let words = "What was resolved is dropped, and this can't be undone: new.txt, theirs.";
+    assert_eq!(plan.preview.cannot, [words]);
+    ground.changes.carry_out(&session(), plan).await.ok().unwrap();
+    assert_eq!([ground.read("untracked"), ground.read("edited")], ["mine", "mine too"]);
+}
+
+#[tokio::test]
+async fn after_a_kill_a_merge_is_aborted_only_if_it_is_the_one_that_was_seen() {
+    type Event = fn(&Ground);
+    let meanwhile: [(&str, Event); 4] = [
+        ("nothing", |_| {}),
+        ("half aborted", |ground| ground.write("theirs", "theirs differs")),
+        ("resolved", |ground| ground.write("theirs", "both")),
+        ("resolved and committed", |ground| {
+            ground.write("theirs", "both");
+            ground.git(&["commit", "--quiet", "--all", "--message", "both"]);
+        }),
+    ];
+    for (what, happens) in meanwhile {
+        let ground = Ground::new(OsStr::new("project"));
+        ground.in_conflict().await;
+        ground.intends(ChangeAct::AbortMerge {}).await;
+        happens(&ground);
+        let settled = ground.changes.settle_acts().await.unwrap();
+        let (theirs, state, words) = match what.starts_with("resolved") {
+            false => ("theirs differs", ActState::Done, "been completed"),
+            true => ("both", ActState::Failed, "was left alone"),
+        };
+        assert_eq!(ground.root.join(".git/MERGE_HEAD").exists(), what == "resolved", "{what}");
+        assert_eq!(ground.read("theirs"), theirs, "{what}");
+        assert_eq!(ground.state("act"), Some(state), "{what}");
+        assert!(settled[0].words.contains(words), "{what}: {}", settled[0].words);
+    }
+}
+
+#[tokio::test]
 async fn a_merge_is_of_the_commit_that_was_planned_whatever_has_its_name_by_then() {
     let ground = Ground::new(OsStr::new("project"));
     let worktree = ground.worktree();
@@ -135,16 +233,15 @@ fn a_merge_that_an_earlier_version_began_is_still_understood() {
     let deed = r#"{"kind":"start-merge","root":"/r","branch":"main","before":"b","marked":"m"}"#;
     let deed: Deed = serde_json::from_str(deed).unwrap();
     assert!(matches!(deed, Deed::StartMerge { base_tip: None, .. }), "{deed:?}");
+    let deed: Deed = serde_json::from_str(r#"{"kind":"abort-merge","root":"/r"}"#).unwrap();
+    assert!(matches!(deed, Deed::AbortMerge { .. }), "{deed:?}");
 }
 
 #[tokio::test]
 async fn after_a_kill_only_a_commit_with_our_message_is_ours_to_undo() {
     for (message, is_ours) in [("Ours\n\nWith a reason.\n", true), ("Theirs", false)] {
         let ground = Ground::new(OsStr::new("project"));
-        let plan = ground.plan(None, commit_with("Ours \n\n\nWith a reason.")).await.ok().unwrap();
-        let intended = (ActState::Intended, Timestamp::from(SystemTime::now()));
-        let row = plan.deed.ok().unwrap().row("act".into(), intended.0, intended.1).unwrap();
-        ground.changes.write_acts(&session(), vec![row]).await.unwrap();
+        ground.intends(commit_with("Ours \n\n\nWith a reason.")).await;
         ground.commit(message);
         let settled = ground.changes.settle_acts().await.unwrap();
         assert_eq!(settled.len(), 1);

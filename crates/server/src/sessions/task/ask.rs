@@ -60,8 +60,8 @@ pub enum SessionRequest {
     Policy(Policy),
     /// Send a message by itself at this time; `None`: don't.
     ContinueAt { at: Option<Timestamp>, reply: Reply<()> },
-    /// The user looked at the changes up to this tree.
-    Looked { tree: String, reply: Reply<()> },
+    /// The user looked at the changes up to this tree, which lacks some files.
+    Looked { tree: String, left_out: Vec<String>, reply: Reply<()> },
     /// Keep a comment on the changes.
     Comment(NewComment, Reply<()>),
     /// Remove a comment; `None`: all of them.
@@ -114,7 +114,7 @@ impl SessionTask {
             SessionRequest::Option(change, reply) => self.set_option(change, reply),
             SessionRequest::Policy(policy) => self.set_policy(policy),
             SessionRequest::ContinueAt { at, reply } => self.continue_at(at, reply),
-            SessionRequest::Looked { tree, reply } => self.looked(tree, reply),
+            SessionRequest::Looked { tree, left_out, reply } => self.looked(tree, left_out, reply),
             SessionRequest::Comment(comment, reply) => self.comment(comment, reply),
             SessionRequest::Uncomment(id, reply) => self.uncomment(id.as_deref(), reply),
             SessionRequest::SendComments { request_id, sender, reply } => {

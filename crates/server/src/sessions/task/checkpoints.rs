@@ -169,10 +169,9 @@ impl SessionTask {
         }
     }
 
-    pub(super) fn looked(&mut self, tree: String, reply: Reply<()>) {
+    pub(super) fn looked(&mut self, tree: String, left_out: Vec<String>, reply: Reply<()>) {
         let (turn_id, moment) = (TurnId::new(""), Moment::Looked);
-        let (is_late, left_out) = (false, Vec::new());
-        let (branch, head) = (None, None);
+        let (is_late, branch, head) = (false, None, None);
         let row = CheckpointRow { turn_id, moment, tree, is_late, left_out, branch, head };
         self.commit(Step::quiet(Change::Checkpoint(Box::new(row))), None);
         self.reply_when_saved(reply, Ok(()));
