@@ -22,8 +22,9 @@ const preview = (change) =>
 const path = (what) => ({ path: "a.txt", what, ticked: true })
 
 test("an act is possible if something would happen", () => {
-  assert.equal(isPossible(preview({}), []), false)
-  assert.equal(isPossible(preview({}), ["a.txt"]), true)
+  assert.equal(isPossible(preview({ paths: [path("commit")] }), []), false)
+  assert.equal(isPossible(preview({ paths: [path("commit")] }), ["a.txt"]), true)
+  assert.equal(isPossible(preview({}), []), true, "a merge may have no files")
   const land = { kind: "land", how: "squash" }
   assert.equal(isPossible(preview({ act: land }), []), true)
   assert.equal(isPossible(preview({ act: land, cannot: ["main is dirty"] }), []), false)

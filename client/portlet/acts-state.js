@@ -53,7 +53,8 @@ export const conflictsOf = ({ paths }) => paths.filter(({ what }) => what === "c
 /** Whether the act can be carried out as it is shown. @param {ActPreview} preview @param {readonly string[]} ticked */
 export const isPossible = ({ act, paths, cannot }, ticked) =>
   hasTicks(act)
-    ? ticked.length > 0
+    ? // A merge that was resolved to this side is committed without files; the server knows whether it is one.
+      ticked.length > 0 || (act.kind === "commit" && paths.length === 0)
     : act.kind === "land" || act.kind === "pull-request"
       ? cannot.length === 0 && !paths.some(({ what }) => what === "conflict")
       : paths.length === 0 || paths.some(({ what }) => what !== "leave")
