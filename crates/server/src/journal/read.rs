@@ -157,13 +157,15 @@ impl<'c> Reader<'c> {
         see: impl See<T>,
     ) -> rusqlite::Result<Option<Page<T>>> {
         let Some((id, row)) = self.find(session)? else { return Ok(None) };
-        // An item that only grew has its newest `seq` in its tail.
+        // An item that only grew has its newest `seq` in its tail. A text that its turn left open is shown in another
+        // way once the turn has ended, although nothing was written of it since.
         let mut statement = self.view.prepare_cached(&format!(
             "{ITEM} WHERE i.session = ?1 AND i.idx IN (
                 SELECT idx FROM item WHERE session = ?1 AND seq > ?2
                 UNION SELECT idx FROM item INDEXED BY item_open
                 WHERE session = ?1 AND status IN ('create', 'update')
-                  AND (SELECT max(seq) FROM tail WHERE body = item.body) > ?2
+                  AND ((SELECT max(seq) FROM tail WHERE body = item.body) > ?2
+                    OR turn_id IN (SELECT turn_id FROM turn WHERE session = ?1 AND seq > ?2))
                 LIMIT ?3)
              ORDER BY i.idx"
         ))?;

@@ -79,6 +79,12 @@ fn what_only_grew_is_told_to_who_has_seen_less_of_it() {
     let Item { seq, upsert, .. } = since(3).items.remove(0);
     assert_eq!((seq, upsert.status, upsert.emitted_at), (4, ItemStatus::Update, at(4)));
     assert_eq!(contents(&since(4)), [""; 0]);
+
+    // While its turn runs, its unfinished end is shown in another way than afterwards.
+    let ended = turn(5, Some(TurnOutcome::Cancelled));
+    commit(&journal, 5, vec![Change::Turn(Box::new(ended))]);
+    assert_eq!(contents(&since(4)), ["one two three"]);
+    assert_eq!(contents(&since(5)), [""; 0]);
 }
 
 #[test]
