@@ -19,7 +19,7 @@ use crate::feed::Hub;
 use crate::outside::{self, Outside, Seen};
 use crate::projects::Projects;
 use crate::sessions::{SessionRequest, SessionService};
-use crate::store::{KeepingFile, Waiting};
+use crate::store::{KeepingFile, StoreError, Waiting};
 
 /// The file is written after this many.
 const WRITE_AFTER: usize = 50;
@@ -202,16 +202,14 @@ impl Keeping {
             .collect();
         let count = new.len() + self.state().left();
         if count > 0 {
-            let all: Vec<Waiting> =
-                self.state().waiting.iter().cloned().chain(new.clone()).collect();
-            self.file.set_waiting(|| all).await?;
             self.enqueue(new);
+            self.write().await?;
         }
         Ok(count)
     }
 
     /// Forgets what is still to be kept. What was kept until now stays.
-    pub async fn stop(&self) -> Result<(), Failure> {
+    pub async fn stop(self: &Arc<Self>) -> Result<(), Failure> {
         let stopped = {
             let mut state = self.state();
             state.waiting.clear();
@@ -222,7 +220,13 @@ impl Keeping {
             state.progress
         };
         self.hub.broadcast(ServerMessage::OutsideProgress { progress: stopped });
-        Ok(self.file.set_waiting(Vec::new).await?)
+        Ok(self.write().await?)
+    }
+
+    /// Writes what waits at the moment of the writing, so that no older list replaces a newer one.
+    async fn write(self: &Arc<Self>) -> Result<(), StoreError> {
+        let keeping = Arc::clone(self);
+        self.file.set_waiting(move || keeping.state().waiting.iter().cloned().collect()).await
     }
 
     pub fn progress(&self) -> KeepingProgress {
@@ -263,9 +267,7 @@ impl Keeping {
             let is_over = progress.state == KeepingState::Done;
             if is_over || unwritten == WRITE_AFTER {
                 unwritten = 0;
-                let keeping = Arc::clone(&self);
-                let waiting = move || keeping.state().waiting.iter().cloned().collect();
-                if let Err(error) = self.file.set_waiting(waiting).await {
+                if let Err(error) = self.write().await {
                     tracing::warn!(%error, "what is still to be kept was not written");
                 }
             }

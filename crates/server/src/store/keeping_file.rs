@@ -46,7 +46,7 @@ impl KeepingFile {
         self.0.look(|file| file.waiting.clone()).unwrap_or_default()
     }
 
-    /// `waiting` is called when it is this change's turn: what is written last is what was true last.
+    /// `waiting` is called when it is this change's turn.
     pub async fn set_waiting(
         &self,
         waiting: impl FnOnce() -> Vec<Waiting> + Send + 'static,

@@ -30,8 +30,8 @@ pub use processes::{are_gone, descendants, executable};
 pub use sources::{checkout, files};
 pub use transcripts::numbered;
 
-/// Far more than anything takes; only a failing story waits this long.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Far more than anything takes, also on a machine that is busy with other work; only a failing story waits this long.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The result of `wait`, or `None` after the timeout.
 pub async fn in_time<T>(wait: impl Future<Output = T>) -> Option<T> {
