@@ -113,6 +113,36 @@ test("a turn's changes are told apart, marked as viewed, and shown side by side"
   await expect(panel).toContainText("Nothing has changed since you looked.")
 })
 
+test("the answer to what was asked last is shown, also if it comes first", async ({ chat, liminal }) => {
+  const directory = join(liminal.home, "work")
+  makeRepository(directory, { "notes.txt": "one\ntwo\n" })
+  writeFileSync(join(directory, "notes.txt"), "one\nTWO\n")
+  // Each answer that is not side by side waits for the one that is.
+  const waiting = []
+  await chat.page.routeWebSocket(/\/ws$/, (socket) => {
+    const server = socket.connectToServer()
+    server.onMessage((text) => {
+      const frame = JSON.parse(String(text))
+      if (frame.type === "changes:file" && !frame.split) return void waiting.push(text)
+      socket.send(text)
+      if (frame.type === "changes:file") waiting.splice(0).forEach((late) => socket.send(late))
+    })
+  })
+  await chat.page.reload()
+  await chat.say("The first one")
+  await expect(chat.ends).toHaveCount(1)
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
+  await panel.getByRole("radio", { name: "Uncommitted" }).click()
+  await expect(panel.getByRole("option")).toHaveCount(1)
+  await expect.poll(() => waiting.length).toBeGreaterThan(0)
+  await panel.getByRole("button", { name: "Side by side" }).click()
+  await expect(panel.locator(".pair").filter({ hasText: "TWO" }).locator(".del")).toHaveText(/two/)
+  await panel.getByRole("button", { name: "Refresh" }).click()
+  await expect.poll(() => waiting.length).toBe(0)
+  await expect(panel.locator(".pair").filter({ hasText: "TWO" }).locator(".del")).toHaveText(/two/)
+})
+
 test("a directory without git has no changes to show", async ({ chat }) => {
   let refused = 0
   chat.page.on("websocket", (socket) =>

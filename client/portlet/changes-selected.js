@@ -16,7 +16,7 @@ import { mountCommentsBar } from "./comments-bar.js"
  * @property {Storage} storage
  * @property {() => ChangesState} state
  * @property {() => ChangesFacts} facts
- * @property {(request: ChangesRequest) => void} request
+ * @property {(request: ChangesRequest) => string} request  Returns the `requestId` of the answer.
  * @property {HTMLElement} revert  The button that reverts the file.
  * @property {(part: HTMLElement) => void} decorate  The rows of a part are about to be arranged.
  * @property {() => void} more  More lines around the changes are wanted.
@@ -57,11 +57,20 @@ export function mountSelectedFile(root, deps) {
   /** What the comments were drawn with. */
   let shown = { facts: deps.facts(), list: deps.state().list }
 
+  /** The last request for the file as it is, and those before it whose answers have not come. */
+  let awaited = ""
+  /** @type {Set<string>} */
+  const overtaken = new Set()
+
   /** Asks for a part of what is shown, or for the file as it is now. @param {{ from: number }} [part] */
   function ask(part) {
     const how = { split: isPressed(split), ignoreWhitespace: isPressed(space) }
     const request = fileRequest(deps.state(), how, part)
-    if (request) deps.request(request)
+    if (request === null) return
+    const requestId = deps.request(request)
+    if ((part?.from ?? 0) > 0) return
+    overtaken.add(awaited)
+    awaited = requestId
   }
 
   function showComments() {
@@ -107,6 +116,8 @@ export function mountSelectedFile(root, deps) {
 
   return {
     ask,
+    /** Whether an answer was asked for before another one: they come in any order. @param {string} [requestId] */
+    isOvertaken: (requestId = "") => overtaken.delete(requestId),
     receive: difference.receive,
     retry: difference.retry,
     focus,

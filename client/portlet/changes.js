@@ -44,7 +44,7 @@ import { keepViewed, viewedOf } from "./viewed.js"
 /** @typedef {object} ChangesDeps
  * @property {string} sessionId
  * @property {Storage} storage
- * @property {(request: ChangesRequest) => void} request
+ * @property {(request: ChangesRequest) => string} request  Returns the `requestId` of the answer.
  * @property {ActsDeps} acts
  * @property {(open: boolean) => void} toggled
  * @property {() => void} focusComposer */
@@ -240,6 +240,7 @@ export function mountChanges(root, header, deps) {
           return listed(frame)
         case "changes:file":
           if (frame.from > 0) return void (shown.receive(frame) || shown.ask())
+          if (shown.isOvertaken(frame.requestId)) return
           state = withFile(state, frame)
           return show()
         case "changes:preview":

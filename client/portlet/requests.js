@@ -25,6 +25,7 @@ export function createRequests(post, sessionId) {
     const requestId = uuid()
     pending.set(requestId, request)
     post(/** @type {PortletRequest} */ ({ ...message, sessionId, requestId }))
+    return requestId
   }
 
   /** @param {string | undefined} requestId */
@@ -37,8 +38,8 @@ export function createRequests(post, sessionId) {
   return {
     /** @param {Asked} message @param {Pending["undo"]} [undo] so that the user can try again
      * @param {() => void} [done] */
-    ask: (message, undo = () => {}, done = () => {}) => send(message, { what: "other", undo, done }),
-    /** @param {Asked} message @param {Pending["undo"]} [undo] */
+    ask: (message, undo = () => {}, done = () => {}) => void send(message, { what: "other", undo, done }),
+    /** @param {Asked} message @param {Pending["undo"]} [undo] @returns {string} the `requestId` of the answer */
     quietly: (message, undo = () => {}) => send(message, { what: "quiet", undo, done: () => {} }),
     /** @param {string | undefined} requestId */
     answered: (requestId) => taken(requestId)?.done(),
