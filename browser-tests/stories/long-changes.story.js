@@ -49,6 +49,7 @@ test("only the part of a long difference that is looked at is in the page", asyn
 
   // Removed lines stand beside the added ones, in every part.
   await panel.getByRole("button", { name: "Side by side" }).click()
+  await expect(diff.locator(".pair").filter({ hasText: "same 3" }).first()).toBeInViewport()
   await diff.evaluate((root) => root.scrollTo(0, 0))
   const pair = diff.locator(".pair").filter({ hasText: /old 1new 1$/ })
   await expect(pair).toBeVisible()

@@ -133,7 +133,7 @@ export function mountDiff(root, deps) {
   const belongs = (file) =>
     shown !== null && file.version === shown.version && (file.split ?? false) === (shown.split ?? false)
 
-  /** The first of these rows that begins in the window. @param {string} kinds */
+  /** The first of these rows that begins in the window or below it. @param {string} kinds */
   function firstInView(kinds) {
     const { top } = root.getBoundingClientRect()
     const rows = /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(`.rows :is(${kinds})`))
@@ -146,7 +146,8 @@ export function mountDiff(root, deps) {
     if (row === undefined) return null
     const side = row.matches(".del") ? "old" : "new"
     const below = row.getBoundingClientRect().top - root.getBoundingClientRect().top
-    return { side, line: Number(row.dataset[side]), below }
+    // Rows that are in view may not be drawn yet, and one further down says nothing about the place.
+    return below < root.clientHeight ? { side, line: Number(row.dataset[side]), below } : null
   }
 
   /** Brings the anchor to where it was. */
