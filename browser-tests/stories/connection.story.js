@@ -117,7 +117,7 @@ test("a server killed during a streaming answer costs nothing, and nothing is le
   await expect(shell.portlet.getByText("You said: still there?")).toBeVisible()
 })
 
-test("a message sent while the server is gone survives a reload of the page, and arrives once", async ({
+test("messages sent while the server is gone survive a reload of the page, and arrive once, in their order", async ({
   shell,
   page,
   liminal,
@@ -130,14 +130,16 @@ test("a message sent while the server is gone survives a reload of the page, and
   await liminal.kill()
   await shell.say("held back")
   await expect(shell.portlet.locator("[data-sending]")).toContainText("held back")
+  await shell.say("and then this")
+  await expect(shell.portlet.locator(".tray")).toContainText("and then this")
   await page.goto("about:blank") // forgets what a reload would; the server is still gone
   await liminal.up()
   await page.goto(liminal.origin)
   await expect(shell.portlet.getByText("You said: held back")).toBeVisible()
   await expect(shell.portlet.locator('.message[data-origin="user"]', { hasText: "held back" })).toHaveCount(1)
   await page.reload()
-  await expect(shell.portlet.getByText("You said: held back")).toBeVisible()
-  expect(await liminal.said(id)).toEqual(["Patient", "held back"])
+  await expect(shell.portlet.getByText("You said: and then this")).toBeVisible()
+  expect(await liminal.said(id)).toEqual(["Patient", "held back", "and then this"])
 })
 
 test("a tab that was frozen for ten minutes catches up, though its connection and tickets are gone", async ({

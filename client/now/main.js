@@ -2,7 +2,7 @@
 
 import { connectShellFromNow } from "../shared/bridge.js"
 import { el, keyed, need, setText } from "../shared/dom.js"
-import { createApi } from "../shared/door.js"
+import { createApi, createEntering } from "../shared/door.js"
 import { createFrames } from "../shared/frames.js"
 import { icon } from "../shared/icons.js"
 import { uuid } from "../shared/ids.js"
@@ -16,7 +16,6 @@ import { bySection, retryable, sections, withSummary } from "./state.js"
 
 /** @import { NowRow } from "../contract.js" */
 /** @import { NowRequest, NowState, ToNow } from "../shared/bridge.js" */
-/** @import { Entry } from "../shared/door.js" */
 /** @import { RowState } from "./row.js" */
 /** @import { Rows, Section } from "./state.js" */
 
@@ -30,19 +29,12 @@ let known = false
 let shell = null
 /** What to undo if a request is refused, by `requestId`. @type {Map<string, () => void>} */
 const pending = new Map()
-/** @type {((entry: Entry) => void)[]} */
-let entering = []
 /** What the user opened in the cards. @type {Map<string, boolean>} */
 const open = new Map()
 
 const bridge = connectShellFromNow(receive, signal)
-const api = createApi(
-  () =>
-    new Promise((resolve) => {
-      entering.push(resolve)
-      bridge.post({ type: "portlet:enter" })
-    }),
-)
+const entering = createEntering(() => bridge.post({ type: "portlet:enter" }))
+const api = createApi(entering.enter)
 const pictures = createPictures((url) => api(url), signal)
 
 /** @type {Record<Section, { title: string, act?: string }>} */
@@ -309,8 +301,7 @@ function receive(message) {
       isNew = true
       return focusFirst()
     case "shell:entry":
-      for (const resolve of entering) resolve(message.entry)
-      entering = []
+      entering.entered(message.entry)
       return
   }
 }

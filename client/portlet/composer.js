@@ -128,7 +128,7 @@ export function mountComposer(root, deps) {
   /** When an Escape last answered a permission. */
   let answeredAt = -Infinity
 
-  const canSend = () => !state.elsewhere && state.work !== "sending" && !isEmpty() && !attach.isUploading()
+  const canSend = () => !state.elsewhere && !isEmpty() && !attach.isUploading()
 
   function show() {
     const isBusy = state.work !== "idle"

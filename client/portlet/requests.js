@@ -1,10 +1,10 @@
 /** Requests about this session and for tickets, until each is answered. */
 
+import { createEntering } from "../shared/door.js"
 import { uuid } from "../shared/ids.js"
 
 /** @import { ErrorBody } from "../contract.js" */
 /** @import { PortletRequest, ToShell } from "../shared/bridge.js" */
-/** @import { Entry } from "../shared/door.js" */
 
 /** A request without what every request of a portlet has.
  * @typedef {PortletRequest extends infer R ? R extends PortletRequest ? Omit<R, "sessionId" | "requestId"> : never
@@ -17,8 +17,6 @@ import { uuid } from "../shared/ids.js"
 export function createRequests(post, sessionId) {
   /** @type {Map<string, Pending>} */
   const pending = new Map()
-  /** Resolved when the shell sends a ticket. @type {((entry: Entry) => void)[]} */
-  let entering = []
 
   /** @param {Asked} message @param {Pending} request */
   function send(message, request) {
@@ -44,16 +42,6 @@ export function createRequests(post, sessionId) {
     /** @param {string | undefined} requestId */
     answered: (requestId) => taken(requestId)?.done(),
     failed: taken,
-    /** @returns {Promise<Entry>} */
-    enter: () =>
-      new Promise((resolve) => {
-        entering.push(resolve)
-        post({ type: "portlet:enter" })
-      }),
-    /** @param {Entry} entry */
-    entered(entry) {
-      for (const resolve of entering) resolve(entry)
-      entering = []
-    },
+    ...createEntering(() => post({ type: "portlet:enter" })),
   }
 }

@@ -31,7 +31,7 @@ export function createSending({ sessionId, transcript, ...deps }) {
   /** @param {string} content @param {AttachmentRef[]} [attachments] */
   function send(content, attachments = []) {
     const requestId = uuid()
-    const waits = runningTurn(transcript()) !== null
+    const waits = isBusy()
     sends = withSend(sends, { requestId, content, attachments }, new Date().toISOString(), waits)
     deps.post({ type: "session:send", sessionId, content, attachments, requestId })
     // The shell is on the same thread: it sends the message before this draws it.
@@ -74,7 +74,7 @@ export function createSending({ sessionId, transcript, ...deps }) {
     },
     /** Those of an earlier page that are still unanswered. @param {PendingSend[]} pending */
     resume(pending) {
-      for (const each of pending) sends = withSend(sends, each, new Date().toISOString())
+      for (const each of pending) sends = withSend(sends, each, new Date().toISOString(), isBusy())
       settle()
     },
     /** Whether it was one of the messages that failed. @param {Extract<Frame, { type: "error" }>} error */

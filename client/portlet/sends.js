@@ -4,7 +4,7 @@
 /** @import { PendingSend } from "../shared/bridge.js" */
 /** @import { Transcript } from "./transcript.js" */
 
-/** `waits`: a turn was running when it was sent, so it belongs into the queue.
+/** `waits`: when it was sent, a turn was running or another message was on its way, so it belongs into the queue.
  * @typedef {PendingSend & { at: string, error: ErrorBody | null, waits: boolean }} Send */
 
 /** @param {Send[]} sends @param {PendingSend} send @param {string} at @param {boolean} [waits] @returns {Send[]} */

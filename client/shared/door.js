@@ -152,6 +152,25 @@ export function createDoor() {
 /** A ticket is renewed after this time, before the server's two minutes are over (milliseconds). */
 const FRESH = 100_000
 
+/** Tickets for a page in a frame, which gets them from the shell. @param {() => void} ask */
+export function createEntering(ask) {
+  /** @type {((entry: Entry) => void)[]} */
+  let waiting = []
+  return {
+    /** @returns {Promise<Entry>} */
+    enter: () =>
+      new Promise((resolve) => {
+        waiting.push(resolve)
+        ask()
+      }),
+    /** The shell's answer. @param {Entry} entry */
+    entered(entry) {
+      for (const resolve of waiting) resolve(entry)
+      waiting = []
+    },
+  }
+}
+
 /** Requests to `/api/*` with a ticket. They throw an `ErrorBody` when they fail.
  * @param {() => Promise<Entry>} enter @returns {Api} */
 export function createApi(enter) {
