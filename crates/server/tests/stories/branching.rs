@@ -298,6 +298,29 @@ async fn an_edit_waits_for_an_empty_queue_and_stops_what_runs() {
 }
 
 #[tokio::test]
+async fn an_edit_that_fails_leaves_the_session_and_its_planned_message_as_they_were() {
+    let (app, mut browser, project, session, [_, second]) =
+        two_turns(Launch::new().agent(echo()), "scripted").await;
+    let later = Timestamp::from(SystemTime::now()).after(Duration::from_secs(3600));
+    let plan = ClientMessage::SessionContinueAt { session_id: session.clone(), at: Some(later) };
+    assert_eq!(browser.ask(plan).await, ServerMessage::Ok {});
+
+    let (script, away) = (app.file("scripted.json"), app.file("away.json"));
+    std::fs::rename(&script, &away).unwrap();
+    app.kill_agent("scripted");
+    let place = (ItemId::user(&second), BranchAt::Before, BranchKind::Edit);
+    let refused = branches(&mut browser, &session, place, Some("other")).await;
+    assert!(matches!(refused, ServerMessage::Error { .. }), "{refused:?}");
+    std::fs::rename(&away, &script).unwrap();
+
+    assert_eq!(browser.sessions(&project).await.len(), 1);
+    let planned = browser.opens(&session).await.facts.continue_at;
+    assert_eq!(planned.map(|planned| planned.at), Some(later));
+    let turn = browser.says_to(&session, "three").await;
+    browser.sees_end(&turn).await;
+}
+
+#[tokio::test]
 async fn after_a_crash_the_edited_message_stands_in_the_new_version() {
     let agent = script().on_prompt("never").hang().on_any_prompt().say("Answer.").stop("end_turn");
     let app = Launch::new().claude(agent).start().await;
