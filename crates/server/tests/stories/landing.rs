@@ -134,7 +134,7 @@ async fn a_base_that_moved_is_merged_in_first_and_one_that_nobody_has_checked_ou
 
     git(&directory, &["checkout", "--quiet", "-b", "elsewhere"]);
     let notes = browser.previews(&session, &act).await.notes;
-    assert!(notes.iter().any(|note| note.contains("1 new commit")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("main has a new commit")), "{notes:?}");
     browser.acts(&session, &act).await;
     assert_eq!(log(&directory, "main"), ["Work", "mine", "first"]);
     assert_eq!(read(&at, "notes.txt"), lines(&[(1, "agent"), (9, "mine")]));

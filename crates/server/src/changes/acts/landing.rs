@@ -96,17 +96,19 @@ pub async fn plan(
     let repository = scene.repository();
     let sides = sides(scene, place).await?;
     let Sides { branch, tip, base, base_tip, base_at } = &sides;
-    let roots = [Some(scene.root()), base_at.clone()].into_iter().flatten().collect();
-    let changes = repository.uncommitted().await?;
-    let uncommitted: Vec<_> = changes.files.iter().map(|file| file.path.to_string()).collect();
-    let apart = repository.apart(base_tip, tip).await?;
-    let (behind, ahead) = apart.map_or((0, 0), |apart| (apart.behind, apart.ahead));
     let subjects = repository.subjects(base_tip, tip).await?;
+    let proposal = proposed(&words_of(branch), &subjects);
+    let message = message.map(str::trim).filter(|message| !message.is_empty());
+    let message = message.unwrap_or(&proposal).to_owned();
     let mut preview = Preview {
         summary: format!("Landed {branch} in {base}."),
-        message: Some(proposed(&words_of(branch), &subjects)),
+        message: Some(proposal),
         can_undo: true,
         ..Preview::default()
+    };
+    let deed = match unready(repository, &sides, &mut preview).await? {
+        Some(failure) => Err(failure),
+        None => computed(scene, &sides, how, &message, &mut preview).await?,
     };
     let how_word = match how {
         LandHow::Squash => "squash",
@@ -114,38 +116,65 @@ pub async fn plan(
     };
     let now = scene.now.tree.as_str();
     let world = ["land", how_word, branch, tip, base, base_tip, now];
-    let with = |preview, deed| Ok(Plan::new(preview, roots, deed, &world));
+    let roots = [Some(scene.root()), base_at.clone()].into_iter().flatten().collect();
+    Ok(Plan::new(preview, roots, deed, &world))
+}
+
+/// What must be done in the worktree before it can land.
+async fn unready(
+    repository: &Repository,
+    Sides { base, .. }: &Sides,
+    preview: &mut Preview,
+) -> Result<Option<Failure>, Failure> {
     if repository.under_way() == Some(UnderWay::Merge) {
         let words = format!(
             "A merge of {base} is under way in the worktree. Commit it or abort it, then land."
         );
         preview.notes.push(words.clone());
-        return with(preview, Err(conflict(words, Vec::new())));
+        return Ok(Some(conflict(words, Vec::new())));
     }
-    if !uncommitted.is_empty() {
-        let many = counted(uncommitted.len());
-        let they = if uncommitted.len() == 1 { "It" } else { "They" };
-        preview.notes.push(format!(
-            "{many} not committed yet. {they} will be committed first, with this message."
-        ));
-        preview.paths =
-            uncommitted.into_iter().map(|path| path_of(path, PathFate::Commit)).collect();
-        let words = "Commit these files first.";
-        return with(preview, Err(refused(words)));
+    let changes = repository.uncommitted().await?;
+    if changes.files.is_empty() {
+        return Ok(None);
     }
+    let many = counted(changes.files.len());
+    let they = if changes.files.len() == 1 { "It" } else { "They" };
+    preview.notes.push(format!(
+        "{many} not committed yet. {they} will be committed first, with this message."
+    ));
+    let paths = changes.files.iter().map(|file| path_of(file.path.to_string(), PathFate::Commit));
+    preview.paths = paths.collect();
+    Ok(Some(refused("Commit these files first.")))
+}
+
+/// What landing does, or why it can't be done.
+async fn computed(
+    scene: &Scene,
+    sides: &Sides,
+    how: LandHow,
+    message: &str,
+    preview: &mut Preview,
+) -> Result<Result<Deed, Failure>, Failure> {
+    let repository = scene.repository();
+    let Sides { branch, tip, base, base_tip, base_at } = sides;
+    let apart = repository.apart(base_tip, tip).await?;
+    let (behind, ahead) = apart.map_or((0, 0), |apart| (apart.behind, apart.ahead));
     if ahead == 0 {
-        return with(preview, Err(refused(format!("{base} has everything that {branch} has."))));
+        return Ok(Err(refused(format!("{base} has everything that {branch} has."))));
     }
     preview.notes.push(match (how, ahead) {
-        (LandHow::Squash, 1) => format!("One commit goes to {base}."),
+        (_, 1) => format!("One commit goes to {base}."),
         (LandHow::Squash, many) => format!("{many} commits go to {base} as one."),
-        (LandHow::Merge, 1) => format!("One commit goes to {base}."),
         (LandHow::Merge, many) => format!("{many} commits go to {base}."),
     });
+    let own = repository.tree_of(tip).await?;
     let merged = if behind == 0 {
-        repository.tree_of(tip).await?
+        own.clone()
     } else {
-        preview.notes.push(format!("{base} has {behind} new commits: they are merged in first."));
+        preview.notes.push(match behind {
+            1 => format!("{base} has a new commit: it is merged in first."),
+            many => format!("{base} has {many} new commits: they are merged in first."),
+        });
         match repository.merge_commits(tip, base_tip).await? {
             Merged::Clean(tree) => tree,
             Merged::Conflicts { paths, .. } => {
@@ -154,14 +183,14 @@ pub async fn plan(
                     format!("{branch} and {base} changed the same lines in {}.", named(&paths));
                 let all = names.iter().cloned().map(|path| path_of(path, PathFate::Conflict));
                 preview.paths = all.collect();
-                return with(preview, Err(conflict(words, names)));
+                return Ok(Err(conflict(words, names)));
             }
         }
     };
     if let Some(checkout) = base_at {
         if let Some(words) = obstacle(checkout, base, base_tip, &merged).await? {
             preview.cannot.push(words.clone());
-            return with(preview, Err(refused(words)));
+            return Ok(Err(refused(words)));
         }
         preview.notes.push(format!(
             "{base} is checked out in {}, so the files there change too.",
@@ -171,14 +200,11 @@ pub async fn plan(
             preview.notes.push("Submodules stay as they are: run `git submodule update`.".into());
         }
     }
-    let own = repository.tree_of(tip).await?;
     let ours = repository.in_the_way(&own, &merged).await?;
     if !ours.is_empty() {
         let words = format!("These files are in the way in the worktree: {}.", named(&ours));
-        return with(preview, Err(refused(words)));
+        return Ok(Err(refused(words)));
     }
-    let message = message.map(str::trim).filter(|message| !message.is_empty());
-    let message = message.or(preview.message.as_deref()).unwrap_or(branch);
     let new_tip = match (how, behind) {
         (LandHow::Squash, _) => repository.commit_tree(&merged, &[base_tip], message).await?,
         (LandHow::Merge, 0) => tip.clone(),
@@ -187,8 +213,7 @@ pub async fn plan(
             repository.commit_tree(&merged, &[tip, base_tip], &words).await?
         }
     };
-    let deed = deed(scene, &sides, new_tip);
-    with(preview, Ok(deed))
+    Ok(Ok(deed(scene, sides, new_tip)))
 }
 
 fn deed(scene: &Scene, sides: &Sides, new_tip: String) -> Deed {
