@@ -89,9 +89,18 @@ impl Repository {
         Ok(String::from_utf8_lossy(&printed).lines().any(|line| line.starts_with(&ours)))
     }
 
-    /// Puts the index in order after a commit of ours that was cut short.
+    /// Puts the index in order after a commit of ours that was cut short. After a merge nothing is staged.
     pub async fn index_follows(&self, parent: Option<&str>, commit: &str) -> Result<(), GitError> {
-        let paths = self.paths_of(parent, commit).await?;
+        let other = format!("{commit}^2");
+        if self.quiet_line(&["rev-parse", "--verify", "--quiet", &other]).await?.is_some() {
+            return reset_all(&Git::quiet(&self.root)).await;
+        }
+        self.index_goes_to(parent, commit).await
+    }
+
+    /// Puts the index in order after HEAD went from one commit to another.
+    pub async fn index_goes_to(&self, from: Option<&str>, to: &str) -> Result<(), GitError> {
+        let paths = self.paths_of(from, to).await?;
         reset(&Git::quiet(&self.root), &paths).await
     }
 
@@ -159,8 +168,7 @@ impl Checkpoints {
         };
         // It is made, whatever a hook did after that.
         if is_merge {
-            let all = async |git: Git| git.run(["reset", "--quiet"]).await.map(drop);
-            users.change(repository.root(), all).await?;
+            users.change(repository.root(), async |git| reset_all(&git).await).await?;
         } else {
             // Hooks may have added paths.
             let paths = repository.paths_of(head.commit.as_deref(), &made).await?;
@@ -188,6 +196,10 @@ async fn stage(git: &Git, root: &Path, paths: &[RepoPath]) -> Result<(), GitErro
         git.run_with(add, joined(&there)).await?;
     }
     Ok(())
+}
+
+async fn reset_all(git: &Git) -> Result<(), GitError> {
+    git.run(["reset", "--quiet"]).await.map(drop)
 }
 
 /// Sets these paths in the index to the last commit.

@@ -113,3 +113,34 @@ async fn a_first_commit_needs_no_index_and_what_a_killed_one_left_is_in_nobodys_
     repository.uncommit(&made, None).await.unwrap();
     assert_eq!(scratch.git(&["status", "--porcelain"]), "?? one.txt");
 }
+
+#[tokio::test]
+async fn a_merge_that_was_cut_short_after_its_commit_leaves_no_conflict_in_the_index() {
+    let scratch = Scratch::with_commit();
+    scratch.git(&["config", "user.name", "Ada"]);
+    scratch.git(&["config", "user.email", "ada@example.org"]);
+    let ours = scratch.git(&["branch", "--show-current"]);
+    scratch.git(&["checkout", "-q", "-b", "theirs"]);
+    scratch.write("one.txt", "theirs\n");
+    scratch.git(&["commit", "-qam", "theirs"]);
+    scratch.git(&["checkout", "-q", &ours]);
+    scratch.write("one.txt", "ours\n");
+    scratch.git(&["commit", "-qam", "ours"]);
+    let parent = scratch.git(&["rev-parse", "HEAD"]);
+    let merge = ["merge", "-q", "theirs"];
+    let merged = Command::new("git").args(merge).current_dir(scratch.path()).output().unwrap();
+    assert!(!merged.status.success(), "they conflict");
+    // Resolved to this side, and committed with another index, as we do.
+    scratch.write("one.txt", "ours\n");
+    let tree = scratch.git(&["rev-parse", "HEAD^{tree}"]);
+    let commit =
+        scratch.git(&["commit-tree", "-m", "merged", "-p", &parent, "-p", "theirs", &tree]);
+    scratch.git(&["update-ref", "HEAD", &commit]);
+    std::fs::remove_file(scratch.path().join(".git/MERGE_HEAD")).unwrap();
+    assert_ne!(scratch.git(&["ls-files", "--unmerged"]), "");
+
+    let repository = Repository::at(&scratch.path()).await.unwrap();
+    repository.index_follows(Some(&parent), &commit).await.unwrap();
+    assert_eq!(scratch.git(&["ls-files", "--unmerged"]), "");
+    assert_eq!(scratch.git(&["status", "--porcelain"]), "");
+}

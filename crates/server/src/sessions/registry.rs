@@ -226,12 +226,20 @@ impl SessionService {
     async fn rested(self: &Arc<Self>, id: &SessionId, asks: Vec<SessionRequest>) {
         self.registry.lock().await.rested(id);
         for mut ask in asks {
-            // If the session no longer exists either, dropping the request sends an error.
-            while let Ok(session) = self.session(id).await {
-                match session.ask(ask) {
-                    Ok(()) => break,
-                    Err(back) => ask = back,
-                }
+            loop {
+                ask = match (self.session(id).await, ask) {
+                    (Ok(session), ask) => match session.ask(ask) {
+                        Ok(()) => break,
+                        Err(back) => back,
+                    },
+                    // It is being deleted, and nothing runs any more.
+                    (Err(_), SessionRequest::Kill(reply)) => {
+                        let _asker_left = reply.send(Ok(()));
+                        break;
+                    }
+                    // Dropping the request sends an error.
+                    (Err(_), _) => break,
+                };
             }
         }
     }

@@ -340,7 +340,8 @@ impl SessionService {
         let running = self.registry.lock().await.remove(session);
         if let Some(running) = running {
             ask(&running, SessionRequest::Kill).await?;
-        } else if let Ok(provider) = self.around.registry.resolve(&record.cli_type)
+        }
+        if let Ok(provider) = self.around.registry.resolve(&record.cli_type)
             && provider.is_alive(session)
         {
             provider.kill_session(session).await?;

@@ -34,6 +34,9 @@ async fn a_full_disk_is_told_to_everyone_nothing_is_shown_and_work_resumes_when_
         assert_eq!(code, liminal_contract::ErrorCode::StoreFull);
         assert!(message.contains("Free some disk space"), "{message}");
     }
+    // As after a reload: the agent has nothing yet, and neither has the disk.
+    other.sends_as(request, &session, &words).await;
+    assert_eq!(other.opens(&session).await.texts(), ["one", "You said: one"]);
     let mut late = app.browser().await;
     late.sees_told("error").await;
     assert_eq!(late.opens(&session).await.texts(), ["one", "You said: one"]);
@@ -49,6 +52,11 @@ async fn a_full_disk_is_told_to_everyone_nothing_is_shown_and_work_resumes_when_
     prlimit(Some(app.pid()), Resource::Fsize, room).unwrap();
     let accepted = browser.sees_reply(request).await;
     let ServerMessage::SessionAccepted { turn_id, .. } = accepted else { panic!("{accepted:?}") };
+    let again = other.sees_reply(request).await;
+    assert!(
+        matches!(&again, ServerMessage::SessionAccepted { turn_id: same, .. } if *same == turn_id),
+        "{again:?}"
+    );
     browser.sees_end(&turn_id).await;
     let app = app.restart().await;
     let texts = app.browser().await.opens(&session).await.texts();

@@ -27,6 +27,13 @@ pub async fn plan(
         return Err(refused(format!("These files still have conflict markers: {names}.")));
     }
     let is_merge = under_way == Some(UnderWay::Merge);
+    if is_merge && !changes.left_out.is_empty() {
+        // The commit would have them as they were before the merge.
+        let names = named(changes.left_out);
+        return Err(refused(format!(
+            "git can't read these files: {names}. Make them readable first."
+        )));
+    }
     let (mut paths, mut shown) = (Vec::new(), Vec::new());
     for file in changes.files {
         let path = file.path.to_string();

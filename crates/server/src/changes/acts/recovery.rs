@@ -138,7 +138,7 @@ impl Deed {
                 let is_back = repository.head().await?.commit == parent;
                 if is_back && parent.is_some() {
                     repository
-                        .index_follows(Some(&commit), parent.as_deref().unwrap_or_default())
+                        .index_goes_to(Some(&commit), parent.as_deref().unwrap_or_default())
                         .await?;
                 }
                 let state = if is_back { ActState::Done } else { ActState::Failed };

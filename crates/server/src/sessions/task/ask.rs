@@ -158,7 +158,7 @@ impl SessionTask {
         if let Some(answer) =
             request_id.as_deref().and_then(|id| self.repeated(id, &prompt.content))
         {
-            let _asker_left = reply.send(answer);
+            self.reply_when_saved(reply, answer);
         } else if let Err(failure) = self.takes_messages() {
             let _asker_left = reply.send(Err(failure));
         } else if !comments.is_empty() && !self.has_any_of(&comments) {

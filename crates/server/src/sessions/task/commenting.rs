@@ -72,8 +72,8 @@ impl SessionTask {
         reply: Reply<Sent>,
     ) {
         if let Some(message) = request_id.as_deref().and_then(|id| self.queue.queued_by(id)) {
-            let message = message.to_owned();
-            let _asker_left = reply.send(Ok(self.queued(message)));
+            let answer = Ok(self.queued(message.to_owned()));
+            self.reply_when_saved(reply, answer);
             return;
         }
         if self.facts.shared.comments.is_empty() {

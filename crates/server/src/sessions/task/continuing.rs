@@ -28,7 +28,8 @@ impl SessionTask {
     pub(super) fn continues_at(&self) -> Option<Timestamp> {
         let planned = self.facts.shared.continue_at.as_ref()?;
         let is_free = self.turn.is_idle()
-            && !self.tie.is_reading()
+            && !self.queue.is_given()
+            && !self.tie.has_history_under_way()
             && self.has_project()
             && self.takes_messages().is_ok()
             && !self.is_comparing();
