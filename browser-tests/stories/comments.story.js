@@ -86,6 +86,38 @@ test("a comment that is being written stays when the user points at other lines 
   await expect(text).toHaveCount(0)
 })
 
+test("a comment that the server does not take stays in its form", async ({ chat, liminal }) => {
+  const directory = join(liminal.home, "work")
+  repository(directory)
+  writeFileSync(join(directory, "notes.txt"), "one\nTWO\nthree\n")
+  await chat.say("hello")
+  await expect(chat.ends).toHaveCount(1)
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
+  await panel.locator(".add").filter({ hasText: "TWO" }).hover()
+  await panel.getByRole("button", { name: "Comment on this line" }).click()
+  const text = panel.getByRole("textbox", { name: "Comment" })
+  const words = "too long ".repeat(1000)
+  await text.fill(words)
+  await text.press("Control+Enter")
+  await expect(panel).toContainText("The comment is too long")
+  await expect(text).toHaveValue(words)
+  await expect(text).toBeFocused()
+
+  await text.fill("Short.")
+  await text.press("Control+Enter")
+  const comment = panel.getByRole("group", { name: "Comment" })
+  await expect(comment).toContainText("Short.")
+  await expect(panel).not.toContainText("too long")
+  await comment.getByRole("button", { name: "Edit comment" }).click()
+  await text.fill(words)
+  await text.press("Control+Enter")
+  await expect(panel).toContainText("The comment is too long")
+  await expect(text).toHaveValue(words)
+  await text.press("Escape")
+  await expect(comment).toContainText("Short.")
+})
+
 test("a worktree is prepared by the project's command, and made again when it vanished", async ({ chat, liminal }) => {
   const { page } = chat
   const directory = join(liminal.home, "work")

@@ -2,13 +2,14 @@
 
 import { el, setAttribute } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
+import { onMac } from "../shared/keys.js"
 import { lastLine, movedWords, rangeOf, rangeWords } from "./comments-state.js"
 
 /** @import { Comment, DiffSide, MovedComment, NewComment } from "../contract.js" */
 /** @import { DiffLine } from "./comments-state.js" */
 
 /** @typedef {object} CommentDeps
- * @property {(comment: NewComment) => void} keep
+ * @property {(comment: NewComment, refused: () => void) => void} keep
  * @property {(id: string) => void} remove
  * @property {() => void} left  The form was closed.
  * @property {(side: DiffSide, line: number) => boolean} isAway  Whether the row of a line is not drawn now. */
@@ -25,8 +26,8 @@ export function mountComments(root, deps) {
   )
   /** @type {Writing | null} */
   let writing = null
-  /** The same for files that are not shown now, by path. @type {Map<string, Writing>} */
-  const unsaved = new Map()
+  /** The others: in files that are not shown now, or refused while another one was being written. @type {Writing[]} */
+  const unsaved = []
   let path = ""
   /** The rows that are chosen, from one to another. @type {{ from: HTMLElement, to: HTMLElement } | null} */
   let chosen = null
@@ -71,20 +72,41 @@ export function mountComments(root, deps) {
 
   /** Nothing else is opened then: the focus goes back to them. */
   function isKept() {
-    if (isUnsaved()) writing?.text.focus()
-    return isUnsaved()
+    if (writing === null || !isUnsaved()) return false
+    // Its lines may be in a part of the file that is not drawn.
+    if (!writing.form.isConnected) root.prepend(writing.form)
+    writing.text.focus()
+    return true
   }
 
   /** @param {NewComment} about */
   function open(about) {
     close()
+    writing = formFor(about, about.text)
+    show()
+  }
+
+  function show() {
+    if (writing === null) return
+    put(writing.form, writing.about.side, writing.about.lines[1])
+    writing.text.focus()
+  }
+
+  /** Goes on with one that is not kept yet. */
+  function resume() {
+    const at = unsaved.findIndex(({ about }) => about.path === path)
+    if (writing === null && at !== -1) writing = unsaved.splice(at, 1)[0] ?? null
+  }
+
+  /** @param {NewComment} about @param {string} words @returns {Writing} */
+  function formFor(about, words) {
     const text = el("textarea", {
       class: "comment-text",
       rows: "2",
       placeholder: "What should the agent know or do here?",
       "aria-label": "Comment",
     })
-    text.value = about.text
+    text.value = words
     const cancel = el(
       "button",
       { class: "button", type: "button" },
@@ -95,31 +117,32 @@ export function mountComments(root, deps) {
       "button",
       { class: "button", "data-kind": "main", type: "submit" },
       about.id === undefined ? "Add comment" : "Save",
-      el("kbd", { text: "Ctrl Enter", "aria-hidden": "true" }),
+      el("kbd", { text: onMac ? "⌘ Enter" : "Ctrl Enter", "aria-hidden": "true" }),
     )
     const [first, last] = about.lines
-    const words = el("span", { class: "comment-lines", text: rangeWords({ side: about.side, first, last }) })
+    const lines = el("span", { class: "comment-lines", text: rangeWords({ side: about.side, first, last }) })
     const form = el(
       "form",
       { class: "comment-form" },
       text,
-      el("div", { class: "comment-actions" }, words, cancel, keep),
+      el("div", { class: "comment-actions" }, lines, cancel, keep),
     )
-    writing = { about, form, text }
+    const leave = () => {
+      close()
+      resume()
+      if (writing === null) deps.left()
+      else show()
+    }
     const submit = () => {
       if (text.value.trim() === "") return text.focus()
-      close()
-      deps.keep({ ...about, text: text.value.trim() })
-      deps.left()
+      deps.keep({ ...about, text: text.value.trim() }, () => takeBack(about, text.value))
+      leave()
     }
     form.addEventListener("submit", (event) => {
       event.preventDefault()
       submit()
     })
-    cancel.addEventListener("click", () => {
-      close()
-      deps.left()
-    })
+    cancel.addEventListener("click", leave)
     form.addEventListener("keydown", (event) => {
       // The panel's own keys are letters here.
       event.stopPropagation()
@@ -128,8 +151,16 @@ export function mountComments(root, deps) {
       else return
       event.preventDefault()
     })
-    put(form, about.side, last)
-    text.focus()
+    return { about, form, text }
+  }
+
+  /** The server did not take a comment: it is still to be kept. @param {NewComment} about @param {string} words */
+  function takeBack(about, words) {
+    const refused = formFor(about, words)
+    unsaved.push(refused)
+    if (!isUnsaved()) close()
+    resume()
+    if (writing === refused) show()
   }
 
   function close() {
@@ -202,12 +233,11 @@ export function mountComments(root, deps) {
     update(shownPath, comments, moved) {
       const isOther = path !== shownPath
       if (isOther) {
-        if (writing !== null && isUnsaved()) unsaved.set(path, writing)
+        if (writing !== null && isUnsaved()) unsaved.push(writing)
         close()
-        writing = unsaved.get(shownPath) ?? null
-        unsaved.delete(shownPath)
+        path = shownPath
+        resume()
       }
-      path = shownPath
       for (const each of root.querySelectorAll(".comment")) each.remove()
       const isPointing = !plus.hidden && pointed !== null
       // Moving it would have the browser look at the style of every row again.
@@ -256,7 +286,6 @@ export function mountComments(root, deps) {
       choose({ from: first, to: first })
       write()
     },
-    isWriting: () => writing !== null,
   }
 
   /** @param {Comment} comment @param {string} moved */

@@ -16,7 +16,8 @@ import { mountCommentsBar } from "./comments-bar.js"
  * @property {Storage} storage
  * @property {() => ChangesState} state
  * @property {() => ChangesFacts} facts
- * @property {(request: ChangesRequest) => string} request  Returns the `requestId` of the answer.
+ * @property {(request: ChangesRequest, refused?: () => void) => string} request  Returns the `requestId` of
+ *   the answer.
  * @property {HTMLElement} revert  The button that reverts the file.
  * @property {(part: HTMLElement) => void} decorate  The rows of a part are about to be arranged.
  * @property {() => void} more  More lines around the changes are wanted.
@@ -41,7 +42,7 @@ export function mountSelectedFile(root, deps) {
   const difference = mountDiff(diff, { ...deps, drawn: showComments, ask: (from) => ask({ from }) })
   const focus = () => diff.focus({ preventScroll: true })
   const comments = mountComments(diff, {
-    keep: (comment) => deps.request({ type: "changes:comment", comment }),
+    keep: (comment, refused) => deps.request({ type: "changes:comment", comment }, refused),
     remove: (commentId) => deps.request({ type: "changes:uncomment", commentId }),
     left: focus,
     isAway: difference.isAway,
@@ -69,7 +70,7 @@ export function mountSelectedFile(root, deps) {
     if (request === null) return
     const requestId = deps.request(request)
     if ((part?.from ?? 0) > 0) return
-    overtaken.add(awaited)
+    if (awaited !== "") overtaken.add(awaited)
     awaited = requestId
   }
 
@@ -117,7 +118,10 @@ export function mountSelectedFile(root, deps) {
   return {
     ask,
     /** Whether an answer was asked for before another one: they come in any order. @param {string} [requestId] */
-    isOvertaken: (requestId = "") => overtaken.delete(requestId),
+    isOvertaken(requestId = "") {
+      if (requestId === awaited) awaited = ""
+      return overtaken.delete(requestId)
+    },
     receive: difference.receive,
     retry: difference.retry,
     focus,

@@ -44,7 +44,8 @@ import { keepViewed, viewedOf } from "./viewed.js"
 /** @typedef {object} ChangesDeps
  * @property {string} sessionId
  * @property {Storage} storage
- * @property {(request: ChangesRequest) => string} request  Returns the `requestId` of the answer.
+ * @property {(request: ChangesRequest, refused?: () => void) => string} request  Returns the `requestId` of
+ *   the answer.
  * @property {ActsDeps} acts
  * @property {(open: boolean) => void} toggled
  * @property {() => void} focusComposer */
@@ -264,6 +265,8 @@ export function mountChanges(root, header, deps) {
       )
         return
       const wasDiscarded = isDiscarded()
+      // A comment was taken, so what was wrong with one no longer matters.
+      if (next.comments !== facts.comments) state = { ...state, failure: null }
       facts = next
       if (isDiscarded()) state = { ...state, list: null, selected: null, file: null, failure: null }
       else if (wasDiscarded && isOpen) askForList()

@@ -84,7 +84,11 @@ const info = mountInfo(header.info, { request: ask })
 const changes = mountChanges(need(document, "#changes", HTMLElement), need(document, "#header", HTMLElement), {
   sessionId,
   storage: localStorage,
-  request: (message) => quietly(message, (error) => changes.failed(error)),
+  request: (message, refused) =>
+    quietly(message, (error) => {
+      refused?.()
+      changes.failed(error)
+    }),
   acts: {
     ask,
     worktree: () => shell?.session?.worktree,
@@ -247,7 +251,7 @@ function receive(message) {
     // The message itself, or the queue with it, follows; until then it is shown as it is.
     case "session:accepted":
     case "session:queued":
-      return
+      return answered(message.requestId)
   }
 }
 

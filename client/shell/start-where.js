@@ -135,7 +135,7 @@ export function mountStartWhere(deps) {
 const LONGEST_NAME = 40
 
 /** The first words of a prompt. @param {string} prompt */
-export function beginningOf(prompt) {
+function beginningOf(prompt) {
   const line = prompt.trim().split("\n", 1)[0] ?? ""
   return line.length <= LONGEST_NAME ? line : line.slice(0, LONGEST_NAME).replace(/\s+\S*$/, "")
 }
