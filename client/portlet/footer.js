@@ -5,6 +5,7 @@ import { mountControls } from "./controls.js"
 import { draftOf, keepDraft, keepingOf } from "./drafts.js"
 import { mountGoingBack } from "./going-back.js"
 import { mountMeter } from "./meter.js"
+import { waitingCard } from "./permission.js"
 import { mountQueue } from "./queue.js"
 import { isWaiting } from "./sends.js"
 import { lastUsage, runningTurn } from "./transcript.js"
@@ -43,7 +44,7 @@ export function mountFooter(root, deps) {
     },
     send: (content, attachments) => (goingBack.isEditing() ? goingBack.submit : deps.send)(content, attachments),
     findFiles: (query) => deps.quietly({ type: "files:find", query, limit: 50 }),
-    toQuestion: () => /** @type {HTMLElement | null} */ (document.querySelector(".ask:not([aria-busy])"))?.focus(),
+    toQuestion: () => waitingCard()?.focus(),
   })
   const goingBack = mountGoingBack(root, {
     ...composer,

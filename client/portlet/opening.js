@@ -1,5 +1,7 @@
 /** Where the focus goes when the user opens this session: to a card that waits, else to the composer. */
 
+import { waitingCard } from "./permission.js"
+
 /** @typedef {{ focus(): void, isIdle(): boolean }} Composer */
 
 /** @param {Composer} composer @param {AbortSignal} signal */
@@ -12,9 +14,9 @@ export function createOpening(composer, signal) {
   /** A card that waits gets the focus, and its keys work at once. */
   function focus() {
     isAwaited = false
-    const card = document.querySelector(".ask:not([aria-busy])")
+    const card = waitingCard()
     // A selection would be lost: the session stays as it was left.
-    if (!(card instanceof HTMLElement)) return document.getSelection()?.isCollapsed === false || composer.focus()
+    if (card === null) return document.getSelection()?.isCollapsed === false || composer.focus()
     card.dataset.opened = ""
     const inside = document.activeElement
     // What was focused in this frame stays so for a moment after the frame lost the focus, so focus it again.

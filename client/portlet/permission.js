@@ -18,6 +18,9 @@ import { exactTime, timeOfDay } from "./words.js"
 /** A key pressed this soon after the card took the focus was meant for something else (milliseconds). */
 const GRACE = 350
 
+/** The first card that waits for an answer. */
+export const waitingCard = () => /** @type {HTMLElement | null} */ (document.querySelector(".ask:not([aria-busy])"))
+
 /** @param {Pick<Extract<Row, {kind: "ask"}>, "item">} first @param {PermissionDeps} deps */
 export function mountPermission(first, deps) {
   const { item } = first
@@ -144,7 +147,7 @@ export function mountPermission(first, deps) {
       )
         return
       const isWithin = element.contains(/** @type {Node} */ (event.target))
-      if (!isWithin && (isTyping(event.target) || document.querySelector(".ask:not([aria-busy])") !== element)) return
+      if (!isWithin && (isTyping(event.target) || waitingCard() !== element)) return
       const option =
         event.key === "Escape"
           ? (item.options.find(({ kind }) => kind === "reject_once" && !item.dismissible) ?? null)

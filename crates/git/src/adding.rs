@@ -124,7 +124,7 @@ fn is_fine(path: &Path, most: u64) -> bool {
 }
 
 const UPDATE: [&str; 6] = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
-const FORGET: [&str; 4] = ["update-index", "-z", "--force-remove", "--stdin"];
+pub(crate) const FORGET: [&str; 4] = ["update-index", "-z", "--force-remove", "--stdin"];
 
 /// Adds or removes these paths, and returns those that git refused. It takes all or none; so when it fails, the paths
 /// are tried in parts, down to the ones that fail alone.

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::adding::FORGET;
 use crate::branch::UnderWay;
 use crate::checkpoint::{aside, copy_index, unwritable};
 use crate::command::{Answer, Git, last_words, os_string};
@@ -188,8 +189,7 @@ async fn stage(git: &Git, root: &Path, paths: &[RepoPath]) -> Result<(), GitErro
     let (gone, there): (Vec<_>, Vec<_>) = aside(sorted).await?;
     if !gone.is_empty() {
         // `git add` refuses to look beyond a link that took the place of their directory.
-        let remove = ["update-index", "-z", "--force-remove", "--stdin"];
-        git.run_with(remove, joined(&gone)).await?;
+        git.run_with(FORGET, joined(&gone)).await?;
     }
     if !there.is_empty() {
         let add = ["add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"];
