@@ -290,6 +290,15 @@ test("a command beside a change is shown, and all of a long change can be", asyn
   expect(await chat.ask.locator(".rows").evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0)
 })
 
+test("a sentence that is begun at a card is a message, and answers nothing", async ({ chat }) => {
+  await chat.say("clean")
+  await expect(chat.ask).toBeFocused()
+  await chat.page.keyboard.type("make 2 copies instead, 1 is too few")
+  await expect(chat.composer).toBeFocused()
+  await expect(chat.composer).toHaveValue("make 2 copies instead, 1 is too few")
+  await expect(chat.ask).toBeVisible()
+})
+
 test("turning questions off is confirmed, and answers nothing that is already asked", async ({ chat }) => {
   await chat.say("clean")
   await expect(chat.ask).toBeVisible()

@@ -120,6 +120,8 @@ test("each asks as any session does, also in Now", async ({ shell, page, reposit
   await compares(shell, ["Ada", "Bob"], "ask me")
   for (const name of ["Ada", "Bob"])
     await expect(pane(page, name).frameLocator("iframe").locator(".ask")).toContainText(`May ${name}?`)
+  // One of them has the keys.
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("IFRAME")
   await pane(page, "Ada").frameLocator("iframe").getByRole("button", { name: "Deny" }).click()
   await expect(answer(page, "Ada")).toContainText("No.")
   await page.keyboard.press("Alt+0")

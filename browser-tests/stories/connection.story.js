@@ -142,6 +142,27 @@ test("messages sent while the server is gone survive a reload of the page, and a
   expect(await liminal.said(id)).toEqual(["Patient", "held back", "and then this"])
 })
 
+test("a message is not lost if the page is left in the moment in which it is sent", async ({
+  shell,
+  page,
+  liminal,
+}) => {
+  const path = await shell.hasProject("web")
+  const id = await shell.hasSession(path, "Hasty")
+  await shell.open("Hasty")
+  const input = shell.composer
+  await input.fill("not lost")
+  await input.evaluate((box) => {
+    box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }))
+    // In the same task, so that the shell has not got it yet.
+    window.parent.location.reload()
+  })
+  await expect(shell.portlet.getByText("You said: not lost")).toBeVisible()
+  expect(await liminal.said(id)).toEqual(["Hasty", "not lost"])
+  // What is written next goes where it was.
+  await expect(input).toBeFocused()
+})
+
 test("a tab that was frozen for ten minutes catches up, though its connection and tickets are gone", async ({
   shell,
   page,

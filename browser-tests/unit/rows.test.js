@@ -236,6 +236,13 @@ test("a digit means the same on every card", () => {
   assert.deepEqual(keys("allow_once", "allow_once", "allow_always"), ["1", "5", "2"])
 })
 
+test("the choices of a question are counted", () => {
+  const keys = (...kinds) => keysOf(kinds.map((kind) => ({ optionId: kind, name: kind, kind })))
+  assert.deepEqual(keys("allow_always", "allow_always", "allow_always", "allow_always"), ["1", "2", "3", "4"])
+  assert.deepEqual(keys("other", "other", "other"), ["1", "2", "3"])
+  assert.deepEqual(keys("reject_once", "reject_once", "reject_once"), ["3", "4", "5"])
+})
+
 test("a fold says what was done", () => {
   const entries = rows([call(1), call(2, { toolKind: "execute" }), call(3), said(4)])[0].entries[0].entries
   assert.equal(foldTitle(entries), "Read 2 files, ran 1 command")

@@ -84,6 +84,7 @@ function sendingIn(transcript) {
     sessionId: "s",
     transcript: () => page.transcript,
     post: (posted) => page.left.push(posted),
+    unsent: () => null,
     ask: (asked, onFailure) => {
       page.left.push(asked)
       page.fail = onFailure

@@ -60,6 +60,7 @@ const sending = createSending({
   sessionId,
   transcript: () => transcript,
   post: bridge.post,
+  unsent: () => shell && sealed(sessionStorage, shell.storageKey),
   ask,
   sent(waits) {
     failures = { ...failures, last: null }
@@ -136,6 +137,7 @@ const conversation = mountConversation(need(document, "#conversation", HTMLEleme
   branch: goingBack.branch,
   focusComposer: footer.focusToWrite,
   composerIsIdle: composer.isIdle,
+  write: composer.focus,
   loadOlder: (before) => quietly({ type: "session:older", before }, () => conversation.olderFailed()),
   loadNewer: (after) => quietly({ type: "session:newer", after }, () => conversation.olderFailed()),
   reopen: () => bridge.post({ type: "portlet:retry-open" }),

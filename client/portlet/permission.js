@@ -2,6 +2,7 @@
  * The card of a permission. Shows everything the agent wants to do, and the agent's options as buttons with keys: each
  * digit means the same on every card, and Escape means no. Nothing can be allowed before the user could read all of it.
  * Keys are ignored while the user types, and just after the card appears, unless the user just opened the session.
+ * Letters belong into a message: they go to the composer.
  */
 
 import { el, setAttribute, setText } from "../shared/dom.js"
@@ -137,17 +138,12 @@ export function mountPermission(first, deps) {
   document.addEventListener(
     "keydown",
     (event) => {
-      if (
-        settled ||
-        event.ctrlKey ||
-        event.altKey ||
-        event.metaKey ||
-        event.isComposing ||
-        (event.timeStamp - shownAt < GRACE && !("opened" in element.dataset))
-      )
-        return
+      if (settled || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return
       const isWithin = element.contains(/** @type {Node} */ (event.target))
       if (!isWithin && (isTyping(event.target) || waitingCard() !== element)) return
+      // The key is typed where the focus is after this.
+      if (isLetter(event.key) && (event.target === element || event.target === document.body)) deps.write?.()
+      if (event.timeStamp - shownAt < GRACE && !("opened" in element.dataset)) return
       const option =
         event.key === "Escape"
           ? (item.options.find(({ kind }) => kind === "reject_once" && !item.dismissible) ?? null)
@@ -203,6 +199,9 @@ export function mountPermission(first, deps) {
 const isTyping = (target) =>
   target instanceof Element && target.matches("textarea, input:not([type=radio], [type=checkbox]), select")
 
+/** Whether a key begins a message: `?` is a shortcut, and Space scrolls. @param {string} key */
+const isLetter = (key) => key.length === 1 && !/[\d? ]/.test(key)
+
 /** @param {AskOption} option */
 const isRefusal = ({ kind }) => kind.startsWith("reject")
 
@@ -211,10 +210,12 @@ const isRefusal = ({ kind }) => kind.startsWith("reject")
 const digits = { allow_once: "12", allow_always: "21", reject_once: "34", reject_always: "43", other: "" }
 
 /** The key of each option: that of its kind, the same on every card. Further options of a kind get the other key of
- * their side if it is free, or 5 to 9.
+ * their side if it is free, or 5 to 9. Those of a question, which refuse nothing and are all alike, are counted.
  * @param {AskOption[]} options @returns {string[]} */
 export function keysOf(options) {
   const kinds = new Set(options.map(({ kind }) => digits[kind].charAt(0)))
+  if (options.length > 2 && kinds.size === 1 && !options.some(isRefusal))
+    return options.map((_, at) => (at < 9 ? String(at + 1) : ""))
   const left = ["5", "6", "7", "8", "9"]
   /** @type {Set<string>} */
   const taken = new Set()
@@ -316,5 +317,6 @@ function answerOf({ outcome, options, questions, url, dismissible }) {
   const who = outcome.by === "policy" ? " automatically" : " by you"
   if (option.kind === "other") return ["yes", `“${option.name}” chosen`, who]
   if (isRefusal(option)) return ["no", dismissible ? "Declined" : "Denied", who]
-  return ["yes", url ? "Page opened" : questions ? "Answered" : "Allowed", who]
+  if (url || questions) return ["yes", url ? "Page opened" : "Answered", who]
+  return ["yes", option.kind === "allow_always" ? `“${option.name}”` : "Allowed", who]
 }

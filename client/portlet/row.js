@@ -40,11 +40,12 @@ import { mountWork } from "./work.js"
  * @property {(item: Extract<UpsertObject, { type: "message" }>) => void} edit  An own message, to continue from there.
  * @property {(itemId: string) => void} branch  Another session with everything up to this item.
  * @property {() => void} focusComposer
- * @property {() => boolean} composerIsIdle  The user is not typing. */
+ * @property {() => boolean} composerIsIdle  The user is not typing.
+ * @property {() => void} [write]  The user begins to write a message. */
 
 /** What a permission's card may call; Now has no more than this.
  * @typedef {Pick<RowDeps, "change" | "open" | "answer" | "isVisible" | "picture" | "focusComposer" | "composerIsIdle"
- * >} PermissionDeps */
+ *   | "write">} PermissionDeps */
 
 /** @typedef {{ element: HTMLElement, update(row: Row): void, destroy?(): void }} RowView */
 

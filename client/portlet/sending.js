@@ -1,12 +1,14 @@
 /** What the user tells the agent: messages until each is in the transcript, and that the running turn must stop. */
 
 import { uuid } from "../shared/ids.js"
+import { sendsFromStore, storeSends } from "../shared/unsent.js"
 import { refsOf } from "./attachments.js"
 import { isSending, stillUnderWay, withoutSend, withRefusal, withSend } from "./sends.js"
 import { lastOwnMessage, runningTurn } from "./transcript.js"
 
 /** @import { AttachmentRef, Frame } from "../contract.js" */
 /** @import { PendingSend, ToShell } from "../shared/bridge.js" */
+/** @import { Store } from "../shared/storage.js" */
 /** @import { Send } from "./sends.js" */
 /** @import { Transcript } from "./transcript.js" */
 
@@ -14,6 +16,7 @@ import { lastOwnMessage, runningTurn } from "./transcript.js"
  * @property {string} sessionId
  * @property {() => Transcript} transcript
  * @property {(message: ToShell) => void} post
+ * @property {() => Store | null} unsent  What the shell keeps until the server has answered.
  * @property {(message: { type: "session:cancel" }, onFailure: () => void) => void} ask
  * @property {(waits: boolean) => void} sent  A message has left; `waits`: into the queue.
  * @property {() => void} show
@@ -33,6 +36,9 @@ export function createSending({ sessionId, transcript, ...deps }) {
     const requestId = uuid()
     const waits = isBusy()
     sends = withSend(sends, { requestId, content, attachments }, new Date().toISOString(), waits)
+    // The shell does this too, but gets the message later: the page may be left before that.
+    const unsent = deps.unsent()
+    if (unsent) storeSends(unsent, [...sendsFromStore(unsent), { sessionId, content, attachments, requestId }])
     deps.post({ type: "session:send", sessionId, content, attachments, requestId })
     // The shell is on the same thread: it sends the message before this draws it.
     deps.sent(waits)

@@ -8,13 +8,13 @@ import { uuid } from "./ids.js"
 import { retryDelay } from "./reconnect.js"
 
 /** @import { ClientMessage, ErrorBody, Frame } from "../contract.js" */
-/** @import { Connection, PendingSend } from "./bridge.js" */
+/** @import { Connection } from "./bridge.js" */
 /** @import { Entry } from "./door.js" */
 /** @import { Following } from "./following.js" */
+/** @import { Send } from "./unsent.js" */
 
 /** `stranger`: the server at this address is not ours, or does not know this browser.
  * @typedef {{ connection: Connection, stranger: boolean }} Status */
-/** @typedef {PendingSend & { sessionId: string }} Send */
 
 /** @typedef {object} SocketDeps
  * @property {() => Entry | Promise<Entry>} enter

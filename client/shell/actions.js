@@ -58,7 +58,7 @@ export function createActions(deps) {
   const failed = (what) => (reason) =>
     toasts.show({ kind: "error", text: `${what}: ${/** @type {ErrorBody} */ (reason).message}` })
   const agentsMenu = createAgentsMenu({ ...deps, failed })
-  const compares = createCompareActions({ ...deps, failed })
+  const compares = createCompareActions({ ...deps, failed, openSession })
   const discarding = createDiscarding({ ...deps, failed })
   const sidebar = createSidebarActions(deps)
   const settings = createSettingsActions({ ...deps, failed, discarding })
@@ -83,7 +83,12 @@ export function createActions(deps) {
   /** @param {string} id @param {"keep" | "preview"} [as] */
   function openSession(id, as = "keep") {
     set({ tabs: as === "preview" ? previewTab(shell().tabs, id) : openTab(shell().tabs, id) })
-    if (!isCompareTab(id) && matchMedia("(hover: hover)").matches) portlets.focus(id)
+    focusTab(id)
+  }
+
+  /** On a touch screen it would open the keyboard. @param {string} id */
+  function focusTab(id) {
+    if (matchMedia("(hover: hover)").matches) portlets.focus(id)
   }
 
   function reopenTab() {
@@ -126,6 +131,7 @@ export function createActions(deps) {
     sidebar,
     starting,
     openSession,
+    focusTab,
     /** @param {string} id */
     restore: (id) => void sessions.restore(id).catch(failed("Could not restore the session")),
     settings: settings.open,

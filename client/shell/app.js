@@ -9,7 +9,8 @@ import { need } from "../shared/dom.js"
 import { createFrames } from "../shared/frames.js"
 import { shortcutOf } from "../shared/keys.js"
 import { createSocket } from "../shared/socket.js"
-import { keys, save, sealed } from "../shared/storage.js"
+import { keys, sealed } from "../shared/storage.js"
+import { sendsFromStore, storeSends } from "../shared/unsent.js"
 import { createActions } from "./actions.js"
 import { arrangementFromStore } from "./arrangement.js"
 import { mountAttention, requestOf } from "./attention.js"
@@ -23,7 +24,7 @@ import { NOW, createNow } from "./now.js"
 import { mountPage } from "./page.js"
 import { createPortlets } from "./portlets.js"
 import { withTabsSettled } from "./shell-state.js"
-import { collapsedFromStore, sendsFromStore, shellFromStore, storeTabs } from "./stored.js"
+import { collapsedFromStore, shellFromStore, storeTabs } from "./stored.js"
 import { openTab } from "./tabs-state.js"
 import { mountToasts } from "./toasts.js"
 
@@ -93,7 +94,7 @@ export function startApp(document, door, admission) {
     open: (ticket) => new WebSocket(`${location.origin.replace(/^http/, "ws")}/ws`, ["liminal.1", ticket]),
     isHidden: () => document.hidden,
     sends: sendsFromStore(unsent),
-    keepSends: (sends) => save(unsent, keys.sends, sends),
+    keepSends: (sends) => storeSends(unsent, sends),
     onStatus: (status) => set({ model: withStatus(shell.model, status) }),
     onOpen() {
       const isBack = shell.model.projects !== null
@@ -252,6 +253,7 @@ export function startApp(document, door, admission) {
   socket.start()
   queueMicrotask(() => {
     render()
+    if (shell.tabs.active !== null && shell.tabs.active !== NOW) actions.focusTab(shell.tabs.active)
     actions.finding.followAddress()
   })
 }

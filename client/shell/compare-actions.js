@@ -13,10 +13,11 @@ import { closeTab, openTab } from "./tabs-state.js"
 
 /** @typedef {ReturnType<typeof createCompareActions>} CompareActions */
 
-/** @param {Pick<ActionsDeps, "shell" | "set" | "socket" | "toasts"> & { failed: Failed }} deps */
-export function createCompareActions({ shell, set, socket, toasts, failed }) {
+/** @param {Pick<ActionsDeps, "shell" | "set" | "socket" | "toasts"> & { failed: Failed, openSession(id: string): void }
+ *   } deps */
+export function createCompareActions({ shell, set, socket, toasts, failed, openSession }) {
   /** @param {string} id */
-  const open = (id) => set({ tabs: openTab(shell().tabs, compareTab(id)) })
+  const open = (id) => openSession(compareTab(id))
 
   /** @param {Compare} compare @param {string} sessionId @param {boolean} discardOthers */
   async function keep(compare, sessionId, discardOthers) {

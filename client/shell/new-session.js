@@ -6,7 +6,7 @@ import { refsOf } from "../portlet/attachments.js"
 import { draftOf, keepDraft } from "../portlet/drafts.js"
 import { createPictures } from "../portlet/pictures.js"
 import { agentChoices, withUsed } from "./agent-choice.js"
-import { cameToNothing, compareOf, compareTab, panesOf } from "./compare-state.js"
+import { cameToNothing, compareOf, compareTab, isCompareTab } from "./compare-state.js"
 import { saveDefaults } from "./defaults.js"
 import { sessionOf, withLogin } from "./model.js"
 import { openStart } from "./start.js"
@@ -116,20 +116,20 @@ export function createNewSession({
         keep: (draft) => keepDraft(preferences, NEW, draft),
         async start(start) {
           remember(start)
-          const pane = start.members.length > 1 ? await compare(start) : create(start)
+          const tab = start.members.length > 1 ? await compare(start) : create(start)
           keepDraft(preferences, NEW, { text: "", attachments: [] })
           dialog = null
-          return () => focusStarted(pane)
+          return () => focusStarted(tab)
         },
       },
     )
     socket.request({ type: "agents:list" }).catch(() => {}) // another agent may have been installed since
   }
 
-  /** It may be a session already. @param {string} pane */
-  function focusStarted(pane) {
-    const session = made.get(pane)
-    if (session === undefined) focusPane(pane)
+  /** It may be a session already. @param {string} tab */
+  function focusStarted(tab) {
+    const session = isCompareTab(tab) ? tab : made.get(tab)
+    if (session === undefined) focusPane(tab)
     else if (shell().tabs.active === session) portlets.focus(session)
   }
 
@@ -146,7 +146,7 @@ export function createNewSession({
     })
   }
 
-  /** Returns the first pane. @param {Start} start */
+  /** Returns its tab. @param {Start} start */
   async function compare({ prompt, attachments, projectId, members, workspace }) {
     const { policy } = shell().defaults
     const { base, bring } = workspace.kind === "worktree" ? workspace : { base: undefined, bring: undefined }
@@ -167,11 +167,12 @@ export function createNewSession({
     if (frame.type !== "compare:changed") throw frame
     given.set(frame.compare.id, attachments)
     view.closeDrawer()
-    set({ tabs: openTab(shell().tabs, compareTab(frame.compare.id)) })
-    return panesOf(frame.compare)[0]?.id ?? ""
+    const tab = compareTab(frame.compare.id)
+    set({ tabs: openTab(shell().tabs, tab) })
+    return tab
   }
 
-  /** Returns its pane. @param {Start} start */
+  /** Returns its tab. @param {Start} start */
   function create(start) {
     const id = `creating:${uuid()}`
     const [member] = start.members

@@ -8,7 +8,7 @@ import { linkTo } from "../shared/link.js"
 import { isPrivateReply } from "../shared/socket.js"
 import { sealed } from "../shared/storage.js"
 import { moveDraft } from "../portlet/drafts.js"
-import { panesInView, sessionInFront } from "./compare-state.js"
+import { isCompareTab, panesInView, sessionInFront } from "./compare-state.js"
 import { interruptedByRestart, sessionOf } from "./model.js"
 import { closeTab, keepTab, moveTab, openTab } from "./tabs-state.js"
 
@@ -48,7 +48,7 @@ export function createPortlets(deps) {
   const reveals = new Map()
   /** Items whose surroundings were requested: if still missing, they no longer exist. @type {Map<string, string>} */
   const requested = new Map()
-  /** Portlets to focus once they listen, and the element that had the focus when that was requested.
+  /** Tabs to focus once their portlets listen, and the element that had the focus when that was requested.
    * @type {Map<string, Element | null>} */
   const focusing = new Map()
   /** The commands that each portlet offers. @type {Map<string, readonly string[]>} */
@@ -82,10 +82,10 @@ export function createPortlets(deps) {
     const reveal = reveals.get(sessionId)
     if (reveal !== undefined) requested.set(sessionId, reveal)
     socket.follow(sessionId, reveal)
-    const isActive = sessionInFront(shell()) === sessionId
-    if (isActive && focusing.has(sessionId) && isFocusFree(focusing.get(sessionId) ?? null))
-      post(sessionId, { type: "shell:focus" })
-    focusing.delete(sessionId)
+    if (sessionInFront(shell()) !== sessionId) return void focusing.delete(sessionId)
+    const wanted = [sessionId, shell().tabs.active ?? ""].filter((id) => focusing.has(id))
+    if (wanted.some((id) => isFocusFree(focusing.get(id) ?? null))) post(sessionId, { type: "shell:focus" })
+    for (const id of wanted) focusing.delete(id)
   }
 
   /** A portlet may load slowly; if the user moved the focus meanwhile, keep it. @param {Element | null} before */
@@ -222,11 +222,12 @@ export function createPortlets(deps) {
       else reveals.set(sessionId, itemId)
     },
 
-    /** Focuses a session, now or once it has loaded: what waits for the user, or the composer.
-     * @param {string} sessionId @param {"composer"} [on] the composer in any case */
-    focus(sessionId, on) {
+    /** Focuses the session of a tab, in a comparison the one in front, now or once it has loaded: what waits for the
+     * user, or the composer. @param {string} tab @param {"composer"} [on] the composer in any case */
+    focus(tab, on) {
+      const sessionId = isCompareTab(tab) ? (sessionInFront(shell()) ?? "") : tab
       if (sentStates.has(sessionId)) post(sessionId, { type: "shell:focus", ...(on && { on }) })
-      else focusing.set(sessionId, focused())
+      else focusing.set(tab, focused())
     },
 
     /** What the palette can do in a session. @param {string} sessionId @returns {readonly string[]} */

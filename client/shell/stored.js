@@ -1,4 +1,4 @@
-/** What is stored for the next page: the tabs, folded projects, and messages that were not answered yet. */
+/** What is stored for the next page: the tabs and folded projects. */
 
 import { keys, load, loadRecord, save } from "../shared/storage.js"
 import { arrangementFromStore, noFilter } from "./arrangement.js"
@@ -7,7 +7,6 @@ import { nothingOutside } from "./keeping.js"
 import { emptyModel, visitsFrom } from "./model.js"
 import { tabsFromStore, tabsToStore } from "./tabs-state.js"
 
-/** @import { Send } from "../shared/socket.js" */
 /** @import { Store } from "../shared/storage.js" */
 /** @import { Shell } from "./shell-state.js" */
 
@@ -49,13 +48,3 @@ export const collapsedFromStore = () =>
       .filter(([, folded]) => folded === true)
       .map(([id]) => id),
   )
-
-/** @param {Store} unsent @returns {Send[]} */
-export function sendsFromStore(unsent) {
-  const stored = load(unsent, keys.sends)
-  return Array.isArray(stored)
-    ? stored
-        .filter((send) => ["sessionId", "requestId", "content"].every((key) => typeof send?.[key] === "string"))
-        .map((send) => ({ ...send, attachments: Array.isArray(send.attachments) ? send.attachments : [] }))
-    : []
-}
