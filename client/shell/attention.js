@@ -3,6 +3,7 @@
  * `titleOf`, `newsOf` and `requestOf` decide and are pure; the rest shows it.
  */
 
+import { isQuestion } from "../shared/questions.js"
 import { panesInView } from "./compare-state.js"
 import { isAtWork } from "./model.js"
 import { isNowInFront } from "./shell-state.js"
@@ -28,7 +29,7 @@ export function newsOf(before, after) {
 /** What a session that waits asks for, in a few words. @param {NowRow} row */
 export function requestOf({ card }) {
   if (card?.type !== "permission") return "Waiting for you"
-  return card.questions?.length ? `Asks: ${card.title}` : `Asks for permission: ${card.title}`
+  return isQuestion(card) ? `Asks: ${card.title}` : `Asks for permission: ${card.title}`
 }
 
 /** @typedef {ReturnType<typeof mountAttention>} Attention */
