@@ -174,6 +174,7 @@ export function mountChanges(root, header, deps) {
     const changed = facts.counts?.files ?? 0
     setAttribute(button, "title", `This session changed ${changed === 1 ? "1 file" : `${changed} files`}`)
     counts.replaceChildren(...countsOf(facts.counts))
+    setAttribute(button, "aria-label", `Changes ${countsText(facts.counts)}`.trim())
     if (!isOpen) return
     head.update(state, facts.workspace)
     setText(where, placeWords(state.list, facts.workspace))
