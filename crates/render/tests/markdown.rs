@@ -58,7 +58,10 @@ fn a_users_text_keeps_every_break_and_blank_and_only_its_code_is_shown_as_code()
         ]
     );
     assert_eq!(as_written("\u{202E}a\u{7}"), ["<p>\u{202E}a\\u{0007}</p>"]);
-    assert_eq!(as_written("`a<b`, `c d`: `e\nf`"), ["<p><code>a&lt;b</code>, <code>c d</code>: `e\nf`</p>"]);
+    assert_eq!(
+        as_written("`a<b`, `c d`: `e\nf`"),
+        ["<p><code>a&lt;b</code>, <code>c d</code>: `e\nf`</p>"]
+    );
     for kept in ["don`t and can`t", "``a``", "` a `", "``", "`", "x`a`", "`a`s", "`a``b`"] {
         assert_eq!(as_written(kept), [format!("<p>{kept}</p>")]);
     }
