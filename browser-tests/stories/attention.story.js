@@ -59,7 +59,8 @@ test("a finished turn and a permission notify the desktop while the user is away
   await expect(shell.portlet.locator(".ask")).toBeInViewport()
 })
 
-test("notifications are offered once, when a session first waits unseen", async ({ shell, page, liminal }) => {
+/** A browser in which the user has not decided about notifications yet. */
+async function undecided(shell, page) {
   await page.addInitScript(() => {
     globalThis.Notification = class {
       static permission = "default"
@@ -68,6 +69,10 @@ test("notifications are offered once, when a session first waits unseen", async 
   })
   await page.reload()
   await shell.isConnected()
+}
+
+test("notifications are offered once, when a session first waits unseen", async ({ shell, page, liminal }) => {
+  await undecided(shell, page)
   const path = await shell.hasProject("web")
   const asks = await shell.hasSession(path, "Asks")
   const later = await shell.hasSession(path, "Later")
@@ -84,5 +89,34 @@ test("notifications are offered once, when a session first waits unseen", async 
   await expect(shell.activeTab).toHaveText("Asks")
   await liminal.say(later, "ask me")
   await expect(shell.session("Later")).toHaveAttribute("data-mood", "waiting")
+  await expect(shell.toast).toHaveCount(0)
+})
+
+test("the offer of notifications hides nothing, and leaves with what it names", async ({ shell, page, liminal }) => {
+  await undecided(shell, page)
+  const path = await shell.hasProject("web")
+  const asks = await shell.hasSession(path, "Asks")
+  await shell.hasSession(path, "Later")
+  await shell.open("Later")
+  await liminal.say(asks, "ask me")
+  await expect(shell.toast).toContainText("“Asks” waits for you.")
+  const [toast, panes] = [await shell.toast.boundingBox(), await page.locator("#panes").boundingBox()]
+  expect(toast.x + toast.width).toBeLessThanOrEqual(panes.x)
+  await page.keyboard.press("Alt+0")
+  await shell.answersNow()
+  await expect(shell.toast).toHaveCount(0)
+})
+
+test("a phone is offered no notifications", async ({ shell, page, liminal }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await undecided(shell, page)
+  const path = await liminal.directory("web")
+  await page.getByRole("button", { name: "Show the sidebar" }).click()
+  await shell.addProject(path)
+  const asks = await shell.hasSession(path, "Asks")
+  await shell.hasSession(path, "Later")
+  await shell.session("Later").locator(".session-open").click()
+  await liminal.say(asks, "ask me")
+  await expect(page).toHaveTitle(/^\(1\) /)
   await expect(shell.toast).toHaveCount(0)
 })

@@ -49,6 +49,12 @@ test("the changes of a session's directory are reviewed beside it", async ({ cha
   await expect(panel).toBeHidden()
   await expect(chat.composer).toBeFocused()
   expect(readFileSync(join(directory, "notes.txt"), "utf8")).toBe("one\ntwo\n")
+
+  await chat.page.setViewportSize({ width: 390, height: 844 })
+  await expect(button).toHaveAccessibleName("Changes +2 −1")
+  await button.click()
+  await expect(panel.getByRole("button", { name: "Ignore whitespace" })).toBeVisible()
+  await expect(panel.getByRole("button", { name: "Side by side" })).toBeHidden()
 })
 
 test("a moved file is renamed, and another session in the directory is named though it is idle", async ({

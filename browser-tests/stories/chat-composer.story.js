@@ -88,7 +88,7 @@ test("after the server was killed in the middle of a turn, the composer is right
   await chat.say("hang")
   await expect(chat.said).toContainText("Working on it.")
   await liminal.kill()
-  await expect(chat.status).toHaveText("no connection")
+  await expect(chat.status).toHaveText("offline")
   await liminal.up()
   await expect(chat.ends).toContainText("interrupted")
   await expect(chat.stopButton).toBeHidden()

@@ -56,7 +56,7 @@ test("a message is marked as sending until the server has it", async ({ chat, li
   complaints.expectLostServer()
   await chat.askAndWait("hello")
   await liminal.kill()
-  await expect(chat.status).toHaveText("no connection")
+  await expect(chat.status).toHaveText("offline")
   await chat.say("into the void")
   await expect(chat.own.last().getByText("Sending")).toBeVisible()
   await liminal.up()

@@ -120,3 +120,22 @@ test("a narrow window shows the focused session alone, and both again when there
   await sees(page, ["Gamma"])
   await expect(shell.tabs).toHaveText(["Alpha", "Beta", "Gamma"])
 })
+
+test("sessions with open changes show their conversations once they are side by side", async ({ shell, page }) => {
+  await threeTabs(shell)
+  const panelOf = (title) => page.frameLocator(`iframe[title="${title}"]`).locator("#changes")
+  for (const title of ["Alpha", "Gamma"]) {
+    await shell.tab(title).click()
+    await shell.composer.press("Alt+c")
+    await expect(panelOf(title)).toBeVisible()
+  }
+  await panelOf("Gamma").press("Alt+l")
+  await sees(page, ["Gamma", "Alpha"])
+  for (const title of ["Alpha", "Gamma"]) {
+    await expect(panelOf(title)).toBeHidden()
+    await expect(composerOf(page, title)).toBeInViewport()
+  }
+  // A page of its own stays open: the user chose it.
+  await composerOf(page, "Gamma").press("Alt+c")
+  await expect(panelOf("Gamma")).toBeVisible()
+})

@@ -11,7 +11,7 @@ test("the page comes back by itself after the server was gone, and goes on worki
   await shell.hasProject("before")
   await liminal.kill()
   await expect(page.locator(".connection-bar")).toBeVisible()
-  await expect(page.locator(".sidebar-connection")).toHaveText("no connection")
+  await expect(page.locator(".sidebar-connection")).toHaveText("offline")
   await expect(shell.projects).toHaveText(["before"])
   await liminal.up()
   await shell.isConnected()

@@ -19,6 +19,7 @@ const options = [
     choices: [choice("low", "Low"), { ...choice("high", "High"), kind: "refused" }],
   },
   { id: "fast", name: "Fast", category: "other", value: false },
+  { id: "style", name: "Style", category: "other", value: "talk", choices: [choice("talk", "Conversational")] },
 ]
 
 const two = [
@@ -126,6 +127,20 @@ test("in a narrow bar the options are behind one control", async ({ chat, page }
   await control(chat, "Options").click()
   await chat.frame.getByRole("menuitem", { name: /Effort/ }).click()
   await expect(chat.frame.getByRole("menuitemradio", { name: "Low" })).toBeVisible()
+})
+
+test("the controls are whole words in one line for as long as there is room", async ({ chat, page }) => {
+  await expect(control(chat, "Model: Model 0")).toBeVisible()
+  const words = chat.frame.locator(".composer-controls .control:visible .control-word")
+  for (const width of [1600, 1024, 880]) {
+    await page.setViewportSize({ width, height: 800 })
+    const shown = await words.evaluateAll((all) =>
+      all.map((word) => [word.scrollWidth <= word.clientWidth, word.getBoundingClientRect().top]),
+    )
+    expect(shown.length).toBeGreaterThan(3)
+    expect(shown.every(([isWhole]) => isWhole)).toBe(true)
+    expect(new Set(shown.map(([, top]) => top)).size).toBe(1)
+  }
 })
 
 test("the palette lists the session's controls, its permissions and what can be done now", async ({ chat, page }) => {

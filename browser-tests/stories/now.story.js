@@ -148,6 +148,16 @@ for (const theme of ["dark", "light"]) {
           ),
         ),
       ).toBe(true)
+      // What can be done ends where the times do.
+      const ends = await frame.evaluate(() =>
+        [...document.querySelectorAll(".now-act:not([hidden])")].map((act) => {
+          const time = act.closest(".now-section").querySelector(".now-time")
+          const inset = parseFloat(getComputedStyle(act).paddingInlineEnd)
+          return act.getBoundingClientRect().right - inset - time.getBoundingClientRect().right
+        }),
+      )
+      expect(ends.length).toBeGreaterThan(1)
+      expect(ends.every((apart) => Math.abs(apart) < 1)).toBe(true)
     })
   }
 }

@@ -191,4 +191,8 @@ test("a notification says what a session asks for", () => {
   const asks = { type: "permission", title: "npm test", questions: [] }
   assert.equal(row(asks), "Asks for permission: npm test")
   assert.equal(row({ ...asks, title: "Which one?", questions: [{ question: "Which one?" }] }), "Asks: Which one?")
+  const { questions: _none, ...plain } = asks
+  const options = (...kinds) => kinds.map((kind) => ({ optionId: kind, name: kind, kind }))
+  assert.equal(row({ ...plain, options: options("allow_once", "reject_once") }), "Asks for permission: npm test")
+  assert.equal(row({ ...plain, options: options("allow_once", "allow_always") }), "Asks: npm test")
 })

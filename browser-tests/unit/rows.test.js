@@ -358,7 +358,7 @@ test("the header shows the agent's state, and trouble comes with the command to 
       word({ agentState: state("starting") }),
       word({ agentState: state("reconnecting", { attempt: 2, retryAt: "2026-06-15T12:00:04.000Z" }) }),
     ],
-    ["ready", "no connection", "starting", "reconnecting · try 2 · in 4 s"],
+    ["ready", "offline", "starting", "reconnecting · try 2 · in 4 s"],
   )
   assert.equal(troubleOf(shell({}), null, "X"), null)
   const missing = troubleOf(

@@ -334,7 +334,7 @@ const keyWords = [
   [["1", "–", "9"], "answer"],
   [["Enter"], "open"],
   [["E"], "looked at"],
-  [["R"], "try again"],
+  [["R"], "retry"],
 ]
 need(document, "#keys", HTMLElement).append(
   ...keyWords.map(([keys, what]) =>

@@ -69,7 +69,7 @@ export function mountNowRow(first, deps) {
   const head = mountHead(deps)
   const line = el("p", { class: "now-line" })
   const steps = mountSteps()
-  const retry = el("button", { class: "now-act", type: "button", text: "Try again" })
+  const retry = el("button", { class: "now-act", type: "button", text: "Retry" })
   const element = el(
     "li",
     { class: "now-row", tabindex: -1, "data-id": first.row.id },

@@ -28,6 +28,8 @@ import { mountCommentsBar } from "./comments-bar.js"
 /** @param {HTMLElement} root @param {SelectedFileDeps} deps */
 export function mountSelectedFile(root, deps) {
   const split = toggleButton("Side by side", deps.kept.split === true)
+  setAttribute(split, "data-split", true)
+  const phone = matchMedia("(max-width: 500px)")
   const space = toggleButton("Ignore whitespace", deps.kept.space === true)
   const open = el("a", { class: "panel-tool", hidden: true })
   const viewed = toggleButton("Viewed", false, "Mark as viewed, next file (v)")
@@ -65,7 +67,7 @@ export function mountSelectedFile(root, deps) {
 
   /** Asks for a part of what is shown, or for the file as it is now. @param {{ from: number }} [part] */
   function ask(part) {
-    const how = { split: isPressed(split), ignoreWhitespace: isPressed(space) }
+    const how = { split: isPressed(split) && !phone.matches, ignoreWhitespace: isPressed(space) }
     const request = fileRequest(deps.state(), how, part)
     if (request === null) return
     const requestId = deps.request(request)

@@ -125,12 +125,17 @@ export function mountChanges(root, header, deps) {
   }
 
   /** @param {boolean} next */
-  function toggle(next) {
+  function setOpen(next) {
     if (isOpen && !next) looked()
     isOpen = next
     root.hidden = !next
     setAttribute(button, "aria-expanded", String(next))
     deps.toggled(next)
+  }
+
+  /** @param {boolean} next */
+  function toggle(next) {
+    setOpen(next)
     if (next) untried &&= scopesToTry(facts.workspace, state.scope)
     if (next) {
       if (state.file === null) shown.ask()
@@ -139,6 +144,15 @@ export function mountChanges(root, header, deps) {
     } else deps.focusComposer()
     show()
   }
+
+  // Opened beside the conversation, it must not cover it once there is no more room beside it: another session took it.
+  matchMedia("(max-width: 860px)").addEventListener("change", ({ matches }) => {
+    if (!matches || !isOpen) return
+    const hadFocus = root.contains(document.activeElement)
+    setOpen(false)
+    if (hadFocus && document.hasFocus()) deps.focusComposer()
+    show()
+  })
 
   /** @param {ScopeKind} scope */
   function choose(scope) {
@@ -174,6 +188,7 @@ export function mountChanges(root, header, deps) {
     const changed = facts.counts?.files ?? 0
     setAttribute(button, "title", `This session changed ${changed === 1 ? "1 file" : `${changed} files`}`)
     counts.replaceChildren(...countsOf(facts.counts))
+    setAttribute(button, "aria-label", `Changes ${countsText(facts.counts)}`.trim())
     if (!isOpen) return
     head.update(state, facts.workspace)
     setText(where, placeWords(state.list, facts.workspace))

@@ -56,7 +56,7 @@ export function mountComposer(root, deps) {
     autocomplete: "off",
     spellcheck: "true",
   })
-  const pulse = el("span", { class: "composer-work" }, el("i", { class: "pulse" }), el("span"))
+  const pulse = el("span", { class: "composer-work" }, el("i", { class: "dot" }), el("span"))
   const words = /** @type {HTMLElement} */ (pulse.lastElementChild)
   const hint = el("span", { class: "composer-hint", text: "Enter to send, Shift+Enter for a new line" })
   const send = el(
@@ -143,7 +143,7 @@ export function mountComposer(root, deps) {
     setAttribute(box, "data-elsewhere", state.elsewhere)
     stop.disabled = state.work === "stopping"
     setAttribute(box, "data-work", state.work)
-    setAttribute(tray, "data-waits", isBusy && state.waits)
+    setAttribute(pulse, "data-mood", isBusy && state.waits ? "waiting" : "running")
     setAttribute(input, "placeholder", state.elsewhere ? "In use in a terminal" : `Message ${state.agent}…`)
     setText(step, currentStep(state.plan))
     steps.update(state.plan.map(({ status }) => status))

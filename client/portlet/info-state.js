@@ -6,6 +6,7 @@ import { clock } from "./words.js"
 
 /** @typedef {object} InfoState
  * @property {string} agent  Its name.
+ * @property {boolean} isNamed  Whether the head of a comparison already names it.
  * @property {SessionFacts} facts
  * @property {string} model
  * @property {string} path  Where it works. */

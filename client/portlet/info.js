@@ -119,7 +119,7 @@ export function mountInfo(root, deps) {
     if (!state) return
     const { facts } = state
     const running = facts.tasks.filter((task) => task.state === "running").length
-    setText(name, state.agent)
+    setText(name, state.isNamed ? "Info" : state.agent)
     setText(count, running === 1 ? "1 task" : `${running} tasks`)
     count.hidden = running === 0
     const label = `Session info: ${state.agent}${running > 0 ? `, ${count.textContent} running` : ""}`

@@ -7,6 +7,7 @@
 
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
+import { isQuestion } from "../shared/questions.js"
 import { showParts } from "./parts.js"
 import { mountQuestions } from "./questions.js"
 import { mountWhole } from "./whole.js"
@@ -61,7 +62,7 @@ export function mountPermission(first, deps) {
   const element = el(
     "section",
     { class: "ask", "data-item": item.itemId, role: "group", "aria-labelledby": titleId, tabindex: -1 },
-    el("h3", { class: "ask-title", id: titleId }, icon(item.questions ? "help" : "lock"), title),
+    el("h3", { class: "ask-title", id: titleId }, icon(signOf(item)), title),
     parts,
     page === null ? null : el("p", { class: "ask-url", dir: "ltr", text: page }),
     whole.element,
@@ -287,7 +288,7 @@ export function mountAnswer() {
       setAttribute(element, "data-outcome", tone)
       const chosen = item.outcome?.answers ? wordsOf(item) : (option?.name ?? fact)
       setAttribute(element, "title", `${item.title}: ${chosen} (${exactTime(item.emittedAt)})`)
-      mark.replaceChildren(icon(item.questions ? "help" : "lock"))
+      mark.replaceChildren(icon(signOf(item)))
       setText(what, fact)
       setText(words, said === "" ? "" : `: ${said}`)
       setText(who, by)
@@ -296,6 +297,9 @@ export function mountAnswer() {
     },
   }
 }
+
+/** @param {Item<"permission">} item */
+const signOf = (item) => (item.questions || isQuestion(item) ? "help" : "lock")
 
 /** The user's words with a refusal, or their answers. @param {Item<"permission">} item */
 function wordsOf({ outcome, questions }) {

@@ -16,7 +16,7 @@
  * @param {ShellState | null} shell @param {number} now @returns {{ tone: Tone, word: string }} */
 export function statusOf(shell, now) {
   if (!shell || shell.connection === "connecting") return { tone: "busy", word: "connecting" }
-  if (shell.connection === "lost") return { tone: "bad", word: "no connection" }
+  if (shell.connection === "lost") return { tone: "bad", word: "offline" }
   const status = shell.agentState?.status ?? shell.agent?.status ?? "idle"
   switch (status) {
     case "idle":

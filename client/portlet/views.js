@@ -42,6 +42,7 @@ const pathOf = (shell) => shell?.session?.worktree?.path ?? shell?.project?.path
 /** @param {PortletState} now @returns {InfoState} */
 export const infoOf = ({ transcript, shell, agent }) => ({
   agent,
+  isNamed: shell?.compared === true,
   facts: transcript.facts,
   model: lastModel(transcript),
   path: pathOf(shell),

@@ -28,6 +28,7 @@
  * @property {Agent | null} agent
  * @property {AgentState | null} agentState  The newest `agent:status` of this session or its agent.
  * @property {Connection} connection
+ * @property {boolean} compared  Whether it is in view in a comparison, whose head names the agent.
  * @property {Theme} theme  The theme to show, already resolved.
  * @property {boolean} visible  Whether its tab is in view and the user looks at the page.
  * @property {string} storageKey  Seals what the portlet stores.

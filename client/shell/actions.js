@@ -37,7 +37,7 @@ import { closeOthers, closeTab, openTab, previewTab } from "./tabs-state.js"
  * @property {Door} door
  * @property {Store} preferences
  * @property {Socket} socket
- * @property {{ show(toast: Toast): void }} toasts
+ * @property {{ show(toast: Toast): () => void }} toasts
  * @property {Look} view
  * @property {Portlets} portlets
  * @property {{ focus(): void }} now

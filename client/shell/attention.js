@@ -3,8 +3,9 @@
  * `titleOf`, `newsOf` and `requestOf` decide and are pure; the rest shows it.
  */
 
+import { isQuestion } from "../shared/questions.js"
 import { panesInView } from "./compare-state.js"
-import { isAtWork } from "./model.js"
+import { isAtWork, sessionOf } from "./model.js"
 import { isNowInFront } from "./shell-state.js"
 import { projectName } from "./views.js"
 
@@ -28,7 +29,7 @@ export function newsOf(before, after) {
 /** What a session that waits asks for, in a few words. @param {NowRow} row */
 export function requestOf({ card }) {
   if (card?.type !== "permission") return "Waiting for you"
-  return card.questions?.length ? `Asks: ${card.title}` : `Asks for permission: ${card.title}`
+  return isQuestion(card) ? `Asks: ${card.title}` : `Asks for permission: ${card.title}`
 }
 
 /** @typedef {ReturnType<typeof mountAttention>} Attention */
@@ -53,22 +54,35 @@ export function mountAttention(document, { shell, isLookedAt, setDefaults, toast
     }
   }
 
-  /** Offers notifications once, when a session first waits for a user who does not see it. @param {string} title */
-  function offerNotifications(title) {
+  /** The offer that is shown, for as long as its session waits. @type {{ id: string, leave(): void } | null} */
+  let offer = null
+
+  /** Offers notifications once, when a session first waits for a user who does not see it. A phone has no room for an
+   * offer beside what waits; its settings have the same switch. @param {SessionListItem} session */
+  function offerNotifications({ id, title }) {
     const { offered, notifications } = shell().defaults
     if (offered || notifications || notificationPermission() !== "default") return
+    if (matchMedia("(max-width: 700px), (pointer: coarse)").matches) return
     setDefaults({ offered: true })
-    toasts.show({
+    const leave = toasts.show({
       text: `“${title}” waits for you. Get a desktop notification next time?`,
       stays: true,
       action: { label: "Turn on", run: async () => setDefaults({ notifications: await allowNotifications() }) },
     })
+    offer = { id, leave }
+  }
+
+  function withdrawOffer() {
+    if (offer === null || sessionOf(shell().model, offer.id)?.state === "waiting") return
+    offer.leave()
+    offer = null
   }
 
   return {
     notify,
     /** @param {{ title: string | null, waiting: number }} state */
     update(state) {
+      withdrawOffer()
       const words = titleOf(state)
       if (document.title !== words) document.title = words
       const icon = `/icons/${state.waiting > 0 ? "waiting" : "idle"}.svg`
@@ -83,7 +97,7 @@ export function mountAttention(document, { shell, isLookedAt, setDefaults, toast
       if (after.state !== "waiting" || before.state === "waiting") return
       if (isAway) expect(after.id)
       const isShown = panesInView(shell()).includes(after.id) || isNowInFront(shell())
-      if (!isShown || !isLookedAt()) offerNotifications(after.title)
+      if (!isShown || !isLookedAt()) offerNotifications(after)
     },
   }
 }

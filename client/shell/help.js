@@ -42,7 +42,7 @@ export function openHelp() {
             line(["J", "K"], "Next, previous"),
             line(["Enter"], "Open"),
             line(["E"], "Mark as looked at"),
-            line(["R"], "Try again"),
+            line(["R"], "Retry"),
           ),
           el("h3", { text: "When you are asked" }),
           el("dl", {}, line(["1–9"], "Answer"), line(["Esc"], "Say no")),

@@ -17,7 +17,7 @@ export function createLook(document, { changed, storage }) {
   const stage = need(document, "#stage", HTMLElement)
   const sidebar = need(document, "#sidebar", HTMLElement)
   const veil = need(document, "#veil", HTMLElement)
-  const width = mountSidebarWidth(need(document, "#sidebar-edge", HTMLElement), app, storage)
+  const width = mountSidebarWidth(need(document, "#sidebar-edge", HTMLElement), document.documentElement, storage)
   const narrow = matchMedia("(max-width: 700px)")
   const systemLight = matchMedia("(prefers-color-scheme: light)")
   const reading = followReading(document, storage)

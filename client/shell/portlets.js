@@ -8,7 +8,7 @@ import { linkTo } from "../shared/link.js"
 import { isPrivateReply } from "../shared/socket.js"
 import { sealed } from "../shared/storage.js"
 import { moveDraft } from "../portlet/drafts.js"
-import { isCompareTab, panesInView, sessionInFront } from "./compare-state.js"
+import { compareOf, isCompareTab, panesInView, panesOf, sessionInFront } from "./compare-state.js"
 import { interruptedByRestart, sessionOf } from "./model.js"
 import { closeTab, keepTab, moveTab, openTab } from "./tabs-state.js"
 
@@ -66,6 +66,7 @@ export function createPortlets(deps) {
       agentState:
         model.agentStates.get(sessionId) ?? (session ? model.agentStates.get(session.cliType) : undefined) ?? null,
       connection: model.status.connection,
+      compared: panesOf(compareOf(model, shell().tabs.active)).some(({ id }) => id === sessionId),
       theme: theme(),
       visible: panesInView(shell()).includes(sessionId) && isLookedAt(),
       storageKey,

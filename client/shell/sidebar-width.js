@@ -3,14 +3,14 @@
 import { mountEdge } from "../shared/edge.js"
 import { keys, loadRecord, save } from "../shared/storage.js"
 
-/** @param {HTMLElement} edge @param {HTMLElement} app @param {Storage} storage */
-export function mountSidebarWidth(edge, app, storage) {
+/** @param {HTMLElement} edge @param {HTMLElement} root @param {Storage} storage */
+export function mountSidebarWidth(edge, root, storage) {
   const { set } = mountEdge(edge, loadRecord(storage, keys.sidebar).width, {
     narrowest: 200,
     widest: 480,
     usual: 272,
     side: "before",
-    show: (width) => app.style.setProperty("--sidebar", `${width}px`),
+    show: (width) => root.style.setProperty("--sidebar", `${width}px`),
     keep: (width) => save(storage, keys.sidebar, { ...loadRecord(storage, keys.sidebar), width }),
   })
   return { follow: () => set(loadRecord(storage, keys.sidebar).width) }

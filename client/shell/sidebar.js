@@ -27,7 +27,7 @@ import { mountMoving } from "./sidebar-moving.js"
  * }} SidebarDeps */
 
 /** @type {Record<Status["connection"], string>} */
-const connectionWords = { connecting: "connecting", open: "connected", lost: "no connection" }
+const connectionWords = { connecting: "connecting", open: "connected", lost: "offline" }
 
 /** @param {HTMLElement} root @param {SidebarDeps} deps */
 export function mountSidebar(root, deps) {

@@ -20,7 +20,7 @@ export function mountToasts(root) {
   root.append(region)
 
   return {
-    /** @param {Toast} toast */
+    /** Returns what takes it away again. @param {Toast} toast */
     show({ text, kind = "info", stays = false, action }) {
       const close = el("button", { class: "icon-button", type: "button", "aria-label": "Dismiss" }, icon("close"))
       const act = action && el("button", { class: "toast-action", type: "button", text: action.label })
@@ -52,6 +52,7 @@ export function mountToasts(root) {
       })
       region.append(toast)
       while (region.childElementCount > 3) region.firstElementChild?.remove()
+      return leave
     },
     destroy: () => region.remove(),
   }

@@ -43,7 +43,7 @@ pub(crate) use units::common_start;
 pub use units::units;
 
 /// Increase it whenever the HTML for the same input, or how it is stored, changes, so that it is rendered again.
-pub const RENDER_VERSION: u32 = 8;
+pub const RENDER_VERSION: u32 = 9;
 
 /// Highlighting more bytes than this may take a noticeable time: call [`markdown`] and [`code`] on a thread that
 /// may block.

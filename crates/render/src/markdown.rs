@@ -104,7 +104,8 @@ pub(crate) fn define(definitions: &mut String, text: &str, most: usize) {
     }
 }
 
-/// A user's text as it was written: its lines in paragraphs that keep every break and blank, and closed fences as code.
+/// A user's text as it was written: its lines in paragraphs that keep every break and blank. Closed fences and words
+/// between backticks are code.
 pub fn as_written(text: &str) -> Vec<String> {
     let text = &plain_lines(text);
     let arena = Arena::new();
@@ -139,11 +140,37 @@ fn paragraphs(text: &str, blocks: &mut Vec<String>) {
         });
         let (piece, after) = end.map_or((rest, ""), |end| (&rest[..end], &rest[end + 1..]));
         let mut html = String::from("<p>");
-        show_into(&mut html, piece, Spell::Controls);
+        with_code(&mut html, piece);
         html.push_str("</p>");
         blocks.push(html);
         rest = after;
     }
+}
+
+/// Writes a text with its code. Backticks that are not clearly around code stay as they are.
+fn with_code(html: &mut String, text: &str) {
+    let mut rest = text;
+    while let Some((before, code, after)) = first_code(rest) {
+        show_into(html, before, Spell::Controls);
+        html.push_str("<code>");
+        show_into(html, code, Spell::Controls);
+        html.push_str("</code>");
+        rest = after;
+    }
+    show_into(html, rest, Spell::Controls);
+}
+
+/// What stands between two single backticks of a line that are at no letter and at no other backtick on the outside.
+fn first_code(text: &str) -> Option<(&str, &str, &str)> {
+    let at_word = |c: Option<char>| c.is_some_and(|c| c == '`' || c.is_alphanumeric());
+    text.match_indices('`').find_map(|(at, _)| {
+        let (before, inside) = (&text[..at], &text[at + 1..]);
+        let end = inside.find(['`', '\n'])?;
+        let (code, after) = (&inside[..end], inside[end..].strip_prefix('`')?);
+        let is_code = !code.is_empty() && code.trim() == code;
+        let is_apart = !at_word(before.chars().next_back()) && !at_word(after.chars().next());
+        (is_code && is_apart).then_some((before, code, after))
+    })
 }
 
 pub(crate) fn parse<'a>(arena: &'a Arena<'a>, text: &str) -> Node<'a> {

@@ -48,7 +48,7 @@ fn breaks_and_footnote_syntax_are_as_written() {
 }
 
 #[test]
-fn a_users_text_keeps_every_break_and_blank_and_only_fences_become_code() {
+fn a_users_text_keeps_every_break_and_blank_and_only_its_code_is_shown_as_code() {
     assert_eq!(
         as_written("\n\n    one\r\n- *two*\n\n\n# <b>\n```rust\nlet a\n```\nend\n```\nopen\n"),
         [
@@ -58,6 +58,13 @@ fn a_users_text_keeps_every_break_and_blank_and_only_fences_become_code() {
         ]
     );
     assert_eq!(as_written("\u{202E}a\u{7}"), ["<p>\u{202E}a\\u{0007}</p>"]);
+    assert_eq!(
+        as_written("`a<b`, `c d`: `e\nf`"),
+        ["<p><code>a&lt;b</code>, <code>c d</code>: `e\nf`</p>"]
+    );
+    for kept in ["don`t and can`t", "``a``", "` a `", "``", "`", "x`a`", "`a`s", "`a``b`"] {
+        assert_eq!(as_written(kept), [format!("<p>{kept}</p>")]);
+    }
     assert!(as_written(" \n ").is_empty());
     let long: String = (0..5_000).map(|n| format!("line {n}\n")).collect();
     let parts = as_written(&long);
