@@ -145,7 +145,9 @@ impl SessionService {
         let ChangeAct::Land { message, .. } = act else {
             return changes.carry_out(session, plan).await;
         };
-        if !plan.preview.paths.iter().any(|path| path.what == PathFate::Commit) {
+        // What is in the way of the landing is in the way of the commit before it.
+        let commits = plan.preview.paths.iter().any(|path| path.what == PathFate::Commit);
+        if !commits || !plan.preview.cannot.is_empty() {
             return self.land(place, session, act, plan).await;
         }
         let message = message.clone().unwrap_or_default();
