@@ -394,3 +394,19 @@ async fn while_another_git_works_nothing_is_committed_and_later_all_of_it_lands(
     assert_eq!(log(&directory, "main"), ["New", "first"]);
     assert_eq!(read(&directory, "new.txt"), "new\n");
 }
+
+#[tokio::test]
+async fn a_landing_is_proposed_with_the_sessions_title_if_its_branch_is_named_after_that() {
+    let agent = script().on_any_prompt().say("Hi.");
+    let (_app, mut browser, project, _) = stage(agent).await;
+    for (name, message) in
+        [("add-a-file", "Add a file: a.txt"), ("other", "other"), ("a-file", "a file")]
+    {
+        let (session, at) = worktree(&mut browser, &project, name).await;
+        let turn = browser.says_to(&session, "add a file: `a.txt`").await;
+        browser.sees_end(&turn).await;
+        write(&at, "a.txt", "a\n");
+        let preview = browser.previews(&session, &land(LandHow::Squash, "")).await;
+        assert_eq!(preview.message.as_deref(), Some(message));
+    }
+}

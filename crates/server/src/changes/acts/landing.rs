@@ -9,6 +9,7 @@ use liminal_contract::{ActPath, Details, ErrorCode, LandHow, PathFate};
 use liminal_git::{Merged, RepoPath, Repository, Standing, Tree, UnderWay};
 
 use super::deed::{Deed, Moved};
+use super::proposing::{proposed, title_of};
 use super::{ActPlace, Plan, Preview, Scene, counted, named, refused};
 use crate::failure::Failure;
 
@@ -104,7 +105,7 @@ pub async fn plan(
     let sides = sides(scene, place).await?;
     let Sides { branch, tip, base, base_tip, base_at } = &sides;
     let subjects = repository.subjects(base_tip, tip).await?;
-    let proposal = proposed(&words_of(branch), &subjects);
+    let proposal = proposed(&title_of(place, branch), &subjects);
     let message = message.map(str::trim).filter(|message| !message.is_empty());
     let message = message.unwrap_or(&proposal).to_owned();
     let mut preview = Preview {
@@ -433,21 +434,4 @@ fn path_of(path: String, what: PathFate) -> ActPath {
 fn conflict(words: String, paths: Vec<String>) -> Failure {
     let details = Details { conflicts: Some(paths), ..Details::default() };
     Failure::new(ErrorCode::LandConflict, words).with_details(details)
-}
-
-/// The subject of the only commit, or a title with all of them.
-pub fn proposed(title: &str, subjects: &[String]) -> String {
-    match subjects {
-        [] => title.to_owned(),
-        [one] => one.clone(),
-        many => {
-            let lines: Vec<_> = many.iter().rev().map(|subject| format!("- {subject}")).collect();
-            format!("{title}\n\n{}", lines.join("\n"))
-        }
-    }
-}
-
-/// What a branch is named for.
-pub fn words_of(branch: &str) -> String {
-    branch.strip_prefix("liminal/").unwrap_or(branch).replace('-', " ")
 }
