@@ -1807,6 +1807,10 @@ moved?: Array<MovedComment>,
  */
 others?: Array<string>, 
 /**
+ * Of a turn: there is nothing to undo, as every file that it changed is as it was before.
+ */
+undone?: boolean, 
+/**
  * By path.
  */
 files: Array<ChangedFile>, 

@@ -1,7 +1,17 @@
 import assert from "node:assert/strict"
 import test from "node:test"
 
-import { chosenAct, isPossible, messageFrom, needsMessage, titleAndBody } from "../../client/portlet/acts-state.js"
+import {
+  chosenAct,
+  isPossible,
+  messageFrom,
+  needsMessage,
+  titleAndBody,
+  titleOf,
+  whyNothing,
+} from "../../client/portlet/acts-state.js"
+
+/** @import { ScopeKind } from "../../client/portlet/changes-state.js" */
 
 /** @param {object} change */
 const preview = (change) =>
@@ -68,4 +78,39 @@ test("a proposed message is a title and the rest", () => {
 test("a message loses the fence around it", () => {
   assert.equal(messageFrom("```text\nFix it\n\nBecause.\n```"), "Fix it\n\nBecause.")
   assert.equal(messageFrom("  Fix `it`\n"), "Fix `it`")
+})
+
+test("a button says why it has nothing to do, and only if the panel can tell", () => {
+  const file = { path: "a.txt", version: "1", status: "modified" }
+  /** @param {ScopeKind} scope @param {object} [list] @param {object} [workspace] */
+  const shown = (scope, list = {}, workspace = {}) =>
+    /** @type {import("../../client/portlet/acts-state.js").Shown} */ ({
+      scope,
+      list: { base: "main", files: [], notes: [], ...list },
+      workspace: { kind: "worktree", path: "/w", state: "ok", ...workspace },
+      isMerging: false,
+    })
+  const all = "main has everything that this branch has."
+  assert.equal(whyNothing("land", shown("branch")), all)
+  assert.equal(whyNothing("pull-request", shown("branch")), all)
+  assert.equal(whyNothing("commit", shown("branch")), "There is nothing to commit.")
+  for (const kind of /** @type {const} */ (["land", "pull-request", "commit"])) {
+    assert.equal(whyNothing(kind, shown("branch", { files: [file] })), "")
+    assert.equal(whyNothing(kind, shown("branch", {}, { ahead: 1 })), "", "commits that change nothing")
+    assert.equal(whyNothing(kind, shown("branch", { notes: ["Not compared: big.bin."] })), "")
+    assert.equal(whyNothing(kind, shown("turn")), "")
+    assert.equal(whyNothing(kind, { ...shown("branch"), list: null }), "")
+  }
+  assert.equal(whyNothing("commit", shown("uncommitted")), "There is nothing to commit.")
+  assert.equal(whyNothing("commit", { ...shown("uncommitted"), isMerging: true }), "")
+  assert.equal(whyNothing("land", shown("uncommitted")), "")
+  assert.equal(whyNothing("undo-turn", shown("turn", { files: [file] })), "")
+  const undone = shown("turn", { files: [file], undone: true })
+  assert.equal(whyNothing("undo-turn", undone), "The files are as they were before this turn.")
+})
+
+test("the dialog of a landing names the base", () => {
+  assert.equal(titleOf({ kind: "land", how: "squash" }, "main"), "Land into main")
+  assert.equal(titleOf({ kind: "land", how: "squash" }, undefined), "Land")
+  assert.equal(titleOf({ kind: "commit", message: "" }, "main"), "Commit")
 })

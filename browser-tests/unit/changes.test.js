@@ -110,6 +110,11 @@ test("the panel says where the changes are, what is not listed, and why there is
     listWords({ ...here, more: 3, others: ["x", "y"], notes: ["Note."] }),
     "3 more files are not listed. Other sessions in this directory: “x”, “y”. Note.",
   )
+  assert.equal(listWords({ ...here, others: ["Fix it."] }), "Other sessions in this directory: “Fix it.”")
+  assert.equal(
+    listWords({ ...here, undone: true, notes: ["Note."] }),
+    "This turn is undone: its files are as they were before it. Note.",
+  )
   assert.equal(listWords(here), "")
   const failure = /** @type {const} */ ({ code: "GIT_FAILED", message: "git failed", retryable: true })
   assert.equal(noteWords(noChanges, null), "Reading the changes…")

@@ -13,6 +13,7 @@ import {
   messageFrom,
   needsMessage,
   titleAndBody,
+  titleOf,
 } from "./acts-state.js"
 
 /** @import { ActPath, ChangeAct, ErrorBody } from "../contract.js" */
@@ -21,6 +22,7 @@ import {
 /** @typedef {object} ActDialogDeps
  * @property {(act: ChangeAct, expect: string) => void} act
  * @property {(act: ChangeAct) => void} look  asks for the preview again
+ * @property {string} [base]  what a worktree lands in
  * @property {(paths: string[]) => Promise<string>} [askForMessage]
  * @property {(paths: string[]) => void} [handToAgent]  the conflicts of a landing
  * @property {() => void} closed */
@@ -64,9 +66,11 @@ export function openActDialog(first, deps) {
   let preview = first
   let isWorking = false
   let wasClosed = false
+  /** The preview is asked for because the act failed, so that both are shown. */
+  let looksAfterFailure = false
 
   const dialog = openDialog(
-    words.title,
+    titleOf(first.act, deps.base),
     [how, field, about, branch, files, failure, el("div", { class: "dialog-actions" }, hand, again, cancel, go)],
     {
       className: "act-dialog",
@@ -159,17 +163,22 @@ export function openActDialog(first, deps) {
       if (next.act.kind !== preview.act.kind) return
       preview = next
       isWorking = false
-      failure.hidden = true
-      again.hidden = true
+      const isSaid = !looksAfterFailure || next.cannot.some((text) => text === failure.textContent)
+      failure.hidden ||= isSaid
+      again.hidden = failure.hidden
+      looksAfterFailure = false
       show()
     },
     /** @param {ErrorBody} error */
     failed(error) {
+      // Its files may have been committed before it was refused.
+      looksAfterFailure = isWorking && preview.act.kind === "land" && error.code !== "CHANGED_MEANWHILE"
       isWorking = false
       failure.hidden = false
       setText(failure, error.message)
       again.hidden = false
       showButtons()
+      if (looksAfterFailure) deps.look(chosenAct(preview.act, chosen()))
     },
     close: () => dialog.close(),
   }

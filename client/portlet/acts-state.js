@@ -1,6 +1,7 @@
 /** Acts on changes: what their dialog says, and which lines a block has. Pure. */
 
-/** @import { ActPath, BranchFate, ChangeAct, Frame, PathFate } from "../contract.js" */
+/** @import { ActPath, BranchFate, ChangeAct, Frame, PathFate, Workspace } from "../contract.js" */
+/** @import { ChangesList, ScopeKind } from "./changes-state.js" */
 
 /** @typedef {Extract<Frame, { type: "changes:preview" }>} ActPreview */
 /** @typedef {Extract<Frame, { type: "changes:done" }>} ActDone */
@@ -21,6 +22,30 @@ export const actWords = {
   "pull-request": { title: "Open a pull request", button: "Open pull request", files: "Files" },
   "discard-workspace": { title: "Discard this worktree?", button: "Discard", files: "Uncommitted files" },
   "bring-back": { title: "Bring the worktree back?", button: "Bring back", files: "Files" },
+}
+
+/** The dialog's title. @param {ChangeAct} act @param {string | undefined} base what a worktree lands in */
+export const titleOf = (act, base) =>
+  act.kind === "land" && base !== undefined ? `Land into ${base}` : actWords[act.kind].title
+
+/** What the panel shows, as far as it tells what there is to do.
+ * @typedef {{ scope: ScopeKind, list: ChangesList | null, workspace: Workspace | null, isMerging: boolean }} Shown */
+
+/** Why an act has nothing to do, as far as the panel can tell; empty if it may have something.
+ * @param {"undo-turn" | "commit" | "land" | "pull-request"} kind @param {Shown} shown */
+export function whyNothing(kind, { scope, list, workspace, isMerging }) {
+  if (list === null || isMerging) return ""
+  const isEmpty = list.files.length === 0 && list.notes.length === 0
+  const isSame = scope === "branch" && isEmpty && workspace?.state === "ok" && (workspace.ahead ?? 0) === 0
+  switch (kind) {
+    case "undo-turn":
+      return list.undone === true ? "The files are as they were before this turn." : ""
+    case "commit":
+      return isSame || (scope === "uncommitted" && list.files.length === 0) ? "There is nothing to commit." : ""
+    case "land":
+    case "pull-request":
+      return isSame ? `${list.base ?? "The base"} has everything that this branch has.` : ""
+  }
 }
 
 /** @type {Record<PathFate, string>} */

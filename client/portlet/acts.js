@@ -1,12 +1,13 @@
 /** Acting on changes: the buttons in the panel, the dialog with the preview, and the result with its Undo. */
 
-import { el, setText } from "../shared/dom.js"
+import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { openActDialog } from "./act-dialog.js"
-import { isPossible, messageRequest, resolveRequest } from "./acts-state.js"
+import { isPossible, messageRequest, resolveRequest, whyNothing } from "./acts-state.js"
 
-/** @import { ChangeAct, ChangedFile, ChangeScope, ErrorBody, Workspace } from "../contract.js" */
+/** @import { ChangeAct, ChangedFile, ChangeScope, ErrorBody, SessionState, Workspace } from "../contract.js" */
 /** @import { ActDone, ActPreview } from "./acts-state.js" */
+/** @import { ChangesState } from "./changes-state.js" */
 
 /** @typedef {object} ActsDeps
  * @property {(request: { type: "changes:act", act: ChangeAct, preview?: boolean, expect?: string },
@@ -40,9 +41,20 @@ export function mountActs(deps) {
   let choosing = null
   /** The file whose difference is shown. @type {{ scope: ChangeScope, file: ChangedFile } | null} */
   let shown = null
+  /** What is said is why an act was refused. */
+  let isRefusal = false
+  /** Of the session, when that was last shown. @type {SessionState | undefined} */
+  let stateSeen
+
+  /** A refusal holds only until something changes. */
+  function clearRefusal() {
+    if (isRefusal) status.hidden = true
+    isRefusal = false
+  }
 
   /** @param {ChangeAct} act */
   function look(act) {
+    clearRefusal()
     deps.ask({ type: "changes:act", act, preview: true }, failed)
   }
 
@@ -54,20 +66,29 @@ export function mountActs(deps) {
 
   /** @param {ChangeAct} act @param {string} expect */
   function perform(act, expect) {
-    deps.ask({ type: "changes:act", act, expect }, failed)
+    clearRefusal()
+    deps.ask({ type: "changes:act", act, expect }, (error) => {
+      // Files may have been committed before a landing was refused.
+      if (act.kind === "land") deps.refresh()
+      return failed(error)
+    })
   }
 
   /** @param {ErrorBody} error */
   function failed(error) {
     isDirect = false
     if (dialog) dialog.failed(error)
-    else say(error.message)
+    else {
+      say(error.message)
+      isRefusal = true
+    }
     return dialog !== null || status.checkVisibility()
   }
 
   /** @param {string} text @param {string} [id] @param {string} [address] */
   function say(text, id, address) {
     undoes = id ?? ""
+    isRefusal = false
     setText(said, text)
     link.hidden = !isWeb(address)
     if (isWeb(address)) link.href = address
@@ -93,6 +114,7 @@ export function mountActs(deps) {
           }
         : perform,
       look,
+      base: deps.worktree()?.base,
       askForMessage: (paths) => deps.askAgent(messageRequest(paths)),
       handToAgent(paths) {
         handed = paths
@@ -136,21 +158,34 @@ export function mountActs(deps) {
     },
     previewed,
     done: wasDone,
-    /** @param {ChangeScope} scope @param {ChangedFile | null} file @param {boolean} hasFiles
-     * @param {Workspace | null} workspace */
-    update(scope, file, hasFiles, workspace) {
+    /** @param {ChangesState} state @param {ChangedFile | null} file @param {Workspace | null} workspace */
+    update({ scope, list }, file, workspace) {
       // One that was resolved to this side has no changes, and is still to be committed or aborted.
       const isMerging = workspace?.doing === "merge" || file?.status === "unmerged"
       bar.hidden = workspace?.state === "missing"
-      shown = file && { scope, file }
-      undoTurn.hidden = scope.kind !== "turn" || !hasFiles
-      commit.disabled = scope.kind === "uncommitted" && !hasFiles && !isMerging
+      shown = file && { scope: { kind: scope }, file }
+      undoTurn.hidden = scope !== "turn" || (list?.files ?? []).length === 0
       abort.hidden = !isMerging
       const base = deps.worktree()?.base
       land.hidden = base === undefined
       setText(land, `Land into ${base ?? ""}…`)
       request.hidden = base === undefined
       revert.hidden = file === null
+      for (const [kind, made] of /** @type {const} */ ([
+        ["undo-turn", undoTurn],
+        ["commit", commit],
+        ["land", land],
+        ["pull-request", request],
+      ])) {
+        const why = whyNothing(kind, { scope, list, workspace, isMerging })
+        made.disabled = why !== ""
+        setAttribute(made, "title", why)
+      }
+    },
+    /** @param {SessionState | undefined} state */
+    follow(state) {
+      if (state !== stateSeen) clearRefusal()
+      stateSeen = state
     },
     /** Puts a button at each block of changed lines that the server named. @param {HTMLElement} root */
     decorate(root) {

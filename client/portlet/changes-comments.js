@@ -12,6 +12,7 @@ import { lastLine, movedWords, rangeOf, rangeWords } from "./comments-state.js"
  * @property {(comment: NewComment, refused: () => void) => void} keep
  * @property {(id: string) => void} remove
  * @property {() => void} left  The form was closed.
+ * @property {() => void} cancelled  A comment that was being edited is to be shown again, as it was.
  * @property {(side: DiffSide, line: number) => boolean} isAway  Whether the row of a line is not drawn now. */
 
 /** A comment that is being written.
@@ -142,7 +143,10 @@ export function mountComments(root, deps) {
       event.preventDefault()
       submit()
     })
-    cancel.addEventListener("click", leave)
+    cancel.addEventListener("click", () => {
+      leave()
+      deps.cancelled()
+    })
     form.addEventListener("keydown", (event) => {
       // The panel's own keys are letters here.
       event.stopPropagation()

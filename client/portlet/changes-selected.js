@@ -47,6 +47,7 @@ export function mountSelectedFile(root, deps) {
     keep: (comment, refused) => deps.request({ type: "changes:comment", comment }, refused),
     remove: (commentId) => deps.request({ type: "changes:uncomment", commentId }),
     left: focus,
+    cancelled: showComments,
     isAway: difference.isAway,
   })
   const sendComments = () => deps.request({ type: "changes:send-comments" })

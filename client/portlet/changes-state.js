@@ -2,7 +2,7 @@
  * page. */
 
 /** @import { ChangeCounts, ChangedFile, ChangeScope, Comment, DiffSide, ErrorBody } from "../contract.js" */
-/** @import { Frame, Workspace } from "../contract.js" */
+/** @import { Frame, SessionState, Workspace } from "../contract.js" */
 /** @import { ChangesRequest } from "./changes.js" */
 
 /** @typedef {Extract<Frame, { type: "changes:list" }>} ChangesList */
@@ -22,7 +22,8 @@ const contexts = /** @type {const} */ ([3, 25, 1_000_000])
  * @property {Readonly<Record<string, string>>} viewed  The version that was viewed, by scope and path. */
 
 /** What the session itself knows. `counts`: everything it changed, as its tab and the sidebar show it.
- * @typedef {{ comments: readonly Comment[], workspace: Workspace | null, counts: ChangeCounts | null }} ChangesFacts */
+ * @typedef {{ comments: readonly Comment[], workspace: Workspace | null, counts: ChangeCounts | null,
+ *   state: SessionState | undefined }} ChangesFacts */
 
 /** @type {ChangesState} */
 export const noChanges = {
@@ -170,12 +171,12 @@ export function placeWords(list, workspace) {
 
 /** What is said below the list. @param {ChangesList | null} list */
 export function listWords(list) {
-  const { more = 0, others = [], notes = [] } = list ?? {}
+  const { more = 0, others = [], notes = [], undone = false } = list ?? {}
+  const named = others.map((each) => `“${each}”`).join(", ")
   return [
+    ...(undone ? ["This turn is undone: its files are as they were before it."] : []),
     ...(more === 0 ? [] : [`${more} more files are not listed.`]),
-    ...(others.length === 0
-      ? []
-      : [`Other sessions in this directory: ${others.map((each) => `“${each}”`).join(", ")}.`]),
+    ...(others.length === 0 ? [] : [`Other sessions in this directory: ${named}${/[.!?…]”$/.test(named) ? "" : "."}`]),
     ...notes,
   ].join(" ")
 }

@@ -80,7 +80,7 @@ export function mountChanges(root, header, deps) {
   const head = mountHead(headBar, { choose, refresh: askForList, close: () => toggle(false) })
   const files = mountFiles(list, select)
   /** @type {ChangesFacts} */
-  let facts = { comments: [], workspace: null, counts: null }
+  let facts = { comments: [], workspace: null, counts: null, state: undefined }
   const kept = () => loadRecord(deps.storage, keys.panel)
   /** @param {Record<string, unknown>} change */
   const keep = (change) => save(deps.storage, keys.panel, { ...kept(), ...change })
@@ -200,8 +200,7 @@ export function mountChanges(root, header, deps) {
     more.hidden = more.textContent === ""
     setText(note, noteWords(state, facts.workspace))
     note.hidden = note.textContent === ""
-    const hasFiles = (state.list?.files ?? []).length > 0
-    acts.update({ kind: state.scope }, selectedFile(state), hasFiles, facts.workspace)
+    acts.update(state, selectedFile(state), facts.workspace)
     shown.update()
   }
 
@@ -273,6 +272,7 @@ export function mountChanges(root, header, deps) {
     toggle: () => toggle(!isOpen),
     /** @param {ChangesFacts} next */
     update(next) {
+      acts.follow(next.state)
       if (
         next.comments === facts.comments &&
         next.workspace === facts.workspace &&

@@ -86,6 +86,7 @@ export const changesOf = ({ transcript: { facts }, shell }) => ({
   comments: facts.comments ?? noComments,
   workspace: facts.workspace ?? null,
   counts: shell?.session?.counts ?? null,
+  state: shell?.session?.state,
 })
 
 /** @param {PortletState} now @returns {ComposerState} */

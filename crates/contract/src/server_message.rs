@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::changes::is_false;
 use crate::{
     ActPath, Agent, AgentOffer, AgentStatus, ChangeAct, ChangeCounts, ChangeScope, ChangedFile,
     CliType, Compare, Details, DiffPart, DiscardedWorkspace, Entry, ErrorCode, FactsChange, ItemId,
@@ -262,6 +263,10 @@ pub enum ServerMessage {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(test, ts(optional, as = "Option<Vec<String>>"))]
         others: Vec<String>,
+        /// Of a turn: there is nothing to undo, as every file that it changed is as it was before.
+        #[serde(default, skip_serializing_if = "is_false")]
+        #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
+        undone: bool,
         /// By path.
         files: Vec<ChangedFile>,
         /// How many files are not listed because there are too many.

@@ -55,6 +55,8 @@ pub enum GitError {
          running, delete {path}."
     )]
     Locked { path: String },
+    #[error("These files are in the way in {at}: {names}. Nothing was changed.")]
+    InTheWay { at: String, names: String },
     #[error("gh could not open the pull request: {0}")]
     Gh(
         /// What gh printed.

@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use crate::branch::UnderWay;
 use crate::command::{Git, os_string};
-use crate::{Checkpoints, GitError, Kind, RepoPath, Repository, Tree};
+use crate::standing::index_info;
+use crate::{Checkpoints, Difference, Entry, GitError, Kind, RepoPath, Repository, Standing, Tree};
 
 /// A merge computes renames, which takes a while in large repositories.
 const LONGEST_MERGE: Duration = Duration::from_secs(120);
@@ -36,6 +37,9 @@ pub struct BranchMove {
     pub branch: String,
     pub from: String,
     pub to: String,
+    /// Files that one end lacks and that stay as they are: they stood there before the branch had them. Only the index
+    /// learns or forgets them.
+    pub standing: Vec<RepoPath>,
 }
 
 impl Repository {
@@ -159,18 +163,6 @@ impl Repository {
         Ok(paths.map(RepoPath::new).collect())
     }
 
-    /// What stands in the working tree where a move would put a new file.
-    pub async fn in_the_way(&self, from: &Tree, to: &Tree) -> Result<Vec<RepoPath>, GitError> {
-        let added = self.differences(from, to).await?.into_iter().filter(|each| each.old.is_none());
-        let is_there = |path: &RepoPath| {
-            let parents = path.as_path().ancestors().filter(|at| !at.as_os_str().is_empty());
-            let mut seen = parents.map(|at| self.root.join(at).symlink_metadata());
-            seen.next().is_some_and(|found| found.is_ok())
-                || seen.any(|found| found.is_ok_and(|found| !found.is_dir()))
-        };
-        Ok(added.map(|each| each.path).filter(is_there).collect())
-    }
-
     /// Begins to merge a commit into the working tree; conflicts stay there. A name would do too, but a branch may move
     /// and git prefers a tag of that name.
     pub async fn start_merge(&self, commit: &str, message: &str) -> Result<(), GitError> {
@@ -211,12 +203,85 @@ impl BranchMove {
         };
         let git = Git::quiet(checkout);
         let _only_times_differ = git.run(["update-index", "-q", "--refresh"]).await;
-        git.run(["read-tree", "-m", "-u", &self.from, &self.to]).await?;
+        let known = self.standing_ends(any).await?;
+        self.check_standing(any, checkout, &known).await?;
+        self.tell_index(&git, &known, |each| each.new.as_ref()).await?;
+        let moved = self.move_files(&git, &known, &update).await;
+        if moved.is_err() {
+            self.tell_index(&git, &known, |each| each.old.as_ref()).await?;
+        }
+        if !known.is_empty() {
+            let _only_times_differ = git.run(["update-index", "-q", "--refresh"]).await;
+        }
+        moved
+    }
+
+    /// The files go first, and back if the branch can't follow.
+    async fn move_files(
+        &self,
+        git: &Git,
+        known: &[Difference],
+        update: &[&str],
+    ) -> Result<(), GitError> {
+        let staged = match known {
+            [] => None,
+            _ => Some(Tree::read(&git.line(["write-tree", "--missing-ok"]).await?)?),
+        };
+        let from = staged.as_ref().map_or(self.from.as_str(), Tree::as_str);
+        git.run(["read-tree", "-m", "-u", from, &self.to]).await?;
         let moved = git.run(update).await;
         if moved.is_err() {
-            git.run(["read-tree", "-m", "-u", &self.to, &self.from]).await?;
+            git.run(["read-tree", "-m", "-u", &self.to, from]).await?;
         }
         moved.map(drop)
+    }
+
+    /// The files that stay, as both ends have them.
+    async fn standing_ends(&self, any: &Repository) -> Result<Vec<Difference>, GitError> {
+        if self.standing.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (from, to) = tokio::try_join!(any.tree_of(&self.from), any.tree_of(&self.to))?;
+        let mut differences = any.differences(&from, &to).await?;
+        differences.retain(|each| self.standing.contains(&each.path));
+        Ok(differences)
+    }
+
+    /// Looks again whether those files are still the same, and nothing else is in the way.
+    async fn check_standing(
+        &self,
+        any: &Repository,
+        checkout: &Path,
+        known: &[Difference],
+    ) -> Result<(), GitError> {
+        let (from, to) = tokio::try_join!(any.tree_of(&self.from), any.tree_of(&self.to))?;
+        let Standing { same, other } = any.standing(checkout, &from, &to).await?;
+        let expected = known.iter().filter(|each| each.old.is_none()).map(|each| &each.path);
+        let changed: Vec<_> = expected.clone().filter(|path| !same.contains(path)).collect();
+        let new = same.iter().filter(|path| !expected.clone().any(|each| each == *path));
+        let mut names: Vec<_> = changed.into_iter().chain(new).chain(&other).collect();
+        names.sort();
+        names.dedup();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<_> = names.into_iter().take(5).map(ToString::to_string).collect();
+        let at = checkout.display().to_string();
+        Err(GitError::InTheWay { at, names: names.join(", ") })
+    }
+
+    async fn tell_index(
+        &self,
+        git: &Git,
+        known: &[Difference],
+        end: impl Fn(&Difference) -> Option<&Entry>,
+    ) -> Result<(), GitError> {
+        if known.is_empty() {
+            return Ok(());
+        }
+        let entries = known.iter().map(|each| (&each.path, end(each)));
+        let input = index_info(entries, self.from.len());
+        git.run_with(["update-index", "-z", "--index-info"], input).await.map(drop)
     }
 
     /// Whether the branch is where the move leads.
@@ -234,10 +299,16 @@ impl BranchMove {
         let here = checkpoints.repository();
         if self.checkout.is_some() {
             let (from, to) = (here.tree_of(&self.from).await?, here.tree_of(&self.to).await?);
-            let _left_alone = checkpoints.apply(&from, &to).await?;
+            let known = self.standing_ends(here).await?;
+            // What the index knew of them may be either end's.
+            let told: Vec<_> = known.iter().cloned().map(|each| (each.path, each.new)).collect();
+            let untold: Vec<_> = known.into_iter().map(|each| (each.path, each.old)).collect();
+            let told = checkpoints.with_paths(&from, &told).await?;
+            let untold = checkpoints.with_paths(&to, &untold).await?;
+            let _left_alone = checkpoints.apply(&told, &to).await?;
             let git = Git::quiet(here.root());
             let staged = git.line(["write-tree"]).await.and_then(|tree| Tree::read(&tree));
-            if staged.is_ok_and(|staged| staged == from) {
+            if staged.is_ok_and(|staged| [&from, &told, &untold].contains(&&staged)) {
                 git.run(["read-tree", to.as_str()]).await?;
             }
         }

@@ -20,6 +20,7 @@ mod path;
 mod pull_request;
 mod put_away;
 mod restore;
+mod standing;
 mod start;
 mod tree;
 mod worktree;
@@ -35,6 +36,7 @@ pub use path::RepoPath;
 pub use pull_request::{PullRequest, has_gh};
 pub use put_away::PutAway;
 pub use restore::{End, Fate, Left, Planned, fate};
+pub use standing::Standing;
 pub use tree::{Difference, Entry};
 pub use worktree::Bases;
 

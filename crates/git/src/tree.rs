@@ -2,6 +2,7 @@
 
 use crate::changes::parse_columns;
 use crate::checkpoint::aside;
+use crate::standing::index_info;
 use crate::{Checkpoints, GitError, RepoPath, Repository, Tree};
 
 /// A file, a link or a submodule in a tree.
@@ -93,18 +94,10 @@ impl Checkpoints {
             .with_variable("GIT_INDEX_FILE", scratch.path().join("index").into())
             .with_setting("core.splitIndex=false");
         git.run(["read-tree", tree.as_str()]).await.map_err(GitError::or_pruned)?;
-        let mut input = Vec::new();
         // A directory may take the place of a file, so what goes goes first.
         let (gone, put): (Vec<_>, Vec<_>) = paths.iter().partition(|(_, entry)| entry.is_none());
-        for (path, entry) in gone.into_iter().chain(put) {
-            let (mode, object) = match entry {
-                Some(entry) => (entry.mode, entry.object.clone()),
-                None => (0, "0".repeat(tree.as_str().len())),
-            };
-            input.extend_from_slice(format!("{mode:o} {object}\t").as_bytes());
-            input.extend_from_slice(path.as_bytes());
-            input.push(0);
-        }
+        let ordered = gone.into_iter().chain(put).map(|(path, entry)| (path, entry.as_ref()));
+        let input = index_info(ordered, tree.as_str().len());
         git.run_with(["update-index", "--replace", "-z", "--index-info"], input).await?;
         let made = git.line(["write-tree", "--missing-ok"]).await?;
         Tree::read(&made)

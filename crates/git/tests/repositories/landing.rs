@@ -1,6 +1,6 @@
 //! Merging and listing commits for a landing: nothing that the repository configures runs.
 
-use liminal_git::{Merged, Repository};
+use liminal_git::{BranchMove, GitError, Merged, RepoPath, Repository};
 
 use crate::scratch::Scratch;
 
@@ -77,4 +77,44 @@ async fn signatures_are_not_checked_where_commits_are_listed() {
     assert_eq!(repository.subjects("main", "side").await.unwrap(), ["Signed"]);
     repository.hold("side").await.unwrap();
     assert!(!ran.exists());
+}
+
+#[tokio::test]
+async fn a_file_that_changed_since_the_plan_stops_the_move_and_the_index_forgets_it() {
+    let scratch = Scratch::with_commit();
+    let from = scratch.git(&["rev-parse", "HEAD"]);
+    scratch.git(&["checkout", "--quiet", "-b", "side"]);
+    scratch.write("made.txt", "made\n");
+    scratch.write("ignored.txt", "ignored\n");
+    scratch.commit("side");
+    let to = scratch.git(&["rev-parse", "HEAD"]);
+    scratch.git(&["checkout", "--quiet", "main"]);
+    scratch.write(".git/info/exclude", "ignored.txt\n");
+    scratch.write("made.txt", "made\n");
+    let repository = Repository::at(&scratch.path()).await.unwrap();
+    let standing = vec![RepoPath::new(b"made.txt")];
+    let moved = BranchMove {
+        checkout: Some(scratch.path()),
+        branch: "main".to_owned(),
+        from: from.clone(),
+        to,
+        standing,
+    };
+    let refused = async || {
+        let failed = moved.carry_out(&repository, "why").await.unwrap_err();
+        assert!(matches!(failed, GitError::InTheWay { .. }), "{failed}");
+        assert_eq!(scratch.git(&["rev-parse", "main"]), from);
+        assert_eq!(scratch.git(&["diff", "--cached", "--name-only"]), "");
+    };
+    // git itself would replace an ignored file.
+    scratch.write("ignored.txt", "mine\n");
+    refused().await;
+    std::fs::remove_file(scratch.path().join("ignored.txt")).unwrap();
+    scratch.write("made.txt", "mine\n");
+    refused().await;
+    scratch.write("made.txt", "made\n");
+    moved.carry_out(&repository, "why").await.unwrap();
+    assert_eq!(scratch.git(&["status", "--porcelain"]), "");
+    moved.reversed().carry_out(&repository, "why").await.unwrap();
+    assert_eq!(scratch.git(&["status", "--porcelain"]), "?? made.txt");
 }

@@ -7,6 +7,7 @@ mod committing;
 mod deed;
 mod discarding;
 mod landing;
+mod proposing;
 mod recovery;
 mod requesting;
 mod restoring;

@@ -27,6 +27,8 @@ pub struct Found {
     pub left_out: Vec<String>,
     /// What a branch is compared with.
     pub base: Option<String>,
+    /// Where a turn that has ended began.
+    pub began: Option<Tree>,
     /// For the user.
     pub notes: Vec<String>,
     /// What the agent's tool calls named; `None` if that is not asked.
@@ -128,6 +130,7 @@ impl Changes {
                 let mut found = Found::between(&checkpoints, &old, new).await?;
                 found.note_left_out(before.left_out.iter().chain(&after.left_out));
                 found.left_out = after.left_out;
+                found.began = Some(old);
                 if after.is_late {
                     found.notes.push(AFTER_LATE.into());
                 }
@@ -140,6 +143,27 @@ impl Changes {
         }
         found.named = Some(Named { texts, below });
         Ok(found)
+    }
+
+    /// Whether every file that a turn changed is as it was before it.
+    pub(super) async fn is_undone(
+        &self,
+        session: &SessionId,
+        found: &Found,
+    ) -> Result<bool, Failure> {
+        let (Some(began), Some(ended)) = (&found.began, &found.state) else { return Ok(false) };
+        if found.changes.files.is_empty() {
+            return Ok(false);
+        }
+        let store = self.kept.of(session);
+        let _one_at_a_time = self.reading.turn(&store).await;
+        let now = found.repository.checkpoints(&store)?.take().await?.tree;
+        let (changed, since) = tokio::try_join!(
+            found.repository.differences(began, ended),
+            found.repository.differences(began, &now)
+        )?;
+        let since: BTreeSet<_> = since.into_iter().map(|each| each.path).collect();
+        Ok(!changed.iter().any(|each| since.contains(&each.path)))
     }
 
     /// From where a session started to a later state.
@@ -240,9 +264,9 @@ fn tree(row: &CheckpointRow) -> Option<Tree> {
 
 impl Found {
     fn new(repository: Repository, changes: liminal_git::Changes) -> Self {
-        let (state, base, named) = (None, None, None);
+        let (state, base, began, named) = (None, None, None, None);
         let (left_out, notes) = (Vec::new(), Vec::new());
-        Self { repository, changes, state, left_out, base, notes, named }
+        Self { repository, changes, state, left_out, base, began, notes, named }
     }
 
     fn none(repository: Repository, why: &str) -> Self {

@@ -12,6 +12,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::service::SessionService;
 use super::task::SessionRequest;
+use super::title;
 use crate::changes::{ActDone, ActPlace, Owner, Plan, Settled, root_of};
 use crate::failure::Failure;
 
@@ -43,10 +44,10 @@ impl SessionService {
         let about = |failure: Failure| failure.about(session.clone());
         let place = self.act_place(session, &act).await?;
         if let Ok(directory) = &place.directory {
-            self.check_idle(&[root_of(directory)]).await.map_err(about)?;
+            self.check_idle(session, &[root_of(directory)]).await.map_err(about)?;
         }
         let plan = self.around.changes.plan(&place, session, &act).await.map_err(about)?;
-        self.check_idle(&plan.roots).await.map_err(about)?;
+        self.check_idle(session, &plan.roots).await.map_err(about)?;
         let Plan { mut preview, expect, deed, .. } = plan;
         let offers = |path: &ActPath| !matches!(path.what, PathFate::Leave | PathFate::Conflict);
         if let Err(failure) = deed
@@ -100,7 +101,7 @@ impl SessionService {
         let mut alone = Vec::new();
         if let Ok(directory) = &place.directory {
             alone.push(changes.acting(directory).await);
-            self.check_idle(&[root_of(directory)]).await?;
+            self.check_idle(session, &[root_of(directory)]).await?;
         }
         let mut plan = changes.plan(&place, session, act).await?;
         let own = place.directory.as_deref().map(root_of).ok();
@@ -115,14 +116,19 @@ impl SessionService {
             let words = "Something changed since you looked. Look again, then decide.";
             return Err(Failure::new(ErrorCode::ChangedMeanwhile, words));
         }
-        self.check_idle(&plan.roots).await?;
+        self.check_idle(session, &plan.roots).await?;
         let discards = matches!(act, ChangeAct::DiscardWorkspace { .. });
         if discards {
             self.end_agents_in(&plan.roots).await?;
         }
         let roots = plan.roots.clone();
         let branch = plan.branch_back();
-        let done = self.carry_out(&place, session, act, plan).await?;
+        let done = self.carry_out(&place, session, act, plan).await;
+        if done.is_err() && matches!(act, ChangeAct::Land { .. }) {
+            // Files may have been committed for it.
+            self.look_around(session).await;
+        }
+        let done = done?;
         if let Some(branch) = &branch {
             self.moved_to(&roots, branch).await?;
         }
@@ -145,7 +151,9 @@ impl SessionService {
         let ChangeAct::Land { message, .. } = act else {
             return changes.carry_out(session, plan).await;
         };
-        if !plan.preview.paths.iter().any(|path| path.what == PathFate::Commit) {
+        // What is in the way of the landing is in the way of the commit before it.
+        let commits = plan.preview.paths.iter().any(|path| path.what == PathFate::Commit);
+        if !commits || !plan.preview.cannot.is_empty() {
             return self.land(place, session, act, plan).await;
         }
         let message = message.clone().unwrap_or_default();
@@ -202,28 +210,27 @@ impl SessionService {
         let project = self.around.projects.get(&record.project_id);
         let owner = project.ok().map(|project| Owner {
             session: session.clone(),
-            title: record.title,
+            title: title::plain(&record.title),
             is_named: record.title_by.is_some(),
             project,
-            others: others.map(|other| other.title).collect(),
+            others: others.map(|other| title::plain(&other.title)).collect(),
         });
         Ok(ActPlace { directory, worktree: record.worktree, owner })
     }
 
     /// Refuses while a turn runs in any of these working trees, whoever's it is.
-    async fn check_idle(&self, roots: &[PathBuf]) -> Result<(), Failure> {
+    async fn check_idle(&self, own: &SessionId, roots: &[PathBuf]) -> Result<(), Failure> {
         let roots: BTreeSet<_> = roots.iter().map(|root| root_of(root)).collect();
         for running in self.registry.lock().await.all() {
-            let is_busy = match running.situation().state {
+            let state = running.situation().state;
+            let is_busy = match state {
                 SessionState::Starting | SessionState::Running | SessionState::Waiting => true,
                 SessionState::Idle | SessionState::Failed | SessionState::Interrupted => false,
             };
             let Ok(record) = self.record(running.id()) else { continue };
             if is_busy && roots.contains(&root_of(&self.around.directory(&record))) {
-                let title = &record.title;
-                let words = format!(
-                    "“{title}” is still running in this directory. Wait for it or stop it, then try again."
-                );
+                let other = (record.id != *own).then(|| title::plain(&record.title));
+                let words = busy_words(other.as_deref(), state);
                 return Err(Failure::new(ErrorCode::WorkspaceBusy, words));
             }
         }
@@ -257,5 +264,39 @@ impl SessionService {
         if let Err(failure) = self.ask(session, note).await {
             tracing::warn!(%session, failure.message, "an act was not noted in its session");
         }
+    }
+}
+
+/// Why nothing happens while a session is at work: this one, or another with that title.
+fn busy_words(other: Option<&str>, state: SessionState) -> String {
+    match (other, state) {
+        (None, SessionState::Waiting) => {
+            "This session waits for your answer. Answer or stop it, then try again.".to_owned()
+        }
+        (None, _) => {
+            "This session is still working. Wait for it or stop it, then try again.".to_owned()
+        }
+        (Some(title), SessionState::Waiting) => format!(
+            "“{title}” works in this directory and waits for your answer. Answer or stop it, then try again."
+        ),
+        (Some(title), _) => format!(
+            "“{title}” is still running in this directory. Wait for it or stop it, then try again."
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_that_waits_is_not_said_to_work_and_the_own_one_is_not_named() {
+        let words = |other, state| busy_words(other, state);
+        assert!(
+            words(None, SessionState::Waiting).starts_with("This session waits for your answer.")
+        );
+        assert!(words(None, SessionState::Starting).starts_with("This session is still working."));
+        let other = words(Some("Fix it"), SessionState::Waiting);
+        assert!(other.starts_with("“Fix it” works in this directory and waits"), "{other}");
     }
 }

@@ -4,6 +4,13 @@ pub const NEW_SESSION: &str = "New Session";
 
 const ABOUT: usize = 50;
 
+/// A title without marks of Markdown. Those from elsewhere may have some.
+pub fn plain(title: &str) -> String {
+    let text = liminal_render::text(title);
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    line.map_or_else(|| title.to_owned(), str::to_owned)
+}
+
 /// The title from a first message. `None` if it has no words.
 pub fn derive(message: &str) -> Option<String> {
     let text = liminal_render::text(message);
@@ -45,7 +52,7 @@ fn cut(title: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::derive;
+    use super::{derive, plain};
 
     #[test]
     fn a_title_is_the_first_line_cut_at_a_word() {
@@ -70,6 +77,13 @@ mod tests {
         assert_eq!(derive(&format!("{family} {persian}")), Some(format!("{family} {persian}")));
         assert_eq!(derive(&family.repeat(20)), Some(format!("{}…", family.repeat(7))));
         assert_eq!(derive("a\u{200D}b").as_deref(), Some("a\\u{200D}b"));
+    }
+
+    #[test]
+    fn a_title_is_named_without_its_marks() {
+        assert_eq!(plain("**Fix** the `loop`."), "Fix the loop.");
+        assert_eq!(plain("Fix 2 * 3"), "Fix 2 * 3");
+        assert_eq!(plain("***"), "***");
     }
 
     #[test]

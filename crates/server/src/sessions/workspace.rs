@@ -11,6 +11,7 @@ use super::registry::Handed;
 use super::service::{SessionService, Surroundings};
 use super::session::Sent;
 use super::task::SessionRequest;
+use super::title;
 use crate::changes::{Beside, Place};
 use crate::failure::Failure;
 use crate::feed::{Follow, Outbox};
@@ -134,7 +135,8 @@ impl SessionService {
                 && self.around.directory(other) == place.directory
         });
         others.sort_by_key(|other| std::cmp::Reverse(other.last_active_at));
-        let others = others.into_iter().take(MOST_OTHERS).map(|other| (other.id, other.title));
+        let others = others.into_iter().take(MOST_OTHERS);
+        let others = others.map(|other| (other.id, title::plain(&other.title)));
         let comments = row.map(|row| row.facts.comments).unwrap_or_default();
         Ok(Beside { comments, others: others.collect() })
     }

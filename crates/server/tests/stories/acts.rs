@@ -100,7 +100,8 @@ async fn the_first_of_three_turns_is_undone_and_the_users_own_edit_stays() {
     let preview = browser.previews(&session, &act).await;
     let expected = [("new.txt*".into(), PathFate::Remove), ("notes.txt*".into(), PathFate::Merge)];
     assert_eq!(preview.fates(), expected);
-    assert!(preview.cannot.iter().any(|words| words.contains("Ignored")), "{:?}", preview.cannot);
+    assert!(preview.notes.iter().any(|words| words.contains("Ignored")), "{:?}", preview.notes);
+    assert_eq!(preview.cannot, [""; 0]);
     let id = browser.acts(&session, &act).await;
     assert_eq!(read(&at, "notes.txt"), lines(&[(9, "mine")]));
     assert_eq!(read(&at, "new.txt"), "no such file");
@@ -119,6 +120,28 @@ async fn the_first_of_three_turns_is_undone_and_the_users_own_edit_stays() {
     assert_eq!(read(&at, "new.txt"), "new\n");
     let (_, words) = browser.is_refused(&session, &undo(&id)).await;
     assert!(words.contains("undone already"), "{words}");
+}
+
+#[tokio::test]
+async fn a_turn_whose_files_are_back_is_listed_as_undone_until_they_change_again() {
+    let launch = Launch::new();
+    let go = launch.home().join("go");
+    let (app, mut browser, session, at) = stage_of(launch.agent(three_turns(&go))).await;
+    let turn = edits(&app, &mut browser, &session, &go).await;
+    write(&at, "mine.txt", "mine\n");
+    assert!(!is_undone(&mut browser, &session, &turn).await);
+    let id = browser.acts(&session, &undo_turn(&turn)).await;
+    assert!(is_undone(&mut browser, &session, &turn).await);
+    browser.acts(&session, &undo(&id)).await;
+    assert!(!is_undone(&mut browser, &session, &turn).await);
+}
+
+async fn is_undone(browser: &mut Browser, session: &SessionId, turn: &TurnId) -> bool {
+    let (session_id, scope) = (session.clone(), ChangeScope::Turn { turn_id: Some(turn.clone()) });
+    let listed = browser.ask(ClientMessage::ChangesList { session_id, scope }).await;
+    let ServerMessage::ChangesList { files, undone, .. } = listed else { panic!("{listed:?}") };
+    assert_eq!(files.len(), 2, "the turn changed them, whatever became of it");
+    undone
 }
 
 #[tokio::test]
@@ -161,8 +184,11 @@ async fn while_anyone_works_in_the_directory_nothing_is_done_and_a_moved_world_i
     let refused = browser.tries_to_act(&session, &revert("notes.txt"), &expect).await;
     let ServerMessage::Error { code, .. } = refused else { panic!("{refused:?}") };
     assert_eq!(code, ErrorCode::WorkspaceBusy);
-    let (code, _) = browser.is_refused(&session, &commit("no")).await;
+    let (code, words) = browser.is_refused(&session, &commit("no")).await;
     assert_eq!(code, ErrorCode::WorkspaceBusy);
+    assert!(words.contains("“work” is still running in this directory"), "{words}");
+    let (_, words) = browser.is_refused(&other, &commit("no")).await;
+    assert!(words.starts_with("This session is still working."), "{words}");
     std::fs::write(&go, "").unwrap();
     browser.sees_end(&turn).await;
     browser.sees_state(&other, "idle").await;

@@ -467,3 +467,27 @@ async fn the_parts_of_a_long_difference_belong_together_while_the_file_changes()
     let (last, _, said) = part(&mut browser, &session, Some(400), version).await;
     assert!(last.contains("latter 500") && said == other, "the former one is no longer known");
 }
+
+#[tokio::test]
+async fn the_other_sessions_of_a_directory_are_named_plainly_and_archived_ones_are_not() {
+    let app = Launch::new().agent(script().on_any_prompt().say("Done.")).start().await;
+    let mut browser = app.browser().await;
+    let directory = app.directory("project");
+    let project = browser.adds_project(&directory).await;
+    git(&directory, &["init", "--quiet"]);
+    let session = browser.creates_session(&project, "scripted").await;
+    let other = browser.creates_session(&project, "scripted").await;
+    let title = "**Fix** the loop.".to_owned();
+    browser.ask(ClientMessage::SessionRename { session_id: other.clone(), title }).await;
+    assert_eq!(others(&mut browser, &session).await, ["Fix the loop."]);
+    browser.ask(ClientMessage::SessionArchive { session_id: other }).await;
+    assert_eq!(others(&mut browser, &session).await, [""; 0]);
+}
+
+async fn others(browser: &mut Browser, session: &SessionId) -> Vec<String> {
+    let (session_id, scope) = (session.clone(), ChangeScope::Uncommitted {});
+    match browser.ask(ClientMessage::ChangesList { session_id, scope }).await {
+        ServerMessage::ChangesList { others, .. } => others,
+        other => panic!("no list: {other:?}"),
+    }
+}

@@ -8,7 +8,7 @@ use liminal_scripted_agent::{ScriptBuilder, Steps, script};
 use crate::support::acts::{
     commit, git, killed_at, lines, read, repository, sees_settled, undo, worktree, write,
 };
-use crate::support::{App, Browser, Launch};
+use crate::support::{App, Browser, Launch, executable};
 
 fn land(how: LandHow, message: &str) -> ChangeAct {
     ChangeAct::Land { how, message: Some(message.to_owned()) }
@@ -119,6 +119,69 @@ async fn a_base_that_is_dirty_or_has_something_in_the_way_is_refused_with_the_na
 }
 
 #[tokio::test]
+async fn a_file_that_is_there_just_as_it_lands_is_not_in_the_way_and_outlives_the_undo() {
+    let (_app, mut browser, project, directory) = stage(script().on_any_prompt().say("Hi.")).await;
+    write(&directory, "made.txt", "made\n");
+    let (session, at) = worktree(&mut browser, &project, "one").await;
+    write(&at, "made.txt", "made\n");
+    write(&at, "notes.txt", "changed\n");
+    let act = land(LandHow::Squash, "Work");
+    let preview = browser.previews(&session, &act).await;
+    assert_eq!(preview.cannot, [""; 0]);
+    let notes = preview.notes.join(" ");
+    assert!(notes.contains("made.txt is in") && notes.contains("the same content"), "{notes}");
+
+    let id = browser.acts(&session, &act).await;
+    assert_eq!(log(&directory, "main"), ["Work", "first"]);
+    assert_eq!(git(&directory, &["status", "--porcelain"]), "");
+    assert_eq!(git(&directory, &["ls-files"]), "made.txt\nnotes.txt");
+    browser.acts(&session, &undo(&id)).await;
+    assert_eq!(log(&directory, "main"), ["first"]);
+    assert_eq!(git(&directory, &["status", "--porcelain"]), "?? made.txt");
+    assert_eq!(read(&directory, "made.txt"), "made\n");
+
+    // The files are committed by now. Only what is the same on disk counts, and its mode is part of it.
+    executable(&directory.join("made.txt"), "made\n");
+    let (_, words) = browser.is_refused(&session, &act).await;
+    assert!(words.contains("in the way") && words.contains("made.txt"), "{words}");
+    assert_eq!(log(&directory, "main"), ["first"]);
+}
+
+#[tokio::test]
+async fn what_is_in_the_way_of_a_landing_is_said_before_anything_is_committed() {
+    let (_app, mut browser, project, directory) = stage(script().on_any_prompt().say("Hi.")).await;
+    let (session, at) = worktree(&mut browser, &project, "one").await;
+    write(&directory, "mine.txt", "mine\n");
+    git(&directory, &["add", "mine.txt"]);
+    git(&directory, &["commit", "--quiet", "--message", "mine"]);
+    write(&directory, "made.txt", "mine\n");
+    write(&at, "made.txt", "made\n");
+    write(&at, "notes.txt", "changed\n");
+    let act = land(LandHow::Squash, "Work");
+    let untouched = || {
+        assert_eq!(log(&at, "HEAD"), ["first"]);
+        assert_eq!(log(&directory, "main"), ["mine", "first"]);
+    };
+
+    let preview = browser.previews(&session, &act).await;
+    let words = preview.cannot.join(" ");
+    assert!(words.contains("in the way") && words.contains("made.txt"), "{words}");
+    assert!(words.contains("Move or remove it, then try again."), "{words}");
+    assert_eq!(browser.is_refused(&session, &act).await.1, words);
+    untouched();
+    write(&directory, "notes.txt", "mine\n");
+    let (_, words) = browser.is_refused(&session, &act).await;
+    assert!(words.contains("not committed: notes.txt"), "{words}");
+    untouched();
+
+    git(&directory, &["checkout", "--quiet", "notes.txt"]);
+    write(&directory, "made.txt", "made\n");
+    browser.acts(&session, &act).await;
+    assert_eq!(log(&directory, "main"), ["Work", "mine", "first"]);
+    assert_eq!(git(&directory, &["status", "--porcelain"]), "");
+}
+
+#[tokio::test]
 async fn a_base_that_moved_is_merged_in_first_and_one_that_nobody_has_checked_out_moves_too() {
     let (_app, mut browser, project, directory) = stage(script().on_any_prompt().say("Hi.")).await;
     let (session, at) = worktree(&mut browser, &project, "one").await;
@@ -186,6 +249,8 @@ async fn nothing_lands_in_a_branch_that_is_being_rebased() {
 #[tokio::test]
 async fn a_landing_that_was_killed_is_completed_or_taken_back() {
     for (call, words, landed) in [
+        // Before anything but the index knows of it.
+        ("read-tree -m -u", "rolled back", false),
         // Before the base moves, with its files in place.
         (
             "update-ref --create-reflog -m liminal: land liminal/one refs/heads/main",
@@ -210,6 +275,9 @@ async fn a_landing_that_was_killed_is_completed_or_taken_back() {
         browser.sees_end(&turn).await;
         write(&at, "notes.txt", "changed\n");
         write(&at, "new.txt", "new\n");
+        for place in [&directory, &at] {
+            write(place, "made.txt", "made\n");
+        }
         browser.acts(&session, &commit("work")).await;
         let act = land(LandHow::Squash, "Work");
         let app = killed_at(app, browser, &session, &act, &stopped, || {}).await;
@@ -222,11 +290,13 @@ async fn a_landing_that_was_killed_is_completed_or_taken_back() {
         } else {
             assert_eq!(log(&directory, "main"), ["first"]);
             assert_eq!(there, (lines(&[]), "no such file".into()));
+            assert_eq!(git(&directory, &["status", "--porcelain"]), "?? made.txt");
             browser.acts(&session, &act).await;
             assert_eq!(log(&directory, "main"), ["Work", "first"]);
         }
         for place in [&directory, &at] {
             assert_eq!(git(place, &["status", "--porcelain"]), "");
+            assert_eq!(read(place, "made.txt"), "made\n");
         }
     }
 }
@@ -323,4 +393,20 @@ async fn while_another_git_works_nothing_is_committed_and_later_all_of_it_lands(
     browser.acts(&session, &land(LandHow::Squash, "New")).await;
     assert_eq!(log(&directory, "main"), ["New", "first"]);
     assert_eq!(read(&directory, "new.txt"), "new\n");
+}
+
+#[tokio::test]
+async fn a_landing_is_proposed_with_the_sessions_title_if_its_branch_is_named_after_that() {
+    let agent = script().on_any_prompt().say("Hi.");
+    let (_app, mut browser, project, _) = stage(agent).await;
+    for (name, message) in
+        [("add-a-file", "Add a file: a.txt"), ("other", "other"), ("a-file", "a file")]
+    {
+        let (session, at) = worktree(&mut browser, &project, name).await;
+        let turn = browser.says_to(&session, "add a file: `a.txt`").await;
+        browser.sees_end(&turn).await;
+        write(&at, "a.txt", "a\n");
+        let preview = browser.previews(&session, &land(LandHow::Squash, "")).await;
+        assert_eq!(preview.message.as_deref(), Some(message));
+    }
 }

@@ -96,6 +96,9 @@ pub struct Moved {
     pub branch: String,
     pub from: String,
     pub to: String,
+    /// Files in the checkout that were there before the branch had them, and stay. Earlier versions had none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub standing: Vec<String>,
 }
 
 /// What only the act itself needs, not its recovery.
@@ -111,6 +114,7 @@ impl Moved {
             branch: self.branch.clone(),
             from: self.from.clone(),
             to: self.to.clone(),
+            standing: self.standing.iter().map(|path| RepoPath::new(path.as_bytes())).collect(),
         }
     }
 }

@@ -6,9 +6,10 @@
 use std::path::{Path, PathBuf};
 
 use liminal_contract::{ActPath, Details, ErrorCode, LandHow, PathFate};
-use liminal_git::{Merged, Repository, Tree, UnderWay};
+use liminal_git::{Merged, RepoPath, Repository, Standing, Tree, UnderWay};
 
 use super::deed::{Deed, Moved};
+use super::proposing::{proposed, title_of};
 use super::{ActPlace, Plan, Preview, Scene, counted, named, refused};
 use crate::failure::Failure;
 
@@ -67,24 +68,31 @@ async fn checked_out(repository: &Repository, branch: &str) -> Result<Option<Pat
     Ok(at.map(|each| each.path))
 }
 
-/// Why the files of a checkout can't go from one commit to another.
-async fn obstacle(
+/// The files that stand in a checkout just as they would be put there; or why its files can't go from one state to
+/// another.
+async fn standing(
+    repository: &Repository,
     checkout: &Path,
     branch: &str,
-    from: &str,
-    to: &Tree,
-) -> Result<Option<String>, Failure> {
+    (from, to): (&Tree, &Tree),
+) -> Result<Result<Vec<RepoPath>, String>, Failure> {
     if let Some(words) = is_gone(checkout, branch) {
-        return Ok(Some(words));
+        return Ok(Err(words));
     }
     let there = Repository::at(checkout).await?;
     if let Some(words) = check_clean(&there, checkout, branch).await? {
-        return Ok(Some(words));
+        return Ok(Err(words));
     }
-    let paths = there.in_the_way(&there.tree_of(from).await?, to).await?;
+    let Standing { same, other } = repository.standing(checkout, from, to).await?;
     let at = checkout.display();
-    let words = || format!("These files are in the way in {at}: {}.", named(&paths));
-    Ok((!paths.is_empty()).then(words))
+    Ok(if other.is_empty() { Ok(same) } else { Err(in_the_way(&at.to_string(), &other)) })
+}
+
+fn in_the_way(place: &str, paths: &[RepoPath]) -> String {
+    let (names, many) = (named(paths), paths.len());
+    let (files, them) =
+        if many == 1 { ("This file is", "it") } else { ("These files are", "them") };
+    format!("{files} in the way in {place}: {names}. Move or remove {them}, then try again.")
 }
 
 pub async fn plan(
@@ -97,7 +105,7 @@ pub async fn plan(
     let sides = sides(scene, place).await?;
     let Sides { branch, tip, base, base_tip, base_at } = &sides;
     let subjects = repository.subjects(base_tip, tip).await?;
-    let proposal = proposed(&words_of(branch), &subjects);
+    let proposal = proposed(&title_of(place, branch), &subjects);
     let message = message.map(str::trim).filter(|message| !message.is_empty());
     let message = message.unwrap_or(&proposal).to_owned();
     let mut preview = Preview {
@@ -106,7 +114,7 @@ pub async fn plan(
         can_undo: true,
         ..Preview::default()
     };
-    let deed = match unready(repository, &sides, &mut preview).await? {
+    let deed = match unready(scene, &sides, &mut preview).await? {
         Some(failure) => Err(failure),
         None => computed(scene, &sides, how, &message, &mut preview).await?,
     };
@@ -114,18 +122,19 @@ pub async fn plan(
         LandHow::Squash => "squash",
         LandHow::Merge => "merge",
     };
-    let now = scene.now.tree.as_str();
-    let world = ["land", how_word, branch, tip, base, base_tip, now];
+    let (now, notes) = (scene.now.tree.as_str(), preview.notes.join("\n"));
+    let world = ["land", how_word, branch, tip, base, base_tip, now, &notes];
     let roots = [Some(scene.root()), base_at.clone()].into_iter().flatten().collect();
     Ok(Plan::new(preview, roots, deed, &world))
 }
 
 /// What must be done in the worktree before it can land.
 async fn unready(
-    repository: &Repository,
-    Sides { base, .. }: &Sides,
+    scene: &Scene,
+    sides: &Sides,
     preview: &mut Preview,
 ) -> Result<Option<Failure>, Failure> {
+    let (repository, base) = (scene.repository(), &sides.base);
     if repository.under_way() == Some(UnderWay::Merge) {
         let words = format!(
             "A merge of {base} is under way in the worktree. Commit it or abort it, then land."
@@ -144,7 +153,50 @@ async fn unready(
     ));
     let paths = changes.files.iter().map(|file| path_of(file.path.to_string(), PathFate::Commit));
     preview.paths = paths.collect();
+    // Known before anything is committed.
+    if let Err(words) = base_standing(scene, sides, &expected(scene, sides).await?, preview).await?
+    {
+        preview.cannot.push(words.clone());
+        return Ok(Some(refused(words)));
+    }
     Ok(Some(refused("Commit these files first.")))
+}
+
+/// What the base would have if everything in the worktree were committed: its files, with those that the branch
+/// changed. Where both changed one, only the merge can tell.
+async fn expected(scene: &Scene, sides: &Sides) -> Result<Tree, Failure> {
+    let repository = scene.repository();
+    let base = repository.tree_of(&sides.base_tip).await?;
+    let Some((_, fork)) = repository.base(Some(&sides.base)).await? else {
+        return Ok(scene.now.tree.clone());
+    };
+    let changed = repository.differences(&fork, &scene.now.tree).await?;
+    let changed: Vec<_> = changed.into_iter().map(|each| (each.path, each.new)).collect();
+    Ok(scene.checkpoints.with_paths(&base, &changed).await?)
+}
+
+/// The files that stand where the base is checked out just as this state has them, or why it can't land there.
+async fn base_standing(
+    scene: &Scene,
+    Sides { base, base_tip, base_at, .. }: &Sides,
+    to: &Tree,
+    preview: &mut Preview,
+) -> Result<Result<Vec<RepoPath>, String>, Failure> {
+    let Some(checkout) = base_at else { return Ok(Ok(Vec::new())) };
+    let repository = scene.repository();
+    let from = repository.tree_of(base_tip).await?;
+    let same = match standing(repository, checkout, base, (&from, to)).await? {
+        Ok(same) => same,
+        Err(words) => return Ok(Err(words)),
+    };
+    if !same.is_empty() {
+        let are = if same.len() == 1 { "is" } else { "are" };
+        let at = checkout.display();
+        preview
+            .notes
+            .push(format!("{} {are} in {at} already, with the same content.", named(&same)));
+    }
+    Ok(Ok(same))
 }
 
 /// What landing does, or why it can't be done.
@@ -187,11 +239,14 @@ async fn computed(
             }
         }
     };
-    if let Some(checkout) = base_at {
-        if let Some(words) = obstacle(checkout, base, base_tip, &merged).await? {
+    let stays = match base_standing(scene, sides, &merged, preview).await? {
+        Ok(stays) => stays,
+        Err(words) => {
             preview.cannot.push(words.clone());
             return Ok(Err(refused(words)));
         }
+    };
+    if let Some(checkout) = base_at {
         preview.notes.push(format!(
             "{base} is checked out in {}, so the files there change too.",
             checkout.display()
@@ -200,10 +255,10 @@ async fn computed(
             preview.notes.push("Submodules stay as they are: run `git submodule update`.".into());
         }
     }
-    let ours = repository.in_the_way(&own, &merged).await?;
+    let ours = repository.standing(repository.root(), &own, &merged).await?;
+    let ours = [ours.same, ours.other].concat();
     if !ours.is_empty() {
-        let words = format!("These files are in the way in the worktree: {}.", named(&ours));
-        return Ok(Err(refused(words)));
+        return Ok(Err(refused(in_the_way("the worktree", &ours))));
     }
     let new_tip = match (how, behind) {
         (LandHow::Squash, _) => repository.commit_tree(&merged, &[base_tip], message).await?,
@@ -213,18 +268,20 @@ async fn computed(
             repository.commit_tree(&merged, &[tip, base_tip], &words).await?
         }
     };
-    Ok(Ok(deed(scene, sides, new_tip)))
+    Ok(Ok(deed(scene, sides, new_tip, &stays)))
 }
 
-fn deed(scene: &Scene, sides: &Sides, new_tip: String) -> Deed {
+fn deed(scene: &Scene, sides: &Sides, new_tip: String, stays: &[RepoPath]) -> Deed {
     let Sides { branch, tip, base, base_tip, base_at } = sides;
     let moved = |checkout: &Option<PathBuf>, branch: &String, from: &String| Moved {
         checkout: checkout.clone(),
         branch: branch.clone(),
         from: from.clone(),
         to: new_tip.clone(),
+        standing: Vec::new(),
     };
     let (mut moves, mut keep) = (vec![moved(base_at, base, base_tip)], Vec::new());
+    moves[0].standing = names_of(stays);
     // Otherwise the base has every commit.
     if *tip != new_tip {
         moves.push(moved(&Some(scene.root()), branch, tip));
@@ -289,11 +346,17 @@ pub async fn plan_back(
         if repository.is_pushed(&moved.from).await? {
             return Err(refused("This was pushed, so it can't be undone here."));
         }
-        moved.checkout = checked_out(repository, &moved.branch).await?;
+        let checkout = checked_out(repository, &moved.branch).await?;
+        if checkout != moved.checkout {
+            moved.standing.clear();
+        }
+        moved.checkout = checkout;
         if let Some(checkout) = &moved.checkout {
+            let from = repository.tree_of(&moved.from).await?;
             let to = repository.tree_of(&moved.to).await?;
-            if let Some(words) = obstacle(checkout, &moved.branch, &moved.from, &to).await? {
-                return Err(refused(words));
+            match standing(repository, checkout, &moved.branch, (&from, &to)).await? {
+                Ok(same) => moved.standing.extend(names_of(&same)),
+                Err(words) => return Err(refused(words)),
             }
             roots.push(checkout.clone());
             world.push(checkout.to_string_lossy().into_owned());
@@ -301,7 +364,11 @@ pub async fn plan_back(
         world.extend([moved.branch.clone(), moved.from.clone(), moved.to.clone()]);
     }
     let names = named(moves.iter().map(|moved| &moved.branch));
-    let preview = Preview { summary: format!("Moved back: {names}."), ..Preview::default() };
+    let stays: Vec<_> = moves.iter().flat_map(|moved| moved.standing.clone()).collect();
+    let notes =
+        if stays.is_empty() { Vec::new() } else { vec![format!("Left alone: {}.", named(stays))] };
+    let summary = format!("Moved back: {names}.");
+    let preview = Preview { summary, notes, ..Preview::default() };
     let why = "liminal: undo landing".to_owned();
     let deed = Deed::Move { root: scene.root(), why, moves, keep: Vec::new(), drop: kept };
     let world: Vec<&str> = world.iter().map(String::as_str).collect();
@@ -355,6 +422,11 @@ pub async fn plan_abort(scene: &Scene) -> Result<Plan, Failure> {
     Ok(Plan::new(preview, vec![scene.root()], Ok(deed), &world))
 }
 
+/// Files that stay, for the journal. Only those that it can hold do.
+fn names_of(paths: &[RepoPath]) -> Vec<String> {
+    paths.iter().filter_map(|path| path.as_path().to_str().map(str::to_owned)).collect()
+}
+
 fn path_of(path: String, what: PathFate) -> ActPath {
     ActPath { path, what, why: None, ticked: what == PathFate::Commit }
 }
@@ -362,21 +434,4 @@ fn path_of(path: String, what: PathFate) -> ActPath {
 fn conflict(words: String, paths: Vec<String>) -> Failure {
     let details = Details { conflicts: Some(paths), ..Details::default() };
     Failure::new(ErrorCode::LandConflict, words).with_details(details)
-}
-
-/// The subject of the only commit, or a title with all of them.
-pub fn proposed(title: &str, subjects: &[String]) -> String {
-    match subjects {
-        [] => title.to_owned(),
-        [one] => one.clone(),
-        many => {
-            let lines: Vec<_> = many.iter().rev().map(|subject| format!("- {subject}")).collect();
-            format!("{title}\n\n{}", lines.join("\n"))
-        }
-    }
-}
-
-/// What a branch is named for.
-pub fn words_of(branch: &str) -> String {
-    branch.strip_prefix("liminal/").unwrap_or(branch).replace('-', " ")
 }

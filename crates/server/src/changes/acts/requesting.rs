@@ -3,7 +3,8 @@
 use liminal_git::has_gh;
 
 use super::deed::Deed;
-use super::landing::{Sides, proposed, sides, words_of};
+use super::landing::{Sides, sides};
+use super::proposing::{proposed, words_of};
 use super::{ActPlace, Plan, Preview, Scene, counted, refused};
 use crate::failure::Failure;
 

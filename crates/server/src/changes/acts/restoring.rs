@@ -345,7 +345,7 @@ async fn going_back(
     if after.is_late {
         preview.cannot.push(AFTER_LATE.into());
     }
-    preview.cannot.push("Ignored files and submodules are not recorded, so they stay.".into());
+    preview.notes.push("Ignored files and submodules are not recorded, so they stay.".into());
     restoring(scene, planned, tick, preview).await
 }
 

@@ -158,6 +158,7 @@ pub struct Previewed {
     pub paths: Vec<ActPath>,
     pub notes: Vec<String>,
     pub cannot: Vec<String>,
+    pub message: Option<String>,
     pub expect: String,
 }
 
@@ -182,8 +183,8 @@ impl Browser {
 
     pub async fn previews(&mut self, session: &SessionId, act: &ChangeAct) -> Previewed {
         match self.tries_to_preview(session, act).await {
-            ServerMessage::ChangesPreview { paths, notes, cannot, expect, .. } => {
-                Previewed { paths, notes, cannot, expect }
+            ServerMessage::ChangesPreview { paths, notes, cannot, message, expect, .. } => {
+                Previewed { paths, notes, cannot, message, expect }
             }
             other => panic!("no preview: {other:?}"),
         }
