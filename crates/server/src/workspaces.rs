@@ -124,7 +124,7 @@ impl Workspaces {
         match complete {
             Ok(()) => Ok(worktree),
             Err(failure) => {
-                self.unmake(project, &worktree).await;
+                remove(project, &worktree).await;
                 Err(failure)
             }
         }
@@ -148,13 +148,9 @@ impl Workspaces {
 
     /// Removes a worktree that was just made, and its branch: no session got to work there.
     pub async fn unmake(&self, project: &Project, worktree: &Worktree) {
-        let unmade = async {
-            let repository = Repository::at(Path::new(&project.path)).await?;
-            repository.discard_worktree(Path::new(&worktree.path), &worktree.branch).await
-        };
-        if let Err(error) = unmade.await {
-            tracing::warn!(path = worktree.path, %error, "a worktree could not be removed");
-        }
+        // git fails on another one that is only there in part.
+        let _one_at_a_time = self.making.lock().await;
+        remove(project, worktree).await;
     }
 
     /// The branch that worktrees are made from, if there is one: `asked`, or the current one.
@@ -195,6 +191,17 @@ impl Workspaces {
             }
         }
         Err(Failure::unexpected())
+    }
+}
+
+/// Removes a worktree and its branch.
+async fn remove(project: &Project, worktree: &Worktree) {
+    let removed = async {
+        let repository = Repository::at(Path::new(&project.path)).await?;
+        repository.discard_worktree(Path::new(&worktree.path), &worktree.branch).await
+    };
+    if let Err(error) = removed.await {
+        tracing::warn!(path = worktree.path, %error, "a worktree could not be removed");
     }
 }
 
