@@ -162,9 +162,13 @@ export function mountComments(root, deps) {
   function takeBack(about, words) {
     const refused = formFor(about, words)
     unsaved.push(refused)
-    if (!isUnsaved()) close()
+    if (about.path === path && !isUnsaved()) close()
     resume()
-    if (writing === refused) show()
+    if (writing !== refused) return
+    put(refused.form, about.side, about.lines[1])
+    // The user may write elsewhere by now.
+    const focused = document.activeElement
+    if (focused === document.body || root.contains(focused)) refused.text.focus()
   }
 
   function close() {

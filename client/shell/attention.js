@@ -54,7 +54,8 @@ export function mountAttention(document, { shell, isLookedAt, setDefaults, toast
     }
   }
 
-  /** The offer that is shown, for as long as its session waits. @type {{ id: string, leave(): void } | null} */
+  /** The offer that is shown, for as long as its session waits.
+   * @type {{ id: string, isSeen: boolean, leave(): void } | null} */
   let offer = null
 
   /** Offers notifications once, when a session first waits for a user who does not see it. A phone has no room for an
@@ -69,13 +70,17 @@ export function mountAttention(document, { shell, isLookedAt, setDefaults, toast
       stays: true,
       action: { label: "Turn on", run: async () => setDefaults({ notifications: await allowNotifications() }) },
     })
-    offer = { id, leave }
+    offer = { id, isSeen: isLookedAt(), leave }
   }
 
   function withdrawOffer() {
-    if (offer === null || sessionOf(shell().model, offer.id)?.state === "waiting") return
-    offer.leave()
+    if (offer === null) return
+    offer.isSeen ||= isLookedAt()
+    if (sessionOf(shell().model, offer.id)?.state === "waiting") return
+    const { isSeen, leave } = offer
     offer = null
+    leave()
+    if (!isSeen) setDefaults({ offered: false })
   }
 
   return {

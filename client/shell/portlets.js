@@ -48,9 +48,9 @@ export function createPortlets(deps) {
   const reveals = new Map()
   /** Items whose surroundings were requested: if still missing, they no longer exist. @type {Map<string, string>} */
   const requested = new Map()
-  /** Tabs to focus once their portlets listen, and the element that had the focus when that was requested.
-   * @type {Map<string, Element | null>} */
-  const focusing = new Map()
+  /** The tab to focus once its portlet listens, and what had the focus when that was requested.
+   * @type {{ tab: string, before: Element | null } | null} */
+  let wish = null
   /** The commands that each portlet offers. @type {Map<string, readonly string[]>} */
   const commands = new Map()
 
@@ -83,10 +83,10 @@ export function createPortlets(deps) {
     const reveal = reveals.get(sessionId)
     if (reveal !== undefined) requested.set(sessionId, reveal)
     socket.follow(sessionId, reveal)
-    if (sessionInFront(shell()) !== sessionId) return void focusing.delete(sessionId)
-    const wanted = [sessionId, shell().tabs.active ?? ""].filter((id) => focusing.has(id))
-    if (wanted.some((id) => isFocusFree(focusing.get(id) ?? null))) post(sessionId, { type: "shell:focus" })
-    for (const id of wanted) focusing.delete(id)
+    const isInFront = sessionInFront(shell()) === sessionId
+    if (wish === null || (wish.tab !== sessionId && !(isInFront && wish.tab === shell().tabs.active))) return
+    if (isInFront && isFocusFree(wish.before)) post(sessionId, { type: "shell:focus" })
+    wish = null
   }
 
   /** A portlet may load slowly; if the user moved the focus meanwhile, keep it. @param {Element | null} before */
@@ -134,7 +134,7 @@ export function createPortlets(deps) {
         const opened = moveTab(openTab(tabs, frame.sessionId), frame.sessionId, tabs.order.indexOf(sessionId) + 1)
         return message.as === "edit" ? closeTab(opened, sessionId) : opened
       })
-      focusing.set(frame.sessionId, focused())
+      wish = { tab: frame.sessionId, before: focused() }
     } catch (reason) {
       post(sessionId, { .../** @type {ErrorBody} */ (reason), type: "error", sessionId, requestId })
     }
@@ -228,7 +228,7 @@ export function createPortlets(deps) {
     focus(tab, on) {
       const sessionId = isCompareTab(tab) ? (sessionInFront(shell()) ?? "") : tab
       if (sentStates.has(sessionId)) post(sessionId, { type: "shell:focus", ...(on && { on }) })
-      else focusing.set(tab, focused())
+      else wish = { tab, before: focused() }
     },
 
     /** What the palette can do in a session. @param {string} sessionId @returns {readonly string[]} */
@@ -244,7 +244,7 @@ export function createPortlets(deps) {
       sentStates.delete(sessionId)
       reveals.delete(sessionId)
       requested.delete(sessionId)
-      focusing.delete(sessionId)
+      if (wish?.tab === sessionId) wish = null
       socket.unfollow(sessionId)
     },
 

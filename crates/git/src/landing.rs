@@ -195,18 +195,25 @@ impl Repository {
 impl BranchMove {
     /// Moves the branch, and the files if it is checked out. Nothing is forced: a file that would be lost, or a branch
     /// that is elsewhere by now, stops it, and then nothing has changed.
-    pub async fn carry_out(&self, any: &Repository, why: &str) -> Result<(), GitError> {
+    pub async fn carry_out(&self, checkpoints: &Checkpoints, why: &str) -> Result<(), GitError> {
+        let any = checkpoints.repository();
         let name = format!("refs/heads/{}", self.branch);
         let update = ["update-ref", "--create-reflog", "-m", why, &name, &self.to, &self.from];
         let Some(checkout) = &self.checkout else {
             return Git::quiet(any.root()).run(update).await.map(drop);
         };
+        if any.tip(&self.branch).await?.as_deref() != Some(&self.from) {
+            // The index belongs to another commit by now.
+            let words = format!("{} is at another commit by now", self.branch);
+            return Err(GitError::Failed { call: "update-ref".into(), words });
+        }
         let git = Git::quiet(checkout);
         let _only_times_differ = git.run(["update-index", "-q", "--refresh"]).await;
         let known = self.standing_ends(any).await?;
         self.check_standing(any, checkout, &known).await?;
+        let from = self.with_standing(checkpoints, &git, &known).await?;
         self.tell_index(&git, &known, |each| each.new.as_ref()).await?;
-        let moved = self.move_files(&git, &known, &update).await;
+        let moved = self.move_files(&git, &from, &update).await;
         if moved.is_err() {
             self.tell_index(&git, &known, |each| each.old.as_ref()).await?;
         }
@@ -216,18 +223,28 @@ impl BranchMove {
         moved
     }
 
-    /// The files go first, and back if the branch can't follow.
-    async fn move_files(
+    /// Where the move begins for git, which then keeps whatever else is staged: with the files that stay as the other
+    /// end has them.
+    async fn with_standing(
         &self,
+        checkpoints: &Checkpoints,
         git: &Git,
         known: &[Difference],
-        update: &[&str],
-    ) -> Result<(), GitError> {
-        let staged = match known {
-            [] => None,
-            _ => Some(Tree::read(&git.line(["write-tree", "--missing-ok"]).await?)?),
-        };
-        let from = staged.as_ref().map_or(self.from.as_str(), Tree::as_str);
+    ) -> Result<String, GitError> {
+        if known.is_empty() {
+            return Ok(self.from.clone());
+        }
+        let scratch = checkpoints.scratch("moved")?;
+        let index = scratch.path().join("index");
+        let git = git.clone().with_variable("GIT_INDEX_FILE", index.into());
+        let git = git.with_setting("core.splitIndex=false");
+        git.run(["read-tree", &self.from]).await?;
+        self.tell_index(&git, known, |each| each.new.as_ref()).await?;
+        Ok(Tree::read(&git.line(["write-tree", "--missing-ok"]).await?)?.as_str().to_owned())
+    }
+
+    /// The files go first, and back if the branch can't follow.
+    async fn move_files(&self, git: &Git, from: &str, update: &[&str]) -> Result<(), GitError> {
         git.run(["read-tree", "-m", "-u", from, &self.to]).await?;
         let moved = git.run(update).await;
         if moved.is_err() {

@@ -181,7 +181,7 @@ impl Changes {
             file.meanwhile = !found.is_named(&file.path);
         }
         self.name_others(&found, &mut files, &beside.others).await?;
-        let undone = self.is_undone(&session_id, &found).await?;
+        let undone = self.is_undone(&session_id, &found).await;
         let moved = comments::moved(&found.repository, &beside.comments).await;
         let others = beside.others.into_iter().map(|(_, title)| title).collect();
         let listed = ServerMessage::ChangesList {

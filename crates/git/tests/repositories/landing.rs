@@ -91,7 +91,9 @@ async fn a_file_that_changed_since_the_plan_stops_the_move_and_the_index_forgets
     scratch.git(&["checkout", "--quiet", "main"]);
     scratch.write(".git/info/exclude", "ignored.txt\n");
     scratch.write("made.txt", "made\n");
+    let store = tempfile::tempdir().unwrap();
     let repository = Repository::at(&scratch.path()).await.unwrap();
+    let checkpoints = repository.checkpoints(store.path()).unwrap();
     let standing = vec![RepoPath::new(b"made.txt")];
     let moved = BranchMove {
         checkout: Some(scratch.path()),
@@ -101,7 +103,7 @@ async fn a_file_that_changed_since_the_plan_stops_the_move_and_the_index_forgets
         standing,
     };
     let refused = async || {
-        let failed = moved.carry_out(&repository, "why").await.unwrap_err();
+        let failed = moved.carry_out(&checkpoints, "why").await.unwrap_err();
         assert!(matches!(failed, GitError::InTheWay { .. }), "{failed}");
         assert_eq!(scratch.git(&["rev-parse", "main"]), from);
         assert_eq!(scratch.git(&["diff", "--cached", "--name-only"]), "");
@@ -113,8 +115,20 @@ async fn a_file_that_changed_since_the_plan_stops_the_move_and_the_index_forgets
     scratch.write("made.txt", "mine\n");
     refused().await;
     scratch.write("made.txt", "made\n");
-    moved.carry_out(&repository, "why").await.unwrap();
+    moved.carry_out(&checkpoints, "why").await.unwrap();
     assert_eq!(scratch.git(&["status", "--porcelain"]), "");
-    moved.reversed().carry_out(&repository, "why").await.unwrap();
+    // Planned before somebody else landed the same: the index is theirs.
+    let late = moved.carry_out(&checkpoints, "why").await.unwrap_err();
+    assert!(matches!(late, GitError::Failed { .. }), "{late}");
+    assert_eq!(scratch.git(&["status", "--porcelain"]), "");
+    moved.reversed().carry_out(&checkpoints, "why").await.unwrap();
     assert_eq!(scratch.git(&["status", "--porcelain"]), "?? made.txt");
+
+    // What is staged stays so, there and back.
+    scratch.write("one.txt", "staged\n");
+    scratch.git(&["add", "one.txt"]);
+    moved.carry_out(&checkpoints, "why").await.unwrap();
+    assert_eq!(scratch.git(&["status", "--porcelain"]), "M  one.txt");
+    moved.reversed().carry_out(&checkpoints, "why").await.unwrap();
+    assert_eq!(scratch.git(&["status", "--porcelain"]), "M  one.txt\n?? made.txt");
 }

@@ -145,25 +145,39 @@ impl Changes {
         Ok(found)
     }
 
-    /// Whether every file that a turn changed is as it was before it.
-    pub(super) async fn is_undone(
-        &self,
-        session: &SessionId,
-        found: &Found,
-    ) -> Result<bool, Failure> {
+    /// Whether every file that a turn changed is as it was before it. If that can't be told, it is not.
+    pub(super) async fn is_undone(&self, session: &SessionId, found: &Found) -> bool {
+        match self.looks_undone(session, found).await {
+            Ok(is_undone) => is_undone,
+            Err(failure) => {
+                tracing::warn!(%session, failure.message, "whether a turn is undone is not known");
+                false
+            }
+        }
+    }
+
+    async fn looks_undone(&self, session: &SessionId, found: &Found) -> Result<bool, Failure> {
         let (Some(began), Some(ended)) = (&found.began, &found.state) else { return Ok(false) };
         if found.changes.files.is_empty() {
             return Ok(false);
         }
         let store = self.kept.of(session);
         let _one_at_a_time = self.reading.turn(&store).await;
-        let now = found.repository.checkpoints(&store)?.take().await?.tree;
+        let now = found.repository.checkpoints(&store)?.take().await?;
         let (changed, since) = tokio::try_join!(
             found.repository.differences(began, ended),
-            found.repository.differences(began, &now)
+            found.repository.differences(began, &now.tree)
         )?;
         let since: BTreeSet<_> = since.into_iter().map(|each| each.path).collect();
-        Ok(!changed.iter().any(|each| since.contains(&each.path)))
+        // A file may be there although no state has it, such as one that is ignored by now.
+        let is_there = |path: &RepoPath| {
+            found.repository.root().join(path.as_path()).symlink_metadata().is_ok()
+        };
+        Ok(!changed.iter().any(|each| {
+            since.contains(&each.path)
+                || now.left_out.contains(&each.path)
+                || each.old.is_none() && is_there(&each.path)
+        }))
     }
 
     /// From where a session started to a later state.

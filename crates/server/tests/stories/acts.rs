@@ -132,6 +132,10 @@ async fn a_turn_whose_files_are_back_is_listed_as_undone_until_they_change_again
     assert!(!is_undone(&mut browser, &session, &turn).await);
     let id = browser.acts(&session, &undo_turn(&turn)).await;
     assert!(is_undone(&mut browser, &session, &turn).await);
+    write(&at, ".git/info/exclude", "new.txt\n");
+    write(&at, "new.txt", "there, but in no state\n");
+    assert!(!is_undone(&mut browser, &session, &turn).await);
+    std::fs::remove_file(at.join("new.txt")).unwrap();
     browser.acts(&session, &undo(&id)).await;
     assert!(!is_undone(&mut browser, &session, &turn).await);
 }

@@ -160,9 +160,10 @@ impl Deed {
                 for (name, commit) in keep {
                     repository.keep_ref(name, commit).await?;
                 }
+                let checkpoints = Repository::at(root).await?.checkpoints(store)?;
                 for moved in moves {
                     let moved = moved.carried();
-                    moved.carry_out(&repository, why).await?;
+                    moved.carry_out(&checkpoints, why).await?;
                     if !moved.is_done(&repository).await? {
                         let words = format!("{} did not arrive at its new commit.", moved.branch);
                         return Err(Failure::new(ErrorCode::GitFailed, words));
@@ -229,9 +230,10 @@ impl Deed {
                 }
                 Self::Move { root, why, moves, keep, .. } => {
                     let repository = Repository::at(root).await?;
+                    let checkpoints = Repository::at(root).await?.checkpoints(store)?;
                     for moved in moves.iter().rev().map(Moved::carried) {
                         if moved.is_done(&repository).await? {
-                            moved.reversed().carry_out(&repository, why).await?;
+                            moved.reversed().carry_out(&checkpoints, why).await?;
                         }
                     }
                     drop_all(&repository, keep).await;

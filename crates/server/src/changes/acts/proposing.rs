@@ -31,7 +31,9 @@ fn is_after(words: &str, title: &str) -> bool {
         text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
     };
     let (words, title) = (letters(words), letters(title));
-    let is_random = words.len() == "work".len() + 6 && words.starts_with("work");
+    let random = words.strip_prefix("work").filter(|random| random.len() == 6);
+    let is_random =
+        random.is_some_and(|random| random.bytes().all(|letter| letter.is_ascii_hexdigit()));
     let is_same = !words.is_empty() && (title.starts_with(&words) || words.starts_with(&title));
     !title.is_empty() && (is_random || is_same)
 }
