@@ -118,7 +118,7 @@ test("stored visits come back at rest, and odd ones are passed over", () => {
   assert.deepEqual([...visitsFrom(stored).values()], [session("x", "p", 0, { archived: true })])
   assert.equal(visitsFrom("nonsense").size, 0)
 })
-test("the status of an agent is kept by agent or by session, and a connected one needs no login", () => {
+test("the status of an agent is kept by agent or by session, and one that works needs no login", () => {
   const agents = {
     type: "agents:list",
     agents: [{ cliType: "demo", name: "Demo", status: "idle", ready: "ready", builtin: true, offered: true }],
@@ -141,7 +141,20 @@ test("the status of an agent is kept by agent or by session, and a connected one
     ],
     ["starting", "starting", "disconnected", 1],
   )
-  assert.equal(applyFrame(model, { type: "agent:status", cliType: "demo", status: "connected" }).logins.size, 0)
+  // It connects before it is asked for a session, but that may be told later than its refusal.
+  const connected = applyFrame(model, { type: "agent:status", cliType: "demo", status: "connected" })
+  assert.equal(connected.logins.size, 1)
+  const made = session("x", "p", 0, { cliType: "demo" })
+  const created = { type: "session:created", sessionId: "x", projectId: "p", session: made }
+  assert.equal(applyFrame(connected, created).logins.size, 0)
+  const listed = withLogin(applyFrame(connected, created), "demo", {
+    code: "AUTH_REQUIRED",
+    message: "",
+    retryable: true,
+  })
+  const state = { type: "session:state", sessionId: "x", projectId: "p", lastActiveAt: "", unread: false }
+  assert.equal(applyFrame(listed, { ...state, state: "starting" }).logins.size, 1)
+  assert.equal(applyFrame(listed, { ...state, state: "running" }).logins.size, 0)
 })
 test("the mood is the most urgent thing about a session", () => {
   assert.deepEqual(

@@ -53,7 +53,7 @@ export function applyFrame(now, frame) {
     case "session:created":
     case "session:unarchived":
       return {
-        ...now,
+        ...(frame.type === "session:created" ? withoutLogin(now, frame.session.cliType) : now),
         sessions: now.sessions.with(frame.session),
         visited: without(now.visited, frame.sessionId),
       }
@@ -70,7 +70,7 @@ export function applyFrame(now, frame) {
     case "session:title-updated":
       return withSession(now, frame.sessionId, { title: frame.title })
     case "session:state":
-      return withSession(now, frame.sessionId, {
+      return withSession(worksAgain(now, frame), frame.sessionId, {
         state: frame.state,
         lastActiveAt: frame.lastActiveAt,
         unread: frame.unread,
@@ -129,6 +129,17 @@ export const withLook = (now, id) => (sessionOf(now, id)?.unread ? withSession(n
  * @param {Model} now @param {string | undefined} cliType @param {ErrorBody} error @returns {Model} */
 export function withLogin(now, cliType, error) {
   return cliType === undefined ? now : { ...now, logins: new Map(now.logins).set(cliType, error) }
+}
+
+/** @param {Model} now @param {string} cliType @returns {Model} */
+const withoutLogin = (now, cliType) =>
+  now.logins.has(cliType) ? { ...now, logins: without(now.logins, cliType) } : now
+
+/** An agent that works is logged in; one that is only connected may not be.
+ * @param {Model} now @param {Extract<Frame, { type: "session:state" }>} frame @returns {Model} */
+function worksAgain(now, { sessionId, state }) {
+  const session = state === "running" ? now.sessions.get(sessionId) : undefined
+  return session ? withoutLogin(now, session.cliType) : now
 }
 
 /** Whether the sessions of every project were received. @param {Model} model */
@@ -225,12 +236,7 @@ function withAgentStatus(now, frame) {
     frame.sessionId !== undefined
       ? now.agents
       : now.agents.map((agent) => (agent.cliType === frame.cliType ? { ...agent, status: frame.status } : agent))
-  return {
-    ...now,
-    agentStates,
-    agents,
-    logins: frame.status === "connected" ? without(now.logins, frame.cliType) : now.logins,
-  }
+  return { ...now, agentStates, agents }
 }
 
 /** @template V @param {ReadonlyMap<string, V>} map @param {string} key @returns {ReadonlyMap<string, V>} */
