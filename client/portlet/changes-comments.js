@@ -5,11 +5,11 @@ import { icon } from "../shared/icons.js"
 import { onMac } from "../shared/keys.js"
 import { lastLine, movedWords, rangeOf, rangeWords } from "./comments-state.js"
 
-/** @import { Comment, DiffSide, MovedComment, NewComment } from "../contract.js" */
+/** @import { Comment, DiffSide, ErrorBody, MovedComment, NewComment } from "../contract.js" */
 /** @import { DiffLine } from "./comments-state.js" */
 
 /** @typedef {object} CommentDeps
- * @property {(comment: NewComment, refused: () => void) => void} keep
+ * @property {(comment: NewComment, refused: (error: ErrorBody) => void) => void} keep
  * @property {(id: string) => void} remove
  * @property {() => void} left  The form was closed.
  * @property {() => void} cancelled  A comment that was being edited is to be shown again, as it was.
@@ -99,8 +99,8 @@ export function mountComments(root, deps) {
     if (writing === null && at !== -1) writing = unsaved.splice(at, 1)[0] ?? null
   }
 
-  /** @param {NewComment} about @param {string} words @returns {Writing} */
-  function formFor(about, words) {
+  /** @param {NewComment} about @param {string} words @param {string} [problem] @returns {Writing} */
+  function formFor(about, words, problem) {
     const text = el("textarea", {
       class: "comment-text",
       rows: "2",
@@ -126,6 +126,7 @@ export function mountComments(root, deps) {
       "form",
       { class: "comment-form" },
       text,
+      problem && el("p", { class: "comment-problem", role: "alert", text: problem }),
       el("div", { class: "comment-actions" }, lines, cancel, keep),
     )
     const leave = () => {
@@ -136,7 +137,7 @@ export function mountComments(root, deps) {
     }
     const submit = () => {
       if (text.value.trim() === "") return text.focus()
-      deps.keep({ ...about, text: text.value.trim() }, () => takeBack(about, text.value))
+      deps.keep({ ...about, text: text.value.trim() }, ({ message }) => takeBack(about, text.value, message))
       leave()
     }
     form.addEventListener("submit", (event) => {
@@ -158,9 +159,10 @@ export function mountComments(root, deps) {
     return { about, form, text }
   }
 
-  /** The server did not take a comment: it is still to be kept. @param {NewComment} about @param {string} words */
-  function takeBack(about, words) {
-    const refused = formFor(about, words)
+  /** The server did not take a comment: it is still to be kept.
+   * @param {NewComment} about @param {string} words @param {string} problem */
+  function takeBack(about, words, problem) {
+    const refused = formFor(about, words, problem)
     unsaved.push(refused)
     if (about.path === path && !isUnsaved()) close()
     resume()

@@ -9,6 +9,7 @@ import { mountDiff } from "./changes-diff.js"
 import { fileRequest, isViewed, selectedFile } from "./changes-state.js"
 import { mountCommentsBar } from "./comments-bar.js"
 
+/** @import { ErrorBody } from "../contract.js" */
 /** @import { ChangesFacts, ChangesState } from "./changes-state.js" */
 /** @import { ChangesRequest } from "./changes.js" */
 
@@ -16,7 +17,7 @@ import { mountCommentsBar } from "./comments-bar.js"
  * @property {Storage} storage
  * @property {() => ChangesState} state
  * @property {() => ChangesFacts} facts
- * @property {(request: ChangesRequest, refused?: () => void) => string} request  Returns the `requestId` of
+ * @property {(request: ChangesRequest, refused?: (error: ErrorBody) => void) => string} request  Returns the `requestId` of
  *   the answer.
  * @property {HTMLElement} revert  The button that reverts the file.
  * @property {(part: HTMLElement) => void} decorate  The rows of a part are about to be arranged.

@@ -44,7 +44,7 @@ import { keepViewed, viewedOf } from "./viewed.js"
 /** @typedef {object} ChangesDeps
  * @property {string} sessionId
  * @property {Storage} storage
- * @property {(request: ChangesRequest, refused?: () => void) => string} request  Returns the `requestId` of
+ * @property {(request: ChangesRequest, refused?: (error: ErrorBody) => void) => string} request  Returns the `requestId` of
  *   the answer.
  * @property {ActsDeps} acts
  * @property {(open: boolean) => void} toggled
@@ -280,8 +280,6 @@ export function mountChanges(root, header, deps) {
       )
         return
       const wasDiscarded = isDiscarded()
-      // A comment was taken, so what was wrong with one no longer matters.
-      if (next.comments !== facts.comments) state = { ...state, failure: null }
       facts = next
       if (isDiscarded()) state = { ...state, list: null, selected: null, file: null, failure: null }
       else if (wasDiscarded && isOpen) askForList()

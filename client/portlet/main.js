@@ -85,11 +85,7 @@ const info = mountInfo(header.info, { request: ask })
 const changes = mountChanges(need(document, "#changes", HTMLElement), need(document, "#header", HTMLElement), {
   sessionId,
   storage: localStorage,
-  request: (message, refused) =>
-    quietly(message, (error) => {
-      refused?.()
-      changes.failed(error)
-    }),
+  request: (message, refused) => quietly(message, (error) => (refused ? refused(error) : changes.failed(error))),
   acts: {
     ask,
     worktree: () => shell?.session?.worktree,
