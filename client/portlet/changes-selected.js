@@ -17,8 +17,8 @@ import { mountCommentsBar } from "./comments-bar.js"
  * @property {Storage} storage
  * @property {() => ChangesState} state
  * @property {() => ChangesFacts} facts
- * @property {(request: ChangesRequest, refused?: (error: ErrorBody) => void) => string} request  Returns the `requestId` of
- *   the answer.
+ * @property {(request: ChangesRequest, refused?: (error: ErrorBody) => void) => string} request  Returns the
+ *   `requestId` of the answer.
  * @property {HTMLElement} revert  The button that reverts the file.
  * @property {(part: HTMLElement) => void} decorate  The rows of a part are about to be arranged.
  * @property {() => void} more  More lines around the changes are wanted.

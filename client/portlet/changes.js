@@ -44,8 +44,8 @@ import { keepViewed, viewedOf } from "./viewed.js"
 /** @typedef {object} ChangesDeps
  * @property {string} sessionId
  * @property {Storage} storage
- * @property {(request: ChangesRequest, refused?: (error: ErrorBody) => void) => string} request  Returns the `requestId` of
- *   the answer.
+ * @property {(request: ChangesRequest, refused?: (error: ErrorBody) => void) => string} request  Returns the
+ *   `requestId` of the answer.
  * @property {ActsDeps} acts
  * @property {(open: boolean) => void} toggled
  * @property {() => void} focusComposer */
