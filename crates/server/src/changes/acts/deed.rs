@@ -160,7 +160,7 @@ impl Deed {
                 for (name, commit) in keep {
                     repository.keep_ref(name, commit).await?;
                 }
-                let checkpoints = Repository::at(root).await?.checkpoints(store)?;
+                let checkpoints = repository.checkpoints(store)?;
                 for moved in moves {
                     let moved = moved.carried();
                     moved.carry_out(&checkpoints, why).await?;
@@ -230,7 +230,7 @@ impl Deed {
                 }
                 Self::Move { root, why, moves, keep, .. } => {
                     let repository = Repository::at(root).await?;
-                    let checkpoints = Repository::at(root).await?.checkpoints(store)?;
+                    let checkpoints = repository.checkpoints(store)?;
                     for moved in moves.iter().rev().map(Moved::carried) {
                         if moved.is_done(&repository).await? {
                             moved.reversed().carry_out(&checkpoints, why).await?;
