@@ -218,6 +218,21 @@ test("a closed tab can be reopened, and all others closed, by its menu, by keys 
   await expect(shell.tabs).toHaveText(["Gamma"])
 })
 
+test("a row of the palette that is pressed stays until it is released, whatever is found meanwhile", async ({
+  shell,
+  page,
+}) => {
+  await threeTabs(shell)
+  await page.getByRole("button", { name: "Search everything" }).click()
+  await page.keyboard.type("Archive this session")
+  const row = page.getByRole("option", { name: "Archive this session" })
+  await row.hover()
+  await page.mouse.down()
+  await page.locator(".palette-input").evaluate((input) => input.dispatchEvent(new Event("input")))
+  await page.mouse.up()
+  await expect(shell.tabs).toHaveCount(2)
+})
+
 test("where there is no room, the menu of all tabs names project and state", async ({ shell, page, liminal }) => {
   await threeTabs(shell)
   await page.setViewportSize({ width: 390, height: 700 })

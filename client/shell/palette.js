@@ -74,6 +74,9 @@ export function openPalette(deps, onClose) {
   let isSearching = false
   /** Whether Enter was pressed before the answer came. */
   let isHurried = false
+  /** While a row is pressed the rows stay as they are, because a click needs the same element until its end. */
+  let isPressed = false
+  let isDue = false
 
   async function changed() {
     const query = input.value.trim()
@@ -124,6 +127,8 @@ export function openPalette(deps, onClose) {
 
   /** @param {string} query */
   function render(query) {
+    isDue = isPressed
+    if (isDue) return
     const sessions =
       query === ""
         ? deps.sessions().slice(0, 8)
@@ -196,6 +201,17 @@ export function openPalette(deps, onClose) {
     dialog.close()
   }
 
+  function released() {
+    isPressed = false
+    if (isDue && dialog.open) render(asked)
+  }
+
+  list.addEventListener("pointerdown", () => {
+    isPressed = true
+    // The click belongs to the task of the release.
+    for (const type of ["pointerup", "pointercancel"])
+      window.addEventListener(type, () => setTimeout(released), { once: true })
+  })
   input.addEventListener("input", changed)
   input.addEventListener("keydown", (event) => {
     if (event.isComposing) return
