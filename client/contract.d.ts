@@ -1321,6 +1321,11 @@ path: string, } | { "type": "project:demo", } | { "type": "project:remove", proj
  */
 archived?: boolean, } | { "type": "session:create", projectId: ProjectId, cliType: CliType, 
 /**
+ * Sent in the new session at once. A `session:send` of the same message with the same `requestId` is told what
+ * became of it.
+ */
+content?: string, attachments?: Array<AttachmentRef>, 
+/**
  * Absent: the server's default.
  */
 policy?: Policy, 

@@ -46,10 +46,18 @@ pub enum ClientMessage {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         archived: Option<bool>,
     },
+    /// Repeated with the same UUID as its `requestId`, it gets the session that was created.
     #[serde(rename = "session:create")]
     SessionCreate {
         project_id: ProjectId,
         cli_type: CliType,
+        /// Sent in the new session at once. A `session:send` of the same message with the same `requestId` is told what
+        /// became of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(test, ts(optional, as = "Option<Vec<AttachmentRef>>"))]
+        attachments: Vec<AttachmentRef>,
         /// Absent: the server's default.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         policy: Option<Policy>,
@@ -328,7 +336,7 @@ pub enum ClientMessage {
     #[serde(rename = "now:leave")]
     NowLeave {},
     /// Sends one message to 2 to 6 agents, each in a worktree of its own, all from the same commit. The reply is
-    /// `compare:changed`, before the first has started.
+    /// `compare:changed`, before the first has started; a repeated UUID as `requestId` gets the same comparison.
     #[serde(rename = "compare:start")]
     CompareStart {
         project_id: ProjectId,

@@ -101,6 +101,7 @@ fn record(session: &SessionId, number: usize) -> Result<SessionRecord, Box<dyn s
         counts: None,
         branch: None,
         newer: None,
+        request: None,
         other: serde_json::Map::new(),
     })
 }

@@ -1,37 +1,49 @@
-//! One call at a time in each directory, even if several rooms ask for it.
+//! One call at a time in each directory, or for each key of another kind, even if several rooms ask for it.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::hash::Hash;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OwnedMutexGuard;
 
-/// The directories that are in use.
+/// The keys that are in use.
 #[derive(Clone, Default)]
-pub struct OneAtATime(Arc<Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>>);
+pub struct OneAtATime<K = PathBuf>(Arc<Mutex<HashMap<K, Arc<tokio::sync::Mutex<()>>>>>);
 
-impl OneAtATime {
-    /// Waits for the others. The directory is in use until the guard is dropped.
-    pub async fn turn(&self, directory: &Path) -> OwnedMutexGuard<()> {
+impl<K: Hash + Eq> OneAtATime<K> {
+    /// Waits for the others. The key is in use until the guard is dropped.
+    pub async fn turn<Q>(&self, key: &Q) -> OwnedMutexGuard<()>
+    where
+        K: Borrow<Q>,
+        Q: ToOwned<Owned = K> + ?Sized,
+    {
         let turn = {
             let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             turns.retain(|_, turn| Arc::strong_count(turn) > 1);
-            turns.entry(directory.to_owned()).or_default().clone()
+            turns.entry(key.to_owned()).or_default().clone()
         };
         turn.lock_owned().await
     }
 
-    /// How many others wait while someone uses a directory.
+    /// How many others wait while someone uses a key.
     #[cfg(test)]
-    pub fn waiting(&self, directory: &Path) -> usize {
+    pub fn waiting<Q>(&self, key: &Q) -> usize
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
         let turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // One is in the table, and one in the guard.
-        turns.get(directory).map_or(0, |turn| Arc::strong_count(turn).saturating_sub(2))
+        turns.get(key).map_or(0, |turn| Arc::strong_count(turn).saturating_sub(2))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use futures_util::FutureExt;
 
     use super::*;

@@ -49,6 +49,7 @@ pub async fn create(
         worktree: None,
         options: body.options,
         confirmed: body.confirmed == Some(true),
+        request: None,
     };
     let session = app.service.create(&project.id, &cli_type, start, None).await?;
     app.hub.broadcast(ServerMessage::SessionCreated {

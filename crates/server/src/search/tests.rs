@@ -39,6 +39,7 @@ impl Desk {
                 counts: None,
                 branch: None,
                 newer: None,
+                request: None,
                 other: serde_json::Map::new(),
             };
             sessions.put(record).await.unwrap();

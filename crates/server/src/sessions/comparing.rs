@@ -36,6 +36,8 @@ pub struct NewCompare {
     pub agents: Vec<CompareAgent>,
     /// The user knows that options skip questions.
     pub confirmed: bool,
+    /// A UUID is also the comparison's id.
+    pub request: Option<String>,
 }
 
 /// What happens to the sessions that are not kept.
@@ -47,7 +49,8 @@ pub enum Others {
 }
 
 impl SessionService {
-    /// Starts a comparison and returns it before the first agent has started. One that fails doesn't stop the others.
+    /// Starts a comparison and returns it before the first agent has started. One that fails doesn't stop the others. A
+    /// repeated request gets the comparison that it started.
     pub async fn compare(self: &Arc<Self>, mut new: NewCompare) -> Result<Compare, Failure> {
         if !(FEWEST..=MOST).contains(&new.agents.len()) {
             let what = format!("`agents` must name {FEWEST} to {MOST}");
@@ -56,6 +59,12 @@ impl SessionService {
         if new.content.trim().is_empty() && new.attachments.is_empty() {
             return Err(Failure::invalid("`content` is empty; write what the agents should do"));
         }
+        let id = new.request.take().filter(|id| Uuid::try_parse(id).is_ok());
+        let id = id.unwrap_or_else(|| Uuid::new_v4().to_string());
+        let _while_it_is_added = self.creating.turn(id.as_str()).await;
+        if let Ok(before) = self.around.comparisons.get(&id) {
+            return Ok(before);
+        }
         let project = self.around.projects.workable(&new.project).await?;
         new.base = self.around.workspaces.base(&project, new.base).await?;
         let starting = |agent: &CompareAgent| CompareMember {
@@ -63,7 +72,7 @@ impl SessionService {
             state: MemberState::Starting {},
         };
         let compare = Compare {
-            id: Uuid::new_v4().to_string(),
+            id,
             project_id: project.id,
             content: new.content.clone(),
             base: new.base.clone(),
@@ -104,6 +113,7 @@ impl SessionService {
             worktree: Some(Wanted { base: new.base.clone(), name, bring: new.bring, setup: None }),
             options: agent.options.clone(),
             confirmed: new.confirmed,
+            request: None,
         };
         let session = self.create(&new.project, &agent.cli_type, start, None).await?;
         let id = session.id.clone();

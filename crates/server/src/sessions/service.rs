@@ -32,6 +32,7 @@ use crate::changes::Changes;
 use crate::failure::Failure;
 use crate::feed::{Follow, Hub, Outbox};
 use crate::journal::{Committed, Journal, Request};
+use crate::one_at_a_time::OneAtATime;
 use crate::projects::Projects;
 use crate::search::Search;
 use crate::store::{
@@ -113,6 +114,8 @@ pub struct SessionService {
     pub(super) around: Arc<Surroundings>,
     pub(super) registry: Mutex<Registry>,
     pub(super) deleting: Deleting,
+    /// Requests for new sessions, which may be repeated.
+    pub(super) creating: OneAtATime<String>,
     changing: Mutex<()>,
 }
 
@@ -127,6 +130,7 @@ impl SessionService {
             around: Arc::new(around),
             registry,
             deleting: Deleting::default(),
+            creating: OneAtATime::default(),
             changing: Mutex::default(),
         });
         service.tell_of_settled(settled);

@@ -53,7 +53,7 @@ impl List {
     }
 
     /// Every committed record.
-    pub fn all(&self) -> impl Iterator<Item = &Record> {
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = &Record> {
         self.records.values()
     }
 
@@ -164,6 +164,7 @@ mod tests {
             counts: None,
             branch: None,
             newer: None,
+            request: None,
             other: serde_json::Map::new(),
         })
     }

@@ -27,6 +27,9 @@ use crate::journal::{self, Health, Journal, Listed};
 const REST: u32 = 50;
 /// but no longer than this.
 const LONGEST_REST: Duration = Duration::from_secs(10);
+/// Requests that created one of so many of the newest sessions are recognised when they are repeated. A browser repeats
+/// one after it was reloaded or had lost the connection, and looking at all sessions would cost more with each.
+const REPEATABLE: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -66,6 +69,9 @@ pub struct SessionRecord {
     /// The session that replaced this one, which can only be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub newer: Option<SessionId>,
+    /// The UUID of the request that created it, which may be repeated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
     /// Fields of other versions that we don't know. Kept.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -204,6 +210,14 @@ impl SessionsFile {
 
     pub fn get(&self, id: &SessionId) -> Result<Option<SessionRecord>, StoreError> {
         self.shared.look(|list| list.get(id).cloned())
+    }
+
+    /// The session that a request created, if that was not many sessions ago.
+    pub fn created_by(&self, request: &str) -> Result<Option<SessionRecord>, StoreError> {
+        self.shared.look(|list| {
+            let mut newest = list.all().rev().take(REPEATABLE);
+            newest.find(|it| it.request.as_deref() == Some(request)).map(|it| it.as_ref().clone())
+        })
     }
 
     /// Adds a session or replaces its record. Returns when it is on disk.

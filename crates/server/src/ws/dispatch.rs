@@ -53,10 +53,22 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
             let sessions = app.service.list(&project_id, archived.unwrap_or(false)).await?;
             Ok(ServerMessage::SessionList { project_id, sessions })
         }),
-        Asked::SessionCreate { project_id, cli_type, policy, workspace, options, confirmed } => {
+        Asked::SessionCreate {
+            project_id,
+            cli_type,
+            content,
+            attachments,
+            policy,
+            workspace,
+            options,
+            confirmed,
+        } => {
             let (worktree, confirmed) = (sessions::worktree(workspace), confirmed == Some(true));
-            let start = Start { policy, worktree, options, confirmed };
-            tokio::spawn(sessions::create(app, client, project_id, cli_type, start, reply));
+            let request = reply.request_id().map(str::to_owned);
+            let start = Start { policy, worktree, options, confirmed, request };
+            let message = content.map(|content| (content, attachments));
+            let wanted = sessions::Creating { project: project_id, cli_type, start, message };
+            tokio::spawn(sessions::create(app, client, wanted, reply));
         }
         Asked::WorkspaceOffer { project_id } => {
             answer(reply, async move { app.service.offer_worktree(&project_id).await })
@@ -272,6 +284,7 @@ pub fn dispatch(app: &Arc<App>, client: &Client, request: Request) {
                 attachments,
                 agents,
                 confirmed: confirmed == Some(true),
+                request: reply.request_id().map(str::to_owned),
             };
             answer(reply, async move { sessions::compare(&app, &client, new).await });
         }

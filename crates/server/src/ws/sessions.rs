@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use liminal_contract::{
-    CliType, Cursor, ItemId, Policy, ProjectId, ServerMessage, SessionId, WorkspaceChoice,
-    WorktreeFate,
+    AttachmentRef, CliType, Cursor, ItemId, Policy, ProjectId, ServerMessage, SessionId, WhenBusy,
+    WorkspaceChoice, WorktreeFate,
 };
 
 use super::reply::Reply;
@@ -96,25 +96,37 @@ pub fn worktree(workspace: Option<WorkspaceChoice>) -> Option<Wanted> {
     }
 }
 
+/// A session that a browser wants, with its first message.
+pub struct Creating {
+    pub project: ProjectId,
+    pub cli_type: CliType,
+    pub start: Start,
+    pub message: Option<(String, Vec<AttachmentRef>)>,
+}
+
 /// The browser that creates a session follows it. What the agent says before the reply comes after it.
-pub async fn create(
-    app: Arc<App>,
-    client: Client,
-    project: ProjectId,
-    cli_type: CliType,
-    start: Start,
-    reply: Reply,
-) {
+pub async fn create(app: Arc<App>, client: Client, wanted: Creating, reply: Reply) {
+    let Creating { project, cli_type, start, message } = wanted;
+    let request_id = start.request.clone();
     let created = app.service.create(&project, &cli_type, start, Some(&client.outbox)).await;
     let session = match created {
         Ok(session) => session,
         Err(failure) => return reply.fail(failure),
     };
     let (session_id, project_id) = (session.id.clone(), session.project_id.clone());
-    let message =
+    let created =
         ServerMessage::SessionCreated { session_id: session_id.clone(), project_id, session };
-    reply.with(to_all(&app, &client, message));
+    reply.with(to_all(&app, &client, created));
     client.outbox.begin_without_history(&session_id);
+    // The browser may be gone by now. If it isn't, it asks what became of the message by sending it too.
+    if let Some((content, attachments)) = message {
+        let (when_busy, sender) = (WhenBusy::Queue, None);
+        let send =
+            Send { session: session_id, content, attachments, request_id, when_busy, sender };
+        if let Err(failure) = app.service.send(send).await {
+            tracing::info!(failure.message, "the first message of a session was not sent");
+        }
+    }
 }
 
 /// The reply comes first, then what becomes of its members.

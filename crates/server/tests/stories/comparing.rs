@@ -220,3 +220,24 @@ async fn what_was_starting_when_the_server_was_killed_has_failed() {
     assert!(matches!(&compares[0].members[0].state, MemberState::Failed { .. }), "{compares:?}");
     assert!(matches!(&compares[0].members[1].state, MemberState::Started { .. }), "{compares:?}");
 }
+
+#[tokio::test]
+async fn a_repeated_request_gets_the_comparison_that_it_started() {
+    let works = || script().on_any_prompt().say("Done.");
+    let app = Launch::new().agents(&[("one", works()), ("two", works())]).start().await;
+    let mut browser = app.browser().await;
+    let (_directory, project) = repository(&app, &mut browser).await;
+    let request = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
+    let mut frame = serde_json::to_value(start(&project, &["one", "two"])).unwrap();
+    frame["requestId"] = request.into();
+    browser.says(&frame.to_string()).await;
+    browser.says(&frame.to_string()).await;
+    for _ in 0..2 {
+        let started = browser.sees_reply(request).await;
+        let ServerMessage::CompareChanged { compare } = started else { panic!("{started:?}") };
+        assert_eq!(compare.id, request);
+    }
+    browser.sees_all_under_way().await;
+    assert_eq!(browser.comparisons().await.len(), 1);
+    assert_eq!(browser.sessions(&project).await.len(), 2);
+}

@@ -17,6 +17,7 @@ mod changes;
 mod commands;
 mod comments;
 mod comparing;
+mod creating;
 mod damaged_files;
 mod dependencies;
 mod discarding;

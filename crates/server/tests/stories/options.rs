@@ -59,6 +59,8 @@ async fn tries_to_create(
     let create = ClientMessage::SessionCreate {
         project_id: project.id.clone(),
         cli_type: CliType::parse("scripted").unwrap(),
+        content: None,
+        attachments: Vec::new(),
         policy: None,
         workspace: None,
         options: options.iter().map(option).collect(),

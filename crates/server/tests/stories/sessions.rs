@@ -102,6 +102,8 @@ async fn ten_sessions_made_and_spoken_to_at_the_same_instant_answer_each_their_o
         let create = ClientMessage::SessionCreate {
             project_id: project.id.clone(),
             cli_type: cli_type.clone(),
+            content: None,
+            attachments: Vec::new(),
             policy: None,
             workspace: None,
             options: Default::default(),

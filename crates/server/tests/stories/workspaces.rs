@@ -34,6 +34,8 @@ async fn create(
     let create = ClientMessage::SessionCreate {
         project_id: project.id.clone(),
         cli_type: CliType::parse("scripted").unwrap(),
+        content: None,
+        attachments: Vec::new(),
         policy: None,
         workspace,
         options: BTreeMap::new(),
@@ -311,6 +313,8 @@ async fn a_base_that_was_deleted_since_it_was_offered_is_named() {
     let create = ClientMessage::SessionCreate {
         project_id: project.id.clone(),
         cli_type: CliType::parse("scripted").unwrap(),
+        content: None,
+        attachments: Vec::new(),
         policy: None,
         workspace: Some(WorkspaceChoice::Worktree { base, name: None, bring: None, setup: None }),
         options: BTreeMap::new(),

@@ -43,6 +43,8 @@ async fn create(browser: &mut Browser, project: &Project, bring: bool) -> Sessio
     let create = ClientMessage::SessionCreate {
         project_id: project.id.clone(),
         cli_type: CliType::parse("scripted").unwrap(),
+        content: None,
+        attachments: Vec::new(),
         policy: None,
         workspace: Some(workspace),
         options: Default::default(),
@@ -122,6 +124,8 @@ async fn an_agent_that_does_not_start_leaves_no_worktree() {
     let create = ClientMessage::SessionCreate {
         project_id: project.id.clone(),
         cli_type: CliType::parse("scripted").unwrap(),
+        content: None,
+        attachments: Vec::new(),
         policy: None,
         workspace,
         options: Default::default(),

@@ -26,6 +26,7 @@ fn record() -> SessionRecord {
         counts: None,
         branch: None,
         newer: None,
+        request: None,
         other: serde_json::Map::new(),
     }
 }

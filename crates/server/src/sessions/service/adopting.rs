@@ -44,6 +44,7 @@ impl SessionService {
             counts: None,
             branch: None,
             newer: None,
+            request: None,
             other: serde_json::Map::new(),
         };
         self.around.sessions.put(record.clone()).await?;

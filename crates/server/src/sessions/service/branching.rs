@@ -318,6 +318,7 @@ impl SessionService {
                 owes_transcript: begun.memory == Memory::Transcript,
             }),
             newer: None,
+            request: None,
             counts: None,
             worktree,
             ..record.clone()

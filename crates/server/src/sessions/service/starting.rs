@@ -9,6 +9,7 @@ use liminal_agents::{NewSession, OptionChange};
 use liminal_contract::{
     CliType, OptionValue, Policy, ProjectId, SessionListItem, Timestamp, Worktree,
 };
+use uuid::Uuid;
 
 use super::SessionService;
 use crate::failure::Failure;
@@ -29,10 +30,13 @@ pub struct Start {
     pub options: BTreeMap<String, OptionValue>,
     /// The user knows that they skip questions.
     pub confirmed: bool,
+    /// Only a UUID is recognised when it is repeated.
+    pub request: Option<String>,
 }
 
 impl SessionService {
-    /// Creates a session, which `creator` follows. If that fails, neither an entry nor a process is left.
+    /// Creates a session, which `creator` follows. If that fails, neither an entry nor a process is left. A repeated
+    /// request gets the session that it created, also if it is still being created.
     pub async fn create(
         self: &Arc<Self>,
         project: &ProjectId,
@@ -40,7 +44,15 @@ impl SessionService {
         start: Start,
         creator: Option<&Arc<Outbox>>,
     ) -> Result<SessionListItem, Failure> {
-        let Start { policy, worktree, options, confirmed } = start;
+        let Start { policy, worktree, options, confirmed, request } = start;
+        let request = request.filter(|id| Uuid::try_parse(id).is_ok());
+        let mut _while_it_is_created = None;
+        if let Some(request) = &request {
+            _while_it_is_created = Some(self.creating.turn(request.as_str()).await);
+            if let Some(record) = self.around.sessions.created_by(request)? {
+                return Ok(self.registry.lock().await.row(record));
+            }
+        }
         let provider = self.around.registry.resolve(cli_type)?;
         let project = self.around.projects.workable(project).await?;
         let project_dir = PathBuf::from(&project.path);
@@ -86,6 +98,7 @@ impl SessionService {
             counts: None,
             branch: None,
             newer: None,
+            request,
             other: serde_json::Map::new(),
         };
         if let Err(error) = self.around.sessions.put(record.clone()).await {

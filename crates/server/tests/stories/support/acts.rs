@@ -52,6 +52,8 @@ pub async fn worktree(
     let create = ClientMessage::SessionCreate {
         project_id: project.id.clone(),
         cli_type: CliType::parse("scripted").unwrap(),
+        content: None,
+        attachments: Vec::new(),
         policy: None,
         workspace: Some(workspace),
         options: BTreeMap::new(),

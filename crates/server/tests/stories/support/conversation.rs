@@ -72,6 +72,8 @@ impl Browser {
         self.ask(ClientMessage::SessionCreate {
             project_id,
             cli_type,
+            content: None,
+            attachments: Vec::new(),
             policy: None,
             workspace: None,
             options: Default::default(),
