@@ -87,6 +87,62 @@ test("one types on while the agent starts", async ({ shell, page, liminal }) => 
   await expect(shell.composer).toHaveValue("Third, not sent")
 })
 
+for (const [how, leave] of /** @type {const} */ ([
+  ["the page is reloaded", "reload"],
+  ["the server is killed", "kill"],
+]))
+  test(`what was written to a new session arrives once although ${how} while its agent starts`, async ({
+    shell,
+    page,
+    liminal,
+    complaints,
+  }) => {
+    await shell.hasProject("web")
+    await page.getByRole("button", { name: "New session in web", exact: true }).click()
+    await shell.start("Slow Start", "First")
+    await expect(shell.activePane.getByLabel("Message")).toBeFocused()
+    await page.keyboard.type("Second")
+    await page.keyboard.press("Enter")
+    await page.keyboard.type("Third, not sent")
+    if (leave === "reload") await page.reload()
+    else {
+      complaints.expectLostServer()
+      await liminal.kill()
+      await expect(shell.activePane).toContainText("Offline. The session starts when you reconnect.")
+      await liminal.up()
+    }
+    await shell.isConnected()
+    await expect(shell.activePane.locator(".creating-prompt")).toHaveText(["First", "Second"])
+    await expect(shell.activePane.getByLabel("Message")).toHaveValue("Third, not sent")
+    await liminal.release("launch")
+    const own = shell.portlet.locator('.message[data-origin="user"] .rendered')
+    await expect(own).toHaveText(["First", "Second"])
+    await expect(shell.portlet.getByText("At last.")).toHaveCount(2)
+    await expect(shell.composer).toHaveValue("Third, not sent")
+    await expect(shell.sessions("web")).toHaveText(["First"])
+    await expect(shell.tabs).toHaveCount(1)
+    await page.reload()
+    await expect(own).toHaveText(["First", "Second"])
+    await expect(shell.sessions("web")).toHaveText(["First"])
+  })
+
+test("the words of a start that failed are offered again after a reload, with what was written since", async ({
+  shell,
+  page,
+}) => {
+  await shell.hasProject("web")
+  await page.keyboard.press("Alt+n")
+  await shell.start("Refusing", "Find the leak")
+  await expect(shell.activePane.getByRole("alert")).toContainText("Not on a Monday.")
+  await page.keyboard.press("Alt+n")
+  await shell.starting.getByLabel("What should be done?").fill("Something else")
+  await page.reload()
+  await shell.isConnected()
+  await expect(shell.tabs).toHaveCount(0)
+  await page.keyboard.press("Alt+n")
+  await expect(shell.starting.getByLabel("What should be done?")).toHaveValue("Something else\n\nFind the leak")
+})
+
 test("creating shows progress in its tab at once", async ({ shell, liminal }) => {
   await shell.hasProject("web")
   await shell.newSession("web", "Slow Start")

@@ -232,8 +232,8 @@ export function createSocket(deps) {
   }
 }
 
-/** @type {ErrorBody} */
-const connectionLost = {
+/** Why a request failed that the server may have got nevertheless. @type {ErrorBody} */
+export const connectionLost = {
   code: "INTERNAL_ERROR",
   message: "Not connected to the server. Try again when the connection is back.",
   retryable: true,

@@ -21,6 +21,7 @@ export const keys = /** @type {const} */ ({
   defaults: "liminal:defaults",
   recent: "liminal:recent",
   sends: "liminal:sends",
+  starts: "liminal:starts",
   drafts: "liminal:drafts",
   panel: "liminal:panel",
   viewed: "liminal:viewed",

@@ -24,7 +24,7 @@ import { NOW, createNow } from "./now.js"
 import { mountPage } from "./page.js"
 import { createPortlets } from "./portlets.js"
 import { withTabsSettled } from "./shell-state.js"
-import { collapsedFromStore, shellFromStore, storeTabs } from "./stored.js"
+import { collapsedFromStore, shellFromStore, storeStarts, storeTabs } from "./stored.js"
 import { openTab } from "./tabs-state.js"
 import { mountToasts } from "./toasts.js"
 
@@ -38,7 +38,7 @@ export function startApp(document, door, admission) {
   const { storageKey } = admission
   const preferences = sealed(localStorage, storageKey)
   const unsent = sealed(sessionStorage, storageKey)
-  let shell = shellFromStore(preferences)
+  let shell = shellFromStore(preferences, unsent)
   /** @type {Admission | null} */
   let firstEntry = admission
   let isDue = false
@@ -57,6 +57,7 @@ export function startApp(document, door, admission) {
       shell.model.visited !== before.model.visited
     )
       settleTabs(before)
+    if (shell.creating !== before.creating) storeStarts(unsent, shell.creating)
     isDue = true
     soon(() => {
       if (!isDue) return
@@ -100,6 +101,7 @@ export function startApp(document, door, admission) {
       const isBack = shell.model.projects !== null
       if (isBack) page.panes.revive((id) => (id === NOW ? now.has() : portlets.has(id)))
       now.lost()
+      actions.starting.resume()
       listing.all()
       keeping.look()
     },

@@ -2,6 +2,7 @@
 
 import { agentName } from "../shared/agents.js"
 import { uuid } from "../shared/ids.js"
+import { connectionLost } from "../shared/socket.js"
 import { refsOf } from "../portlet/attachments.js"
 import { draftOf, keepDraft } from "../portlet/drafts.js"
 import { createPictures } from "../portlet/pictures.js"
@@ -11,9 +12,10 @@ import { saveDefaults } from "./defaults.js"
 import { sessionOf, withLogin } from "./model.js"
 import { openStart } from "./start.js"
 import { newMember } from "./start-state.js"
+import { creatingTab } from "./stored.js"
 import { openTab, replaceTab } from "./tabs-state.js"
 
-/** @import { Attachment, ErrorBody, OutsideSession, SessionListItem } from "../contract.js" */
+/** @import { Attachment, ClientMessage, ErrorBody, OutsideSession, SessionListItem } from "../contract.js" */
 /** @import { Draft } from "../portlet/drafts.js" */
 /** @import { ActionsDeps, Failed } from "./actions.js" */
 /** @import { Creation } from "./shell-state.js" */
@@ -46,6 +48,9 @@ export function createNewSession({
   const made = new Map()
   /** What the comparisons of this page were given, by their ids. @type {Map<string, Attachment[]>} */
   const given = new Map()
+  /** The request for a comparison that the server may have got without answering; asking for the same repeats it.
+   * @type {{ asked: string, requestId: string } | null} */
+  let unanswered = null
   const pictures = createPictures(door.api, new AbortController().signal)
 
   /** The project for a new session when none is given: the active tab's, else the last used, else the first. */
@@ -68,10 +73,14 @@ export function createNewSession({
     return agentChoices(model.agents, model.logins, { preferred: agent ?? agents[projectId] ?? null, lastUsed })
   }
 
-  /** Words that were not sent are offered again, unless others were written since. @param {Draft} draft */
+  /** Words that were not sent are offered again, below what was written since. @param {Draft} draft */
   function keepWords({ text, attachments }) {
     const kept = draftOf(preferences, NEW)
-    if (kept.text === "" && kept.attachments.length === 0) keepDraft(preferences, NEW, { text, attachments })
+    if (text !== "" && kept.text.includes(text)) return
+    keepDraft(preferences, NEW, {
+      text: [kept.text, text].filter(Boolean).join("\n\n"),
+      attachments: [...kept.attachments, ...attachments],
+    })
   }
 
   /** Opens the dialog. @param {string | undefined} [projectId] @param {"worktree"} [where] instead of as last time */
@@ -150,7 +159,8 @@ export function createNewSession({
   async function compare({ prompt, attachments, projectId, members, workspace }) {
     const { policy } = shell().defaults
     const { base, bring } = workspace.kind === "worktree" ? workspace : { base: undefined, bring: undefined }
-    const frame = await socket.request({
+    /** @type {Extract<ClientMessage, { type: "compare:start" }>} */
+    const message = {
       type: "compare:start",
       projectId,
       content: prompt,
@@ -163,7 +173,14 @@ export function createNewSession({
         options: member.options,
         ...(member.policy === null && policy === null ? {} : { policy: member.policy ?? policy ?? "ask" }),
       })),
+    }
+    const asked = JSON.stringify(message)
+    unanswered = unanswered?.asked === asked ? unanswered : { asked, requestId: uuid() }
+    const frame = await socket.request(message, { requestId: unanswered.requestId }).catch((reason) => {
+      if (reason !== connectionLost) unanswered = null
+      throw reason
     })
+    unanswered = null
     if (frame.type !== "compare:changed") throw frame
     given.set(frame.compare.id, attachments)
     view.closeDrawer()
@@ -174,11 +191,12 @@ export function createNewSession({
 
   /** Returns its tab. @param {Start} start */
   function create(start) {
-    const id = `creating:${uuid()}`
+    const requestId = uuid()
+    const id = creatingTab(requestId)
     const [member] = start.members
     if (!member) return id
     /** @type {Creation} */
-    const creation = { ...start, ...member, more: [], typed: "", error: null }
+    const creation = { ...start, ...member, requestId, more: [], typed: "", error: null }
     set({ creating: new Map(shell().creating).set(id, creation), tabs: openTab(shell().tabs, id) })
     view.closeDrawer()
     requestCreate(id)
@@ -195,21 +213,26 @@ export function createNewSession({
   async function requestCreate(id) {
     const asked = shell().creating.get(id)
     if (!asked) return
-    const { projectId, cliType, workspace, options, confirmed } = asked
+    const { requestId, projectId, cliType, prompt, attachments, workspace, options, confirmed } = asked
     const policy = asked.policy ?? shell().defaults.policy
     try {
-      const frame = await socket.request({
-        type: "session:create",
-        projectId,
-        cliType,
-        workspace,
-        ...(policy === null ? {} : { policy }),
-        ...(Object.keys(options).length === 0 ? {} : { options }),
-        ...(confirmed ? { confirmed } : {}),
-      })
+      const frame = await socket.request(
+        {
+          type: "session:create",
+          projectId,
+          cliType,
+          ...(hasWords(asked) ? { content: prompt, attachments: refsOf(attachments) } : {}),
+          workspace,
+          ...(policy === null ? {} : { policy }),
+          ...(Object.keys(options).length === 0 ? {} : { options }),
+          ...(confirmed ? { confirmed } : {}),
+        },
+        { requestId },
+      )
       if (frame.type !== "session:created") return
       created(id, frame.sessionId)
     } catch (reason) {
+      if (reason === connectionLost) return // asked again when it is back
       const error = /** @type {ErrorBody} */ (reason)
       if (error.code === "AUTH_REQUIRED") set({ model: withLogin(shell().model, cliType, error) })
       if (shell().tabs.order.includes(id)) return change(id, { error })
@@ -218,14 +241,13 @@ export function createNewSession({
     }
   }
 
-  /** The session exists: it gets the first message, then what was written meanwhile. What is still being written goes
-   * into its composer. @param {string} id @param {string} sessionId */
+  /** The session exists, and has the first message; it is sent again to learn what became of it. Then comes what was
+   * written meanwhile. What is still being written goes into its composer. @param {string} id @param {string} sessionId */
   function created(id, sessionId) {
     const creation = shell().creating.get(id)
     if (!creation) return
-    const { prompt, attachments } = creation
-    if (prompt !== "" || attachments.length > 0) say(sessionId, prompt, attachments)
-    for (const words of creation.more) say(sessionId, words, [])
+    if (hasWords(creation)) say(sessionId, creation.prompt, creation.attachments, creation.requestId)
+    for (const words of creation.more) say(sessionId, words, [], uuid())
     if (creation.typed !== "") keepDraft(preferences, sessionId, { text: creation.typed, attachments: [] })
     made.set(id, sessionId)
     const wasOpen = shell().tabs.order.includes(id)
@@ -235,9 +257,9 @@ export function createNewSession({
   }
 
   /** A message. Its portlet shows it as sending, and why it was refused.
-   * @param {string} sessionId @param {string} content @param {Attachment[]} attachments */
-  function say(sessionId, content, attachments) {
-    socket.send({ sessionId, content, attachments: refsOf(attachments), requestId: uuid() }, (frame) => {
+   * @param {string} sessionId @param {string} content @param {Attachment[]} attachments @param {string} requestId */
+  function say(sessionId, content, attachments, requestId) {
+    socket.send({ sessionId, content, attachments: refsOf(attachments), requestId }, (frame) => {
       if (frame.type !== "error") return
       keepWords({ text: content, attachments })
       failed("Could not send the message")(frame)
@@ -280,6 +302,12 @@ export function createNewSession({
       change(id, { error: null })
       requestCreate(id)
     },
+    /** Connected: asks for what was not answered, because the page was reloaded or the connection lost. */
+    resume() {
+      for (const [id, { error }] of shell().creating)
+        if (error === null) requestCreate(id)
+        else if (!shell().tabs.order.includes(id)) drop(id)
+    },
     /** What the user types while the agent starts. @param {string} id @param {string} typed */
     typed: (id, typed) => change(id, { typed }),
     /** Sends it after the first message. @param {string} id @param {string} words */
@@ -300,12 +328,15 @@ export function createNewSession({
         attachments: creation.attachments,
         error: creation.error,
         canRetry: true,
+        typed: creation.typed,
         words:
-          status === "connected"
-            ? `${agent} is ready. Creating the session…`
-            : status === "reconnecting"
-              ? `Reconnecting to ${agent}…`
-              : `Starting ${agent}…`,
+          model.status.connection !== "open"
+            ? "Offline. The session starts when you reconnect."
+            : status === "connected"
+              ? `${agent} is ready. Creating the session…`
+              : status === "reconnecting"
+                ? `Reconnecting to ${agent}…`
+                : `Starting ${agent}…`,
       }
     },
     /** For the chips of a message that waits for its session. */
@@ -314,6 +345,9 @@ export function createNewSession({
     updateStart: () => dialog?.update(),
   }
 }
+
+/** @param {Creation} creation */
+const hasWords = ({ prompt, attachments }) => prompt !== "" || attachments.length > 0
 
 /** @template V @param {ReadonlyMap<string, V>} map @param {string} key */
 function withoutKey(map, key) {

@@ -22,7 +22,7 @@ import { paneId, tabId } from "./tab-bar.js"
 
 /** `messages`: the first, and those that follow it.
  * @typedef {{ agent: string, messages: string[], attachments: Attachment[], words: string, error: ErrorBody | null,
- *   canRetry: boolean }} Creating */
+ *   canRetry: boolean, typed: string }} Creating */
 
 /** A pane in a comparison.
  * @typedef {object} ComparedPane
@@ -232,6 +232,7 @@ function mountCreating(pane, deps) {
   const close = el("button", { class: "button", type: "button", text: "Close" })
   const actions = el("div", { class: "creating-actions", hidden: true }, close, retry)
   const input = el("textarea", { class: "creating-input", rows: 1, "aria-label": "Message", autocomplete: "off" })
+  input.value = pane.creating?.typed ?? ""
   const element = el(
     "div",
     { class: "pane creating", role: "tabpanel", id: paneId(pane.id), "aria-labelledby": tabId(pane.id), tabindex: -1 },

@@ -6,10 +6,10 @@ import { keepTabs, withInView } from "./tabs-state.js"
 
 /** @import { ErrorBody } from "../contract.js" */
 
-/** A session being created, without an id from the server yet. `more`: what is to be said after the prompt. `typed`:
- * what is being written.
+/** A session being created, without an id from the server yet. `requestId`: of the request and of the prompt, however
+ * often they are sent. `more`: what is to be said after the prompt. `typed`: what is being written.
  * @typedef {import("./start.js").Start & import("./start-state.js").Member & {
- *   more: readonly string[], typed: string, error: ErrorBody | null }} Creation */
+ *   requestId: string, more: readonly string[], typed: string, error: ErrorBody | null }} Creation */
 
 /** Everything in it is replaced, never changed in place.
  * @typedef {object} Shell

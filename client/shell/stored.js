@@ -1,31 +1,39 @@
-/** What is stored for the next page: the tabs and folded projects. */
+/** What is stored for the next page: the tabs, folded projects, and sessions that are being created. */
 
+import { attachmentsIn } from "../portlet/attachments.js"
 import { keys, load, loadRecord, save } from "../shared/storage.js"
 import { arrangementFromStore, noFilter } from "./arrangement.js"
 import { loadDefaults } from "./defaults.js"
 import { nothingOutside } from "./keeping.js"
 import { emptyModel, visitsFrom } from "./model.js"
-import { tabsFromStore, tabsToStore } from "./tabs-state.js"
+import { keepTabs, tabsFromStore, tabsToStore } from "./tabs-state.js"
 
 /** @import { Store } from "../shared/storage.js" */
-/** @import { Shell } from "./shell-state.js" */
+/** @import { Creation, Shell } from "./shell-state.js" */
+
+const CREATING = "creating:"
+
+/** The tab of a session that is being created. @param {string} requestId */
+export const creatingTab = (requestId) => `${CREATING}${requestId}`
 
 /** The state that a page begins with. Each window keeps its own tabs; a new window starts with those of the window that
- * changed last. @param {Store} preferences @returns {Shell} */
-export function shellFromStore(preferences) {
+ * changed last. @param {Store} preferences @param {Store} unsent @returns {Shell} */
+export function shellFromStore(preferences, unsent) {
   const isReload = load(sessionStorage, keys.tabs) !== null
   const stored = loadRecord(isReload ? sessionStorage : localStorage, keys.tabs)
   const isNarrow = matchMedia("(max-width: 700px)").matches
+  const creating = startsFromStore(unsent)
+  const tabs = keepTabs(tabsFromStore(stored), (id) => !id.startsWith(CREATING) || creating.has(id))
   return {
     model: { ...emptyModel, visited: visitsFrom(stored.visited) },
     room: 1,
     shown: [],
-    creating: new Map(),
+    creating,
     editing: null,
     closed: [],
     outside: nothingOutside,
     // A new window on a phone shows Now first.
-    tabs: { ...tabsFromStore(stored), ...(isNarrow && !isReload && { active: null }) },
+    tabs: { ...tabs, ...(isNarrow && !isReload && { active: null }) },
     collapsed: collapsedFromStore(),
     arrangement: arrangementFromStore(),
     filter: noFilter,
@@ -35,11 +43,31 @@ export function shellFromStore(preferences) {
   }
 }
 
-/** @param {Shell} shell */
+/** Only this window goes on with what it creates. @param {Shell} shell */
 export function storeTabs({ tabs, creating, model }) {
-  const stored = { ...tabsToStore(tabs, (id) => !creating.has(id)), visited: [...model.visited.values()] }
-  save(sessionStorage, keys.tabs, stored)
-  save(localStorage, keys.tabs, stored)
+  const visited = [...model.visited.values()]
+  save(sessionStorage, keys.tabs, { ...tabsToStore(tabs, (id) => !creating.get(id)?.error), visited })
+  save(localStorage, keys.tabs, { ...tabsToStore(tabs, (id) => !creating.has(id)), visited })
+}
+
+/** @param {Store} unsent @param {Shell["creating"]} creating */
+export const storeStarts = (unsent, creating) => save(unsent, keys.starts, [...creating.values()])
+
+/** @param {Store} unsent @returns {Shell["creating"]} */
+function startsFromStore(unsent) {
+  const stored = load(unsent, keys.starts)
+  const starts = /** @type {Creation[]} */ (Array.isArray(stored) ? stored : []).filter(
+    (start) =>
+      ["requestId", "prompt", "typed", "projectId", "cliType"].every(
+        (key) => typeof (/** @type {Record<string, unknown>} */ (start)?.[key]) === "string",
+      ) && Array.isArray(start.more),
+  )
+  return new Map(
+    starts.map((start) => [
+      creatingTab(start.requestId),
+      { ...start, attachments: attachmentsIn(start.attachments), more: start.more.map(String) },
+    ]),
+  )
 }
 
 export const collapsedFromStore = () =>

@@ -172,7 +172,7 @@ export function panesOfShell(shell, { creating, visit }) {
         ...place(id),
         title: agent,
         visit: null,
-        creating: { agent, messages, attachments: [], words, error, canRetry: false },
+        creating: { agent, messages, attachments: [], words, error, canRetry: false, typed: "" },
       }
     }),
   ]
