@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
 import { expect, script, test } from "../support/chat.js"
@@ -214,6 +214,19 @@ test("a message with attachments waits in the queue with them", async ({ chat })
   await expect(sent(chat).locator("img")).toBeVisible()
   await expect(chat.said.last()).toContainText("[a picture, image/png,")
   await expect(queued).toHaveCount(0)
+})
+
+test("a session with attachments is exported as a zip", async ({ chat, page }) => {
+  await picture(chat, "shot.png", "image/png", 6, 4, "paste")
+  await expect(chips(chat).locator("img")).toBeVisible()
+  await chat.askAndWait("what is this")
+  for (const item of ["Export as Markdown", "Export as JSON"]) {
+    const downloading = page.waitForEvent("download")
+    await chat.shell.sessionMenu("what is this", item)
+    const download = await downloading
+    expect(download.suggestedFilename()).toBe("what is this.zip")
+    expect((await readFile(await download.path())).subarray(0, 2).toString()).toBe("PK")
+  }
 })
 
 test("the composer stays above a phone's keyboard", async ({ page, liminal, shell }) => {

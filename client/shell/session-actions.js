@@ -127,15 +127,16 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
   async function exportSession(id, format) {
     try {
       const answer = await door.api(`/api/session/${encodeURIComponent(id)}/export?format=${format}`)
-      const address = URL.createObjectURL(await answer.blob())
+      const file = await answer.blob()
+      const address = URL.createObjectURL(file)
+      const name = titleOf(id)
+        .replace(/[^\p{L}\p{N} ._-]/gu, "")
+        .trim()
+        .slice(0, 80)
       const link = Object.assign(document.createElement("a"), {
         href: address,
-        download: `${
-          titleOf(id)
-            .replace(/[^\p{L}\p{N} ._-]/gu, "")
-            .trim()
-            .slice(0, 80) || "session"
-        }.${format}`,
+        // With attachments it is an archive, whichever format was asked for.
+        download: `${name || "session"}.${file.type === "application/zip" ? "zip" : format}`,
       })
       link.click()
       setTimeout(() => URL.revokeObjectURL(address), 60_000)
