@@ -1,6 +1,7 @@
 /** The bar below the changes: how many comments wait, and the buttons that send or discard them. */
 
 import { el, setText } from "../shared/dom.js"
+import { onMac } from "../shared/keys.js"
 import { commentWords, count } from "./comments-state.js"
 
 /** @import { Comment } from "../contract.js" */
@@ -16,7 +17,7 @@ export function mountCommentsBar(root, deps) {
     "button",
     { class: "button", "data-kind": "main", type: "button" },
     el("span", {}, label, el("span", { class: "comments-to", text: " to the agent" })),
-    el("kbd", { text: "Ctrl Shift Enter", "aria-hidden": "true" }),
+    el("kbd", { text: onMac ? "⌘ Shift Enter" : "Ctrl Shift Enter", "aria-hidden": "true" }),
   )
   root.append(words, discard, undo, send)
   /** @type {readonly Comment[]} */
