@@ -2,7 +2,8 @@
 
 import { el, setText } from "../shared/dom.js"
 import { onMac } from "../shared/keys.js"
-import { commentWords, count } from "./comments-state.js"
+import { counted } from "../shared/phrases.js"
+import { commentWords } from "./comments-state.js"
 
 /** @import { Comment } from "../contract.js" */
 
@@ -42,8 +43,8 @@ export function mountCommentsBar(root, deps) {
       const isNone = comments.length === 0
       if (!isNone && discarded !== comments) discarded = []
       root.hidden = isNone && discarded.length === 0
-      setText(words, isNone ? `Discarded ${count(discarded.length, "comment")}.` : commentWords(comments))
-      setText(label, `Send ${count(comments.length, "comment")}`)
+      setText(words, isNone ? `Discarded ${counted(discarded.length, "comment")}.` : commentWords(comments))
+      setText(label, `Send ${counted(comments.length, "comment")}`)
       discard.hidden = send.hidden = isNone
       undo.hidden = !isNone
     },

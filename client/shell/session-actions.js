@@ -6,6 +6,7 @@ import { copied } from "../shared/failure.js"
 import { keysFor } from "../shared/keys.js"
 import { linkTo } from "../shared/link.js"
 import { openMenu } from "../shared/menu.js"
+import { counted } from "../shared/phrases.js"
 import { columnItems } from "./columns.js"
 import { sessionInFront } from "./compare-state.js"
 import { isAtWork, sessionOf, withVisit } from "./model.js"
@@ -64,7 +65,7 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
       )
     if (done.length === 0) return
     toasts.show({
-      text: done.length === 1 ? "Archived 1 session." : `Archived ${done.length} sessions.`,
+      text: `Archived ${counted(done.length, "session")}.`,
       action: {
         label: "Undo",
         run: () => done.forEach((id) => restore(id).catch(failed("Could not restore a session"))),
