@@ -28,7 +28,7 @@ export function infoLines({ agent, facts, model, path }) {
 /** @type {Record<McpServer["state"], string>} */
 const serverStates = {
   connected: "Connected",
-  connecting: "Connecting …",
+  connecting: "Connecting…",
   failed: "Failed",
   needs_login: "Needs a login",
   disabled: "Off",

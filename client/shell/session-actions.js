@@ -6,7 +6,7 @@ import { copied } from "../shared/failure.js"
 import { keysFor } from "../shared/keys.js"
 import { linkTo } from "../shared/link.js"
 import { openMenu } from "../shared/menu.js"
-import { counted } from "../shared/phrases.js"
+import { counted, quoted } from "../shared/phrases.js"
 import { columnItems } from "./columns.js"
 import { sessionInFront } from "./compare-state.js"
 import { isAtWork, sessionOf, withVisit } from "./model.js"
@@ -91,6 +91,8 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
     const others = [...shell().model.sessions.values()].filter(
       (other) => worktree !== undefined && other.id !== id && other.worktree?.path === worktree.path,
     )
+    const titles = quoted(others.map(({ title }) => title))
+    const alsoThere = `${titles} also ${others.length === 1 ? "works" : "work"} there.`
     const goes = el("input", { type: "radio", name: "worktree", value: "discard" })
     const choice = worktree && [
       el("legend", { text: "Its worktree" }),
@@ -100,7 +102,7 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
         text: [
           `It is ${worktree.path}.`,
           `The branch ${worktree.branch} stays.`,
-          ...(others.length > 0 ? [`${others.map(({ title }) => `“${title}”`).join(", ")} also works there.`] : []),
+          ...(others.length > 0 ? [alsoThere] : []),
         ].join(" "),
       }),
     ]
