@@ -1,7 +1,7 @@
-import { mkdir, writeFile } from "node:fs/promises"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
-import { expect, script, test } from "../support/chat.js"
+import { expect, on, script, test } from "../support/chat.js"
 
 const hang = { on: { exact: "hang" }, steps: [{ say: "Hm." }, "wait_for_cancel"] }
 test.use({ script: { ...script(), rules: [hang, { on: "any", steps: ["say_prompt"] }] } })
@@ -214,6 +214,40 @@ test("a message with attachments waits in the queue with them", async ({ chat })
   await expect(sent(chat).locator("img")).toBeVisible()
   await expect(chat.said.last()).toContainText("[a picture, image/png,")
   await expect(queued).toHaveCount(0)
+})
+
+test("a session with attachments is exported as a zip", async ({ chat, page }) => {
+  await picture(chat, "shot.png", "image/png", 6, 4, "paste")
+  await expect(chips(chat).locator("img")).toBeVisible()
+  await chat.askAndWait("what is this")
+  for (const item of ["Export as Markdown", "Export as JSON"]) {
+    const downloading = page.waitForEvent("download")
+    await chat.shell.sessionMenu("what is this", item)
+    const download = await downloading
+    expect(download.suggestedFilename()).toBe("what is this.zip")
+    expect((await readFile(await download.path())).subarray(0, 2).toString()).toBe("PK")
+  }
+})
+
+test.describe("an agent that takes messages while it works", () => {
+  test.use({
+    script: {
+      ...script(on("hang", { say: "Half a sentence" }, "wait_for_message", { say: "Now the rest." })),
+      about: { steering: true },
+    },
+  })
+
+  test("gets a message with a picture in the middle of its turn, and the button says so", async ({ chat }) => {
+    await chat.say("hang")
+    await expect(chat.said).toContainText("Half a sentence")
+    await picture(chat, "shot.png", "image/png", 6, 4, "paste")
+    await expect(chips(chat).locator("img")).toBeVisible()
+    await chat.say("look at this")
+    await chat.frame.locator(".queued").getByRole("button", { name: "Interrupt and send" }).click()
+    await expect(sent(chat).locator("img")).toBeVisible()
+    await expect(chat.said.last()).toContainText("Now the rest.")
+    await expect(chat.ends).toHaveCount(1)
+  })
 })
 
 test("the composer stays above a phone's keyboard", async ({ page, liminal, shell }) => {

@@ -79,7 +79,7 @@ test("notifications are offered once, when a session first waits unseen", async 
   await shell.open("Later")
   await expect(shell.toast).toHaveCount(0)
   await liminal.say(asks, "ask me")
-  await expect(shell.toast).toContainText("“Asks” waits for you.")
+  await expect(shell.toast).toContainText("“Asks” is waiting for you.")
   await shell.toast.getByRole("button", { name: "Turn on" }).click()
   await page.getByRole("button", { name: "Settings" }).click()
   await expect(page.getByLabel("Desktop notifications")).toBeChecked()
@@ -99,7 +99,7 @@ test("the offer of notifications hides nothing, and leaves with what it names", 
   await shell.hasSession(path, "Later")
   await shell.open("Later")
   await liminal.say(asks, "ask me")
-  await expect(shell.toast).toContainText("“Asks” waits for you.")
+  await expect(shell.toast).toContainText("“Asks” is waiting for you.")
   const [toast, panes] = [await shell.toast.boundingBox(), await page.locator("#panes").boundingBox()]
   expect(toast.x + toast.width).toBeLessThanOrEqual(panes.x)
   await page.keyboard.press("Alt+0")

@@ -6,13 +6,13 @@ import { createApi, createEntering } from "../shared/door.js"
 import { createFrames } from "../shared/frames.js"
 import { icon } from "../shared/icons.js"
 import { uuid } from "../shared/ids.js"
-import { keysOf, shortcutOf, shortcuts } from "../shared/keys.js"
+import { keysFor, shortcutOf } from "../shared/keys.js"
 import { followReading } from "../shared/reading.js"
 import { resolveTheme, showTheme, themeChoice } from "../shared/theme.js"
 import { copyOnClick } from "../portlet/code-block.js"
 import { createPictures } from "../portlet/pictures.js"
 import { mountNowCard, mountNowRow } from "./row.js"
-import { bySection, retryable, sections, withSummary } from "./state.js"
+import { bySection, isWorking, retryable, sections, withSummary } from "./state.js"
 
 /** @import { NowRow } from "../contract.js" */
 /** @import { NowRequest, NowState, ToNow } from "../shared/bridge.js" */
@@ -47,10 +47,6 @@ const words = {
 /** @type {Record<Section, string>} */
 const dots = { waiting: "waiting", working: "running", done: "unread", stopped: "failed" }
 
-const newSessionKeys = shortcuts
-  .filter(({ name }) => name === "new-session")
-  .flatMap((shortcut) => keysOf(shortcut))
-  .join(" ")
 const head = mountHead()
 const views = mountSections()
 const empty = el(
@@ -72,7 +68,7 @@ function newSessionButton() {
     { class: "button", type: "button" },
     icon("add"),
     el("span", { text: "New session" }),
-    el("kbd", { text: newSessionKeys }),
+    el("kbd", { text: keysFor("new-session") }),
   )
   button.addEventListener("click", () => bridge.post({ type: "now:new-session" }))
   return button
@@ -256,7 +252,7 @@ document.addEventListener(
         openSession(id)
         break
       case "e":
-        if (!row || row.state === "waiting" || row.state === "running") return
+        if (!row || row.state === "waiting" || isWorking(row)) return
         focus(all[at + 1] ?? all[at - 1])
         look(row)
         break

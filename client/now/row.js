@@ -7,6 +7,7 @@ import { mountSteps } from "../shared/steps.js"
 import { age, fullTime } from "../shared/time.js"
 import { mountPermission } from "../portlet/permission.js"
 import { clock, until } from "../portlet/words.js"
+import { isWorking } from "./state.js"
 
 /** @import { Agent, NowRow } from "../contract.js" */
 /** @import { PermissionDeps } from "../portlet/row.js" */
@@ -41,10 +42,9 @@ function mountHead(deps) {
   function tick() {
     if (!shown) return
     const passed = deps.now() - Date.parse(shown.since)
-    const isWorking = shown.state === "running" || shown.state === "starting"
     const ago = age(shown.since, deps.now())
     if (shown.until !== undefined) setText(time, `until ${until(shown.until, deps.now())}`)
-    else if (isWorking) setText(time, clock(passed))
+    else if (isWorking(shown)) setText(time, clock(passed))
     else setText(time, shown.state === "waiting" || ago === "now" ? ago : `${ago} ago`)
   }
   return {
@@ -87,8 +87,7 @@ export function mountNowRow(first, deps) {
       head.update(state)
       setAttribute(element, "data-mood", moodOf(row))
       setText(line, row.line ?? (row.state === "starting" ? "Starting…" : ""))
-      const isWorking = row.state === "running" || row.state === "starting"
-      steps.update(isWorking ? row.plan : [])
+      steps.update(isWorking(row) ? row.plan : [])
       retry.hidden = row.prompt === undefined
     },
   }

@@ -33,6 +33,9 @@ function sectionOf({ state }) {
   }
 }
 
+/** @param {NowRow} row */
+export const isWorking = (row) => sectionOf(row) === "working"
+
 /** What has waited longest comes first, otherwise the newest. Rows of projects that are not listed are left out.
  * @param {Rows} rows @param {readonly Project[]} projects @returns {Record<Section, NowRow[]>} */
 export function bySection(rows, projects) {

@@ -1,5 +1,6 @@
 /** What goes with a message: pictures, files, lines of files, long pastes. Pure. */
 
+import { counted } from "../shared/phrases.js"
 import { size } from "./words.js"
 
 /** @import { Attachment, AttachmentRef } from "../contract.js" */
@@ -38,7 +39,7 @@ const nameOf = (path, lines) => (lines ? `${path}:${lines[0]}-${lines[1]}` : pat
 /** A second line: how much it is. @param {Attachment} attachment */
 export function detailOf({ kind, lines, bytes }) {
   const count = lines ? lines[1] - lines[0] + 1 : 0
-  const many = count === 0 ? "" : count === 1 ? "1 line" : `${count} lines`
+  const many = count === 0 ? "" : counted(count, "line")
   return kind === "file" ? "" : [many, bytes === undefined ? "" : size(bytes)].filter(Boolean).join(", ")
 }
 

@@ -3,6 +3,7 @@
 import { countsOf } from "../shared/counts.js"
 import { arrange, el, setAttribute } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
+import { counted } from "../shared/phrases.js"
 import { isViewed } from "./changes-state.js"
 
 /** @import { ChangedFile, Comment } from "../contract.js" */
@@ -108,7 +109,7 @@ function rowOf(file, wasViewed, comments) {
     `${word} ${file.from === undefined ? "" : `${file.from} to `}${file.path}`,
     file.by === undefined ? "" : `by “${file.by}”`,
     wasViewed ? "viewed" : "",
-    comments === 0 ? "" : comments === 1 ? "1 comment" : `${comments} comments`,
+    comments === 0 ? "" : counted(comments, "comment"),
     added === 0 ? "" : `${added} added`,
     removed === 0 ? "" : `${removed} removed`,
   ]

@@ -4,6 +4,7 @@ import { countsOf, countsText } from "../shared/counts.js"
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { mountEdge } from "../shared/edge.js"
 import { icon } from "../shared/icons.js"
+import { counted } from "../shared/phrases.js"
 import { keys, loadRecord, save } from "../shared/storage.js"
 import { mountActs } from "./acts.js"
 import { mountFiles } from "./changes-files.js"
@@ -186,7 +187,7 @@ export function mountChanges(root, header, deps) {
   function show() {
     button.hidden = !isOpen && !isWorthAsking(state, facts.workspace)
     const changed = facts.counts?.files ?? 0
-    setAttribute(button, "title", `This session changed ${changed === 1 ? "1 file" : `${changed} files`}`)
+    setAttribute(button, "title", `This session changed ${counted(changed, "file")}`)
     counts.replaceChildren(...countsOf(facts.counts))
     setAttribute(button, "aria-label", `Changes ${countsText(facts.counts)}`.trim())
     if (!isOpen) return

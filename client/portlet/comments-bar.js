@@ -1,7 +1,9 @@
 /** The bar below the changes: how many comments wait, and the buttons that send or discard them. */
 
 import { el, setText } from "../shared/dom.js"
-import { commentWords, count } from "./comments-state.js"
+import { onMac } from "../shared/keys.js"
+import { counted } from "../shared/phrases.js"
+import { commentWords } from "./comments-state.js"
 
 /** @import { Comment } from "../contract.js" */
 
@@ -16,7 +18,7 @@ export function mountCommentsBar(root, deps) {
     "button",
     { class: "button", "data-kind": "main", type: "button" },
     el("span", {}, label, el("span", { class: "comments-to", text: " to the agent" })),
-    el("kbd", { text: "Ctrl Shift Enter", "aria-hidden": "true" }),
+    el("kbd", { text: onMac ? "⌘ Shift Enter" : "Ctrl Shift Enter", "aria-hidden": "true" }),
   )
   root.append(words, discard, undo, send)
   /** @type {readonly Comment[]} */
@@ -41,8 +43,8 @@ export function mountCommentsBar(root, deps) {
       const isNone = comments.length === 0
       if (!isNone && discarded !== comments) discarded = []
       root.hidden = isNone && discarded.length === 0
-      setText(words, isNone ? `Discarded ${count(discarded.length, "comment")}.` : commentWords(comments))
-      setText(label, `Send ${count(comments.length, "comment")}`)
+      setText(words, isNone ? `Discarded ${counted(discarded.length, "comment")}.` : commentWords(comments))
+      setText(label, `Send ${counted(comments.length, "comment")}`)
       discard.hidden = send.hidden = isNone
       undo.hidden = !isNone
     },

@@ -1,5 +1,7 @@
 /** Comments on lines, as far as they need no page: which lines a comment is about, and where it is shown. */
 
+import { counted } from "../shared/phrases.js"
+
 /** @import { Comment, DiffSide, MovedComment } from "../contract.js" */
 
 /** Lines of one version of a file.
@@ -44,8 +46,5 @@ export const rangeWords = ({ side, first, last }) =>
 /** @param {readonly Comment[]} comments */
 export function commentWords(comments) {
   const files = new Set(comments.map(({ path }) => path)).size
-  return [count(comments.length, "comment"), files < 2 ? "" : `in ${files} files`].filter(Boolean).join(" ")
+  return [counted(comments.length, "comment"), files < 2 ? "" : `in ${files} files`].filter(Boolean).join(" ")
 }
-
-/** @param {number} number @param {string} word */
-export const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`

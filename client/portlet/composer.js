@@ -58,7 +58,7 @@ export function mountComposer(root, deps) {
   })
   const pulse = el("span", { class: "composer-work" }, el("i", { class: "dot" }), el("span"))
   const words = /** @type {HTMLElement} */ (pulse.lastElementChild)
-  const hint = el("span", { class: "composer-hint", text: "Enter to send, Shift+Enter for a new line" })
+  const hint = el("span", { class: "composer-hint", text: "Enter to send, Shift Enter for a new line" })
   const send = el(
     "button",
     { class: "composer-go", type: "button", "aria-label": "Send", title: "Send (Enter)" },
@@ -158,7 +158,7 @@ export function mountComposer(root, deps) {
       return state.work === "idle" || state.work === "sending"
         ? "Offline. Messages are sent when you reconnect."
         : "Offline"
-    if (state.work === "idle" || state.work === "sending") return "Enter to send, Shift+Enter for a new line"
+    if (state.work === "idle" || state.work === "sending") return "Enter to send, Shift Enter for a new line"
     if (state.work === "stopping" || state.waits) return ""
     if (attach.isUploading()) return "Uploading"
     if (!isEmpty()) return "Enter to queue: it is sent when the agent has finished"

@@ -5,11 +5,11 @@
 
 import { el, keyed, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
+import { counted } from "../shared/phrases.js"
 import { keepPlace } from "./place.js"
 import { mountRow } from "./row.js"
 import { createSegmenter, keysTo } from "./rows.js"
 import { countAfter, firstIndex, lastIndex } from "./transcript.js"
-import { counted } from "./words.js"
 
 /** @import { RowDeps } from "./row.js" */
 /** @import { Row, Segment } from "./rows.js" */

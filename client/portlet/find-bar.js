@@ -34,7 +34,7 @@ export function mountFindBar(root, deps) {
   })
   const count = el("span", { class: "find-count", role: "status" })
   const loading = el("span", { class: "spinner", title: "Loading earlier messages", hidden: true })
-  const previous = button("Previous (Shift+Enter)", "Previous", "up")
+  const previous = button("Previous (Shift Enter)", "Previous", "up")
   const next = button("Next (Enter)", "Next", "down")
   const close = button("Close (Escape)", "Close find", "close")
   const bar = el("div", { class: "find", role: "search", hidden: true }, input, loading, count, previous, next, close)

@@ -78,7 +78,7 @@ export function mountGoingBack(footer, deps) {
       `stays readable as an earlier version. ${filesWords(files)}`,
     sending: () => "Sending the edited message…",
     branch() {
-      const { as = "branch", title = "", memory = "native" } = state.session?.branchOf ?? {}
+      const { as = "branch", title = "", memory = "own" } = state.session?.branchOf ?? {}
       return (
         `${as === "edit" ? "Edited version of" : "Branched from"} “${title}”.` +
         (memory === "transcript" ? ` ${state.agent} can't go back by itself, so it gets the transcript as text.` : "")

@@ -1,5 +1,6 @@
 /** What is known about the agent of a session, as text. Pure. */
 
+import { counted } from "../shared/phrases.js"
 import { clock } from "./words.js"
 
 /** @import { AgentTask, McpAct, McpServer, SessionFacts, TaskAct } from "../contract.js" */
@@ -27,7 +28,7 @@ export function infoLines({ agent, facts, model, path }) {
 /** @type {Record<McpServer["state"], string>} */
 const serverStates = {
   connected: "Connected",
-  connecting: "Connecting …",
+  connecting: "Connecting…",
   failed: "Failed",
   needs_login: "Needs a login",
   disabled: "Off",
@@ -37,7 +38,7 @@ const serverStates = {
 
 /** @param {McpServer} server */
 export function serverWord({ state, tools }) {
-  const many = state === "connected" && tools !== undefined ? ` · ${tools} ${tools === 1 ? "tool" : "tools"}` : ""
+  const many = state === "connected" && tools !== undefined ? ` · ${counted(tools, "tool")}` : ""
   return serverStates[state] + many
 }
 

@@ -3,6 +3,7 @@
 
 import { el, keyed, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
+import { counted } from "../shared/phrases.js"
 import { infoLines, serverActs, serverWord, sortedTasks, taskActs, taskWord } from "./info-state.js"
 
 /** @import { AgentTask, ErrorBody, McpAct, McpServer, TaskAct } from "../contract.js" */
@@ -120,7 +121,7 @@ export function mountInfo(root, deps) {
     const { facts } = state
     const running = facts.tasks.filter((task) => task.state === "running").length
     setText(name, state.isNamed ? "Info" : state.agent)
-    setText(count, running === 1 ? "1 task" : `${running} tasks`)
+    setText(count, counted(running, "task"))
     count.hidden = running === 0
     const label = `Session info: ${state.agent}${running > 0 ? `, ${count.textContent} running` : ""}`
     setAttribute(button, "aria-label", label)

@@ -38,13 +38,10 @@ const SENDING = {
   refuse: { label: "Refuse and send this", title: "Refuses what the agent asks for and sends this" },
 }
 
-/** Neither a command nor an attachment can reach a running turn.
- * @param {Sending} how @param {{ content: string, attachments: Attachment[] }} message @returns {Sending} */
-const howToSend = (how, { content, attachments }) =>
-  (content.trimStart().startsWith("/") || attachments.some(({ mentioned }) => !mentioned)) &&
-  (how === "after-step" || how === "at-once")
-    ? "stop"
-    : how
+/** A command can't reach a running turn: the agent would read it as words.
+ * @param {Sending} how @param {string} content @returns {Sending} */
+const howToSend = (how, content) =>
+  content.trimStart().startsWith("/") && (how === "after-step" || how === "at-once") ? "stop" : how
 
 /** @param {HTMLElement} root @param {QueueDeps} deps */
 export function mountQueue(root, deps) {
@@ -108,7 +105,7 @@ export function mountQueue(root, deps) {
           content,
           attachments: attachments.map(attachmentOf),
         })),
-      ].map((row, at) => ({ ...row, isFirst: at === 0, how: howToSend(how, row) }))
+      ].map((row, at) => ({ ...row, isFirst: at === 0, how: howToSend(how, row.content) }))
       const hadFocus = list.contains(document.activeElement)
       list.hidden = rows.length === 0
       keyed(list, views, rows, ({ key }) => key, mount)

@@ -3,7 +3,8 @@
  * each belongs. Pure; the rows of a run are computed again only when the run changed.
  */
 
-import { counted, dayOf } from "./words.js"
+import { counted } from "../shared/phrases.js"
+import { dayOf } from "./words.js"
 import { isLive, isOpenPermission, openPermissions } from "./transcript.js"
 
 /** @import { ToolKind, Turn, TurnOutcome, UpsertObject } from "../contract.js" */

@@ -3,13 +3,14 @@
 import { countsOf } from "../shared/counts.js"
 import { el, keyed, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
+import { counted } from "../shared/phrases.js"
 import { mountParts } from "./parts.js"
 import { kindIcons } from "./kind-icons.js"
 import { callTime, toolState } from "./rows.js"
 import { mountLine } from "./line.js"
 import { mountAnswer } from "./permission.js"
 import { isOpenPermission } from "./transcript.js"
-import { counted, duration } from "./words.js"
+import { duration } from "./words.js"
 
 /** @import { Item, WorkEntry } from "./rows.js" */
 /** @import { RowDeps, RowView } from "./row.js" */

@@ -50,9 +50,6 @@ export function size(bytes) {
 /** @param {number} dollars */
 export const money = (dollars) => (dollars > 0 && dollars < 0.01 ? "<$0.01" : `$${dollars.toFixed(2)}`)
 
-/** @param {number} count @param {string} one @param {string} [many] */
-export const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`
-
 /** Duration, tokens and cost of a turn, in short.
  * @param {Turn} turn @param {number} waited for the user, in milliseconds: not part of the duration */
 export function turnFigures({ startedAt, endedAt, usage }, waited) {

@@ -189,7 +189,6 @@ export const isToPortlet = (data, sessionId) => isOf(data, toPortlet, sessionId)
  * @property {"shell:now"} type
  * @property {Project[]} projects
  * @property {Agent[]} agents
- * @property {Connection} connection
  * @property {Theme} theme  The theme to show, already resolved.
  * @property {boolean} visible  Whether Now is in front and the user looks at the page.
  */

@@ -4,12 +4,17 @@ import { agentMark } from "../shared/agents.js"
 import { confirmed } from "../shared/dialog.js"
 import { copied } from "../shared/failure.js"
 import { openMenu } from "../shared/menu.js"
+import { quoted } from "../shared/phrases.js"
 import { agentChoices, offeredFirst } from "./agent-choice.js"
 import { isAtWork } from "./model.js"
 
 /** @import { ActionsDeps, Failed } from "./actions.js" */
 /** @import { AgentChoice } from "./agent-choice.js" */
 /** @import { MenuItem } from "../shared/menu.js" */
+
+/** @param {string} agent its name @param {string} text what the restart interrupts */
+export const confirmRestart = (agent, text) =>
+  confirmed({ title: `Restart ${agent}?`, text, action: "Restart", kind: "danger" })
 
 /** @param {Pick<ActionsDeps, "shell" | "socket" | "toasts"> & { failed: Failed }} deps */
 export function createAgentsMenu({ shell, socket, toasts, failed }) {
@@ -18,15 +23,8 @@ export function createAgentsMenu({ shell, socket, toasts, failed }) {
     const { sessions } = shell().model
     const titles = [...sessions.values()]
       .filter((session) => session.cliType === agent.cliType && isAtWork(session))
-      .map(({ title }) => `“${title}”`)
-    const yes =
-      titles.length === 0 ||
-      (await confirmed({
-        title: `Restart ${agent.name}?`,
-        text: `This interrupts ${new Intl.ListFormat("en").format(titles)}.`,
-        action: "Restart",
-        kind: "danger",
-      }))
+      .map(({ title }) => title)
+    const yes = titles.length === 0 || (await confirmRestart(agent.name, `This interrupts ${quoted(titles)}.`))
     if (!yes) return
     socket
       .request({ type: "session:reconnect", cliType: agent.cliType })

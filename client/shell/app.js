@@ -4,14 +4,15 @@
  * `actions.js`.
  */
 
-import { confirmed } from "../shared/dialog.js"
 import { need } from "../shared/dom.js"
 import { createFrames } from "../shared/frames.js"
 import { shortcutOf } from "../shared/keys.js"
+import { quoted } from "../shared/phrases.js"
 import { createSocket } from "../shared/socket.js"
 import { keys, sealed } from "../shared/storage.js"
 import { sendsFromStore, storeSends } from "../shared/unsent.js"
 import { createActions } from "./actions.js"
+import { confirmRestart } from "./agents-menu.js"
 import { arrangementFromStore } from "./arrangement.js"
 import { mountAttention, requestOf } from "./attention.js"
 import { compareOf, panesInView } from "./compare-state.js"
@@ -153,13 +154,7 @@ export function startApp(document, door, admission) {
     },
     setTabs: (change) => set({ tabs: change(shell.tabs) }),
     onFigures: (id, figures) => page.panes.figure(id, figures),
-    confirmRestart: (agent, titles) =>
-      confirmed({
-        title: `Restart ${agent}?`,
-        text: `This also interrupts ${new Intl.ListFormat("en").format(titles.map((title) => `“${title}”`))}.`,
-        action: "Restart",
-        kind: "danger",
-      }),
+    confirmRestart: (agent, titles) => confirmRestart(agent, `This also interrupts ${quoted(titles)}.`),
     lost: (text) => toasts.show({ kind: "error", text }),
   })
 

@@ -66,7 +66,7 @@ export function mountAttention(document, { shell, isLookedAt, setDefaults, toast
     if (matchMedia("(max-width: 700px), (pointer: coarse)").matches) return
     setDefaults({ offered: true })
     const leave = toasts.show({
-      text: `“${title}” waits for you. Get a desktop notification next time?`,
+      text: `“${title}” is waiting for you. Get a desktop notification next time?`,
       stays: true,
       action: { label: "Turn on", run: async () => setDefaults({ notifications: await allowNotifications() }) },
     })

@@ -3,6 +3,7 @@
 import { agentMark } from "../shared/agents.js"
 import { openDialog } from "../shared/dialog.js"
 import { el } from "../shared/dom.js"
+import { counted } from "../shared/phrases.js"
 import { age, fullTime } from "../shared/time.js"
 import { isAtWork } from "./model.js"
 
@@ -51,7 +52,7 @@ export function openBulkArchive(project, sessions, { now, archive }) {
   const chosen = () => resting.filter(({ box }) => box.checked).map(({ session }) => session.id)
   function show() {
     const count = chosen().length
-    submit.textContent = count === 1 ? "Archive 1 session" : `Archive ${count} sessions`
+    submit.textContent = `Archive ${counted(count, "session")}`
     submit.disabled = count === 0
     all.textContent = count === resting.length && count > 0 ? "Select none" : "Select all"
   }

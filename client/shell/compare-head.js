@@ -12,7 +12,7 @@ import { between, clock, money } from "../portlet/words.js"
 
 /** @type {Record<Mood, string>} */
 export const stateWords = {
-  waiting: "waits for you",
+  waiting: "waiting for you",
   running: "working",
   failed: "failed",
   interrupted: "interrupted",

@@ -2,6 +2,7 @@
 
 import { el, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
+import { counted } from "../shared/phrases.js"
 
 /** @import { Frame, KeepingProgress, OutsideCount, OutsideDirectory } from "../contract.js" */
 /** @import { Socket } from "../shared/socket.js" */
@@ -83,14 +84,13 @@ export function mountKeeping(root, { socket, set }) {
 
 /** @param {KeepingProgress} progress */
 export function keepingWords({ state, done, total, failed }) {
-  const sessions = (/** @type {number} */ count) => (count === 1 ? "1 session" : `${count} sessions`)
   const unread = failed === 0 ? "" : ` ${failed} could not be read yet; open them to try again.`
   switch (state) {
     case "keeping":
-      return `Keeping ${done} of ${sessions(total)}`
+      return `Keeping ${done} of ${counted(total, "session")}`
     case "stopped":
-      return `Stopped. ${done} of ${sessions(total)} are kept.${unread}`
+      return `Stopped. ${done} of ${counted(total, "session")} are kept.${unread}`
     case "done":
-      return `Kept ${sessions(done)}.${unread}`
+      return `Kept ${counted(done, "session")}.${unread}`
   }
 }

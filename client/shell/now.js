@@ -59,7 +59,6 @@ export function createNow(deps) {
     type: "shell:now",
     projects: shell().model.projects ?? [],
     agents: shell().model.agents,
-    connection: shell().model.status.connection,
     theme: deps.theme(),
     visible: isNowInFront(shell()) && deps.isLookedAt(),
   })

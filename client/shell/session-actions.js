@@ -6,6 +6,7 @@ import { copied } from "../shared/failure.js"
 import { keysFor } from "../shared/keys.js"
 import { linkTo } from "../shared/link.js"
 import { openMenu } from "../shared/menu.js"
+import { counted, quoted } from "../shared/phrases.js"
 import { columnItems } from "./columns.js"
 import { sessionInFront } from "./compare-state.js"
 import { isAtWork, sessionOf, withVisit } from "./model.js"
@@ -64,7 +65,7 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
       )
     if (done.length === 0) return
     toasts.show({
-      text: done.length === 1 ? "Archived 1 session." : `Archived ${done.length} sessions.`,
+      text: `Archived ${counted(done.length, "session")}.`,
       action: {
         label: "Undo",
         run: () => done.forEach((id) => restore(id).catch(failed("Could not restore a session"))),
@@ -90,6 +91,8 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
     const others = [...shell().model.sessions.values()].filter(
       (other) => worktree !== undefined && other.id !== id && other.worktree?.path === worktree.path,
     )
+    const titles = quoted(others.map(({ title }) => title))
+    const alsoThere = `${titles} also ${others.length === 1 ? "works" : "work"} there.`
     const goes = el("input", { type: "radio", name: "worktree", value: "discard" })
     const choice = worktree && [
       el("legend", { text: "Its worktree" }),
@@ -99,7 +102,7 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
         text: [
           `It is ${worktree.path}.`,
           `The branch ${worktree.branch} stays.`,
-          ...(others.length > 0 ? [`${others.map(({ title }) => `“${title}”`).join(", ")} also works there.`] : []),
+          ...(others.length > 0 ? [alsoThere] : []),
         ].join(" "),
       }),
     ]
@@ -127,15 +130,16 @@ export function createSessionActions({ shell, set, door, socket, toasts, view, f
   async function exportSession(id, format) {
     try {
       const answer = await door.api(`/api/session/${encodeURIComponent(id)}/export?format=${format}`)
-      const address = URL.createObjectURL(await answer.blob())
+      const file = await answer.blob()
+      const address = URL.createObjectURL(file)
+      const name = titleOf(id)
+        .replace(/[^\p{L}\p{N} ._-]/gu, "")
+        .trim()
+        .slice(0, 80)
       const link = Object.assign(document.createElement("a"), {
         href: address,
-        download: `${
-          titleOf(id)
-            .replace(/[^\p{L}\p{N} ._-]/gu, "")
-            .trim()
-            .slice(0, 80) || "session"
-        }.${format}`,
+        // With attachments it is an archive, whichever format was asked for.
+        download: `${name || "session"}.${file.type === "application/zip" ? "zip" : format}`,
       })
       link.click()
       setTimeout(() => URL.revokeObjectURL(address), 60_000)

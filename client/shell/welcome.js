@@ -4,6 +4,7 @@
 import { agentMark } from "../shared/agents.js"
 import { el, pathText } from "../shared/dom.js"
 import { commandLine } from "../shared/failure.js"
+import { counted } from "../shared/phrases.js"
 import { age, fullTime } from "../shared/time.js"
 
 /** @import { Agent, OutsideDirectory } from "../contract.js" */
@@ -58,7 +59,7 @@ export function mountWelcome(root, deps) {
 
   function showButtons() {
     add.hidden = ticked.size === 0
-    add.textContent = ticked.size === 1 ? "Add 1 project" : `Add ${ticked.size} projects`
+    add.textContent = `Add ${counted(ticked.size, "project")}`
     first.hidden = (directories?.length ?? 0) > 0
     const chosen = (directories ?? []).filter(({ path }) => ticked.has(path))
     const count = chosen.reduce((sum, directory) => sum + directory.count, 0)
@@ -85,7 +86,7 @@ export function mountWelcome(root, deps) {
         tick,
         el("span", { class: "first-name", text: name }),
         pathText(path, "first-path"),
-        el("span", { text: count === 1 ? "1 session" : `${count} sessions` }),
+        el("span", { text: counted(count, "session") }),
         el("time", { datetime: changed, title: fullTime(changed), text: age(changed, deps.now()) }),
       ),
     )

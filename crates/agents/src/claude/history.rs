@@ -143,7 +143,7 @@ impl Reader {
     /// Only a regular file: opening a pipe would wait for somebody to write.
     fn open(&self) -> io::Result<File> {
         if !fs::symlink_metadata(&self.path)?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it isn't a regular file"));
         }
         File::open(&self.path)
     }

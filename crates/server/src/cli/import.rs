@@ -145,7 +145,7 @@ fn keep(address: &str, token: &str, body: &str) -> Result<(), Stopped> {
         if progress.state == KeepingState::Stopped { "; stopped in the page" } else { "" };
     let unread = match failed {
         0 => String::new(),
-        failed => format!("; {failed} could not be read and are read when they are opened"),
+        failed => format!("; {failed} could not be read yet; open them to try again"),
     };
     say(format_args!("Kept {done} of {}{stopped}{unread}.", sessions(total)))
 }
@@ -153,7 +153,9 @@ fn keep(address: &str, token: &str, body: &str) -> Result<(), Stopped> {
 fn ask(address: &str, token: &str, ask: &Ask<'_>) -> Result<KeepingProgress, Stopped> {
     let answer = neighbour::request(address, "/api/outside/keep", token, ask);
     let (status, body) = answer.map_err(|error| {
-        Stopped::because(format!("the server at {address} does not answer: {error}"))
+        Stopped::because(format!(
+            "the server at {address} is not responding: {error}; stop it, then try again"
+        ))
     })?;
     let body: serde_json::Value = serde_json::from_str(body.trim()).unwrap_or_default();
     if status != 200 {

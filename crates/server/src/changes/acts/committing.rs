@@ -19,12 +19,16 @@ pub async fn plan(
     }
     let changes = repository.uncommitted().await?;
     if changes.more > 0 {
-        return Err(refused("There are too many changed files to commit them here."));
+        return Err(refused(
+            "There are too many changed files to commit here. Commit them with git.",
+        ));
     }
     let unresolved = repository.unresolved().await?;
     if !unresolved.is_empty() {
         let names = named(unresolved);
-        return Err(refused(format!("These files still have conflict markers: {names}.")));
+        return Err(refused(format!(
+            "These files still have conflict markers: {names}. Resolve them first."
+        )));
     }
     let is_merge = under_way == Some(UnderWay::Merge);
     if is_merge && !changes.left_out.is_empty() {
@@ -47,10 +51,7 @@ pub async fn plan(
         shown.push(ActPath { path, what: PathFate::Commit, why: None, ticked });
     }
     let count = shown.iter().filter(|path| path.ticked).count();
-    let on = match &scene.head().branch {
-        Some(branch) => branch.clone(),
-        None => "no branch".to_owned(),
-    };
+    let on = scene.head().branch.clone().unwrap_or_else(|| "no branch".to_owned());
     let mut notes = Vec::new();
     if scene.head().branch.is_none() {
         notes.push(

@@ -33,7 +33,9 @@ impl Changes {
     ) -> Result<Plan, Failure> {
         let repository = scene.repository();
         let (Some(worktree), Some(owner)) = (&place.worktree, &place.owner) else {
-            return Err(refused("This session works in the project itself: nothing to discard."));
+            return Err(refused(
+                "This session works in the project itself, so there is nothing to discard.",
+            ));
         };
         let saved = uuid::Uuid::now_v7().to_string();
         let store = self.discarded.store(&saved);
@@ -96,7 +98,9 @@ impl Changes {
                     });
                 if let Some(elsewhere) = elsewhere {
                     let at = elsewhere.path.display();
-                    return Err(refused(format!("{branch} is also checked out in {at}.")));
+                    return Err(refused(format!(
+                        "{branch} is also checked out in {at}. Keep the branch, or check out another one there."
+                    )));
                 }
                 preview.notes.push(format!(
                     "The branch {branch} is deleted too. Bringing the worktree back restores it."

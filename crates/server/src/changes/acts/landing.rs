@@ -387,7 +387,7 @@ pub async fn plan_merge(scene: &Scene, place: &ActPlace) -> Result<Plan, Failure
         format!("Started merging {base} into {branch}. The conflicts are marked in the files.");
     let preview = Preview {
         summary,
-        notes: vec!["Abort merge takes it back.".to_owned()],
+        notes: vec!["Abort merge undoes this.".to_owned()],
         ..Preview::default()
     };
     // By the names that the deed uses: they stand in the marks, and recovery compares those with the files.

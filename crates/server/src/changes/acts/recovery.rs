@@ -29,14 +29,14 @@ impl Changes {
         let mut settled = Vec::new();
         for (session, row) in unfinished {
             let store = self.kept.of(&session);
-            let Ok(deed) = serde_json::from_str::<Deed>(&row.deed) else { continue };
+            let Ok(mut deed) = serde_json::from_str::<Deed>(&row.deed) else { continue };
             let at = u64::try_from(row.at.as_millis()).unwrap_or_default();
             let since = UNIX_EPOCH + Duration::from_millis(at);
             for root in deed.roots() {
                 let _named_in_the_log = remove_stale_locks(&root, since, until).await;
             }
-            let (deed, state) = match deed.settle(&store).await {
-                Ok(settled) => settled,
+            let state = match deed.settle(&store).await {
+                Ok(state) => state,
                 Err(failure) => {
                     // Perhaps the disk is not there yet: the next start tries again.
                     tracing::warn!(%session, failure.message, "an act could not be settled");
@@ -108,113 +108,135 @@ impl Deed {
         }
     }
 
-    async fn settle(self, store: &Path) -> Result<(Self, ActState), Failure> {
+    /// Completes it or rolls it back, and notes what it finds out on the way.
+    async fn settle(&mut self, store: &Path) -> Result<ActState, Failure> {
         match self {
             Self::Restore { root, before, after } => {
-                let checkpoints = Repository::at(&root).await?.checkpoints(store)?;
-                checkpoints.apply(&tree(&before)?, &tree(&after)?).await?;
-                Ok((Self::Restore { root, before, after }, ActState::Done))
+                let checkpoints = Repository::at(root).await?.checkpoints(store)?;
+                checkpoints.apply(&tree(before)?, &tree(after)?).await?;
+                Ok(ActState::Done)
             }
-            Self::Commit { root, head, message, branch, .. } => {
-                let repository = Repository::at(&root).await?;
-                let next = match repository.head().await?.commit {
-                    Some(now) if repository.parent(&now).await? == head => Some(now),
-                    Some(_) | None => None,
-                };
-                let Some(next) = next else {
-                    let undone = Self::Commit { root, head, made: None, message, branch };
-                    return Ok((undone, ActState::Failed));
-                };
-                // Somebody else may have made it since. Then neither the index nor the commit is ours to change.
-                let is_ours = is_ours(&repository, &next, message.as_deref()).await?;
-                if is_ours {
-                    repository.index_follows(head.as_deref(), &next).await?;
-                }
-                let made = is_ours.then_some(next);
-                Ok((Self::Commit { root, head, made, message, branch }, ActState::Done))
+            Self::Commit { root, head, made, message, .. } => {
+                settle_commit(root, head.as_deref(), message.as_deref(), made).await
             }
             Self::Uncommit { root, commit, parent } => {
-                let repository = Repository::at(&root).await?;
-                let is_back = repository.head().await?.commit == parent;
-                if is_back && parent.is_some() {
-                    repository
-                        .index_goes_to(Some(&commit), parent.as_deref().unwrap_or_default())
-                        .await?;
+                let repository = Repository::at(root).await?;
+                let is_back = repository.head().await?.commit == *parent;
+                if let (true, Some(parent)) = (is_back, parent) {
+                    repository.index_goes_to(Some(commit), parent).await?;
                 }
-                let state = if is_back { ActState::Done } else { ActState::Failed };
-                Ok((Self::Uncommit { root, commit, parent }, state))
+                Ok(done_if(is_back))
             }
             Self::Move { root, why, moves, keep, drop } => {
-                let any = Repository::at(&root).await?;
-                let is_begun = match moves.first() {
-                    Some(first) => first.carried().is_done(&any).await?,
-                    None => true,
-                };
-                let state = if is_begun { ActState::Done } else { ActState::Failed };
-                for moved in moves.iter().map(Moved::carried) {
-                    let at = moved.checkout.clone().unwrap_or_else(|| root.clone());
-                    let checkpoints = Repository::at(&at).await?.checkpoints(store)?;
-                    // A branch that arrived has its files too: they go first.
-                    let is_done = moved.is_done(&any).await?;
-                    match state {
-                        ActState::Done if !is_done => moved.settle(&checkpoints, &why).await?,
-                        ActState::Failed => moved.reversed().settle(&checkpoints, &why).await?,
-                        _ => {}
-                    }
-                }
-                drop_all(&any, if is_begun { &drop } else { &keep }).await;
-                Ok((Self::Move { root, why, moves, keep, drop }, state))
+                let repository = Repository::at(root).await?;
+                let state = settle_moves(&repository, root, why, moves, store).await?;
+                drop_all(&repository, if state == ActState::Done { drop } else { keep }).await;
+                Ok(state)
             }
-            Self::StartMerge { root, branch, base_tip, before, marked } => {
-                let repository = Repository::at(&root).await?;
+            Self::StartMerge { root, before, marked, .. } => {
+                let repository = Repository::at(root).await?;
                 let is_begun = repository.under_way() == Some(UnderWay::Merge);
                 if !is_begun {
                     let checkpoints = repository.checkpoints(store)?;
-                    checkpoints.apply(&tree(&marked)?, &tree(&before)?).await?;
+                    checkpoints.apply(&tree(marked)?, &tree(before)?).await?;
                 }
-                let state = if is_begun { ActState::Done } else { ActState::Failed };
-                Ok((Self::StartMerge { root, branch, base_tip, before, marked }, state))
+                Ok(done_if(is_begun))
             }
             Self::AbortMerge { root, head, tree } => {
-                let repository = Repository::at(&root).await?;
-                let is_under_way = repository.under_way() == Some(UnderWay::Merge);
-                let mut is_ours = repository.head().await?.commit == head;
-                if is_ours && is_under_way {
-                    let checkpoints = repository.checkpoints(store)?;
-                    is_ours = is_as_seen(&checkpoints, tree.as_deref()).await?;
-                    if is_ours {
-                        repository.abort_merge().await?;
-                    }
-                }
-                let state = if is_ours { ActState::Done } else { ActState::Failed };
-                Ok((Self::AbortMerge { root, head, tree }, state))
+                settle_abort(root, head.as_deref(), tree.as_deref(), store).await
             }
             // Nobody here knows how far it got.
-            Self::PullRequest { .. } => Ok((self, ActState::Failed)),
+            Self::PullRequest { .. } => Ok(ActState::Failed),
             Self::Discard { about, store, branch } => {
-                let is_away = about.put_away(&store).is_away();
-                let state = if is_away {
-                    discarding::discard(&about, &store, branch.as_ref()).await?;
-                    ActState::Done
+                let is_away = about.put_away(store).is_away();
+                if is_away {
+                    discarding::discard(about, store, branch.as_ref()).await?;
                 } else {
-                    discarding::keep(&about, &store, None).await?;
-                    ActState::Failed
-                };
-                Ok((Self::Discard { about, store, branch }, state))
+                    discarding::keep(about, store, None).await?;
+                }
+                Ok(done_if(is_away))
             }
             Self::BringBack { about, store, branch } => {
-                let state = match discarding::bring_back(&about, &store, &branch).await {
-                    Ok(()) => ActState::Done,
-                    Err(failure) => {
-                        tracing::warn!(failure.message, "a worktree was not brought back");
-                        discarding::stay_away(&about, &store).await?;
-                        ActState::Failed
-                    }
-                };
-                Ok((Self::BringBack { about, store, branch }, state))
+                let brought = discarding::bring_back(about, store, branch).await;
+                if let Err(failure) = &brought {
+                    tracing::warn!(failure.message, "a worktree was not brought back");
+                    discarding::stay_away(about, store).await?;
+                }
+                Ok(done_if(brought.is_ok()))
             }
         }
     }
+}
+
+const fn done_if(is_done: bool) -> ActState {
+    if is_done { ActState::Done } else { ActState::Failed }
+}
+
+/// Looks for the commit, and notes it in `made` if it is certain that the act made it.
+async fn settle_commit(
+    root: &Path,
+    head: Option<&str>,
+    message: Option<&str>,
+    made: &mut Option<String>,
+) -> Result<ActState, Failure> {
+    *made = None;
+    let repository = Repository::at(root).await?;
+    let Some(now) = repository.head().await?.commit else { return Ok(ActState::Failed) };
+    if repository.parent(&now).await?.as_deref() != head {
+        return Ok(ActState::Failed);
+    }
+    // Somebody else may have made it since. Then neither the index nor the commit is ours to change.
+    if is_ours(&repository, &now, message).await? {
+        repository.index_follows(head, &now).await?;
+        *made = Some(now);
+    }
+    Ok(ActState::Done)
+}
+
+/// All branches move on if the first one has moved, else all go back.
+async fn settle_moves(
+    repository: &Repository,
+    root: &Path,
+    why: &str,
+    moves: &[Moved],
+    store: &Path,
+) -> Result<ActState, Failure> {
+    let is_begun = match moves.first() {
+        Some(first) => first.carried().is_done(repository).await?,
+        None => true,
+    };
+    for moved in moves.iter().map(Moved::carried) {
+        let at = moved.checkout.as_deref().unwrap_or(root);
+        let checkpoints = Repository::at(at).await?.checkpoints(store)?;
+        if !is_begun {
+            moved.reversed().settle(&checkpoints, why).await?;
+        } else if !moved.is_done(repository).await? {
+            // A branch that arrived has its files too: they go first.
+            moved.settle(&checkpoints, why).await?;
+        }
+    }
+    Ok(done_if(is_begun))
+}
+
+/// Aborts the merge if nothing has changed since the user decided to.
+async fn settle_abort(
+    root: &Path,
+    head: Option<&str>,
+    seen: Option<&str>,
+    store: &Path,
+) -> Result<ActState, Failure> {
+    let repository = Repository::at(root).await?;
+    let is_under_way = repository.under_way() == Some(UnderWay::Merge);
+    if repository.head().await?.commit.as_deref() != head {
+        return Ok(ActState::Failed);
+    }
+    if is_under_way {
+        if !is_as_seen(&repository.checkpoints(store)?, seen).await? {
+            return Ok(ActState::Failed);
+        }
+        repository.abort_merge().await?;
+    }
+    Ok(ActState::Done)
 }
 
 /// Whether a commit is one that an act made. Hooks may have changed its files and its message, but not what the reflog

@@ -42,7 +42,7 @@ pub async fn plan(
     }
     let hooks = repository.push_hooks().await?;
     if !hooks.is_empty() {
-        preview.notes.push(format!("Hooks that run: {}.", hooks.join(", ")));
+        preview.notes.push(format!("These hooks run: {}.", hooks.join(", ")));
     }
     let deed = if has_gh() {
         Ok(Deed::PullRequest {

@@ -67,7 +67,7 @@ impl Changes {
             return Err(refused(format!("{path} is new or deleted. Revert the whole file.")));
         };
         let text = |bytes: Vec<u8>| {
-            String::from_utf8(bytes).map_err(|_binary| refused(format!("{path} is no text.")))
+            String::from_utf8(bytes).map_err(|_binary| refused(format!("{path} isn't text.")))
         };
         let before = text(scene.checkpoints.bytes(before).await?)?;
         let now = text(scene.checkpoints.bytes(after).await?)?;
@@ -198,7 +198,9 @@ impl Changes {
             }
         }
         serde_json::from_str(&row.deed).map_err(|_other_version| {
-            refused("This was done by another version of Liminal Builder.")
+            refused(
+                "This was done by another version of Liminal Builder, so it can't be undone here.",
+            )
         })
     }
 
