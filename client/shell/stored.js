@@ -23,7 +23,7 @@ export function shellFromStore(preferences, unsent) {
   const stored = loadRecord(isReload ? sessionStorage : localStorage, keys.tabs)
   const isNarrow = matchMedia("(max-width: 700px)").matches
   const creating = startsFromStore(unsent)
-  const tabs = keepTabs(tabsFromStore(stored), (id) => !id.startsWith(CREATING) || creating.has(id))
+  const tabs = keepTabs(tabsFromStore(stored), (id) => !id.startsWith(CREATING) || creating.get(id)?.error === null)
   return {
     model: { ...emptyModel, visited: visitsFrom(stored.visited) },
     room: 1,
@@ -46,7 +46,7 @@ export function shellFromStore(preferences, unsent) {
 /** Only this window goes on with what it creates. @param {Shell} shell */
 export function storeTabs({ tabs, creating, model }) {
   const visited = [...model.visited.values()]
-  save(sessionStorage, keys.tabs, { ...tabsToStore(tabs, (id) => !creating.get(id)?.error), visited })
+  save(sessionStorage, keys.tabs, { ...tabsToStore(tabs, () => true), visited })
   save(localStorage, keys.tabs, { ...tabsToStore(tabs, (id) => !creating.has(id)), visited })
 }
 
