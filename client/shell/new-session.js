@@ -12,7 +12,7 @@ import { saveDefaults } from "./defaults.js"
 import { sessionOf, withLogin } from "./model.js"
 import { openStart } from "./start.js"
 import { newMember } from "./start-state.js"
-import { creatingTab } from "./stored.js"
+import { creatingTab, isRepeatable } from "./stored.js"
 import { openTab, replaceTab } from "./tabs-state.js"
 
 /** @import { Attachment, ClientMessage, ErrorBody, OutsideSession, SessionListItem } from "../contract.js" */
@@ -196,7 +196,7 @@ export function createNewSession({
     const [member] = start.members
     if (!member) return id
     /** @type {Creation} */
-    const creation = { ...start, ...member, requestId, more: [], typed: "", error: null }
+    const creation = { ...start, ...member, requestId, at: Date.now(), more: [], typed: "", error: null }
     set({ creating: new Map(shell().creating).set(id, creation), tabs: openTab(shell().tabs, id) })
     view.closeDrawer()
     requestCreate(id)
@@ -242,7 +242,8 @@ export function createNewSession({
   }
 
   /** The session exists, and has the first message; it is sent again to learn what became of it. Then comes what was
-   * written meanwhile. What is still being written goes into its composer. @param {string} id @param {string} sessionId */
+   * written meanwhile. What is still being written goes into its composer.
+   * @param {string} id @param {string} sessionId */
   function created(id, sessionId) {
     const creation = shell().creating.get(id)
     if (!creation) return
@@ -304,8 +305,8 @@ export function createNewSession({
     },
     /** Connected: asks for what was not answered, because the page was reloaded or the connection lost. */
     resume() {
-      for (const [id, { error }] of shell().creating)
-        if (error === null) requestCreate(id)
+      for (const [id, creation] of shell().creating)
+        if (isRepeatable(creation)) requestCreate(id)
         else if (!shell().tabs.order.includes(id)) drop(id)
     },
     /** What the user types while the agent starts. @param {string} id @param {string} typed */

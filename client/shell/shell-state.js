@@ -7,9 +7,10 @@ import { keepTabs, withInView } from "./tabs-state.js"
 /** @import { ErrorBody } from "../contract.js" */
 
 /** A session being created, without an id from the server yet. `requestId`: of the request and of the prompt, however
- * often they are sent. `more`: what is to be said after the prompt. `typed`: what is being written.
+ * often they are sent. `at`: when, in milliseconds. `more`: what is to be said after the prompt. `typed`: what is being
+ * written.
  * @typedef {import("./start.js").Start & import("./start-state.js").Member & {
- *   requestId: string, more: readonly string[], typed: string, error: ErrorBody | null }} Creation */
+ *   requestId: string, at: number, more: readonly string[], typed: string, error: ErrorBody | null }} Creation */
 
 /** Everything in it is replaced, never changed in place.
  * @typedef {object} Shell

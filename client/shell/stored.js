@@ -13,6 +13,12 @@ import { keepTabs, tabsFromStore, tabsToStore } from "./tabs-state.js"
 
 const CREATING = "creating:"
 
+/** In milliseconds. The server knows the requests for its newest sessions; an older one could be carried out twice. */
+const REPEATABLE = 24 * 60 * 60 * 1000
+
+/** Whether to ask for the session again, when the page is new or connected again. @param {Creation} creation */
+export const isRepeatable = ({ error, at }) => error === null && Date.now() - at < REPEATABLE
+
 /** The tab of a session that is being created. @param {string} requestId */
 export const creatingTab = (requestId) => `${CREATING}${requestId}`
 
@@ -23,7 +29,11 @@ export function shellFromStore(preferences, unsent) {
   const stored = loadRecord(isReload ? sessionStorage : localStorage, keys.tabs)
   const isNarrow = matchMedia("(max-width: 700px)").matches
   const creating = startsFromStore(unsent)
-  const tabs = keepTabs(tabsFromStore(stored), (id) => !id.startsWith(CREATING) || creating.get(id)?.error === null)
+  const isOpen = (/** @type {string} */ id) => {
+    const creation = creating.get(id)
+    return creation ? isRepeatable(creation) : !id.startsWith(CREATING)
+  }
+  const tabs = keepTabs(tabsFromStore(stored), isOpen)
   return {
     model: { ...emptyModel, visited: visitsFrom(stored.visited) },
     room: 1,
@@ -60,7 +70,9 @@ function startsFromStore(unsent) {
     (start) =>
       ["requestId", "prompt", "typed", "projectId", "cliType"].every(
         (key) => typeof (/** @type {Record<string, unknown>} */ (start)?.[key]) === "string",
-      ) && Array.isArray(start.more),
+      ) &&
+      typeof start.at === "number" &&
+      Array.isArray(start.more),
   )
   return new Map(
     starts.map((start) => [
