@@ -33,6 +33,7 @@ impl Arbitrary for Damage {
             Just(vec![0xFF, 0xFE]),
             Just(vec![0]),
             Just(b"\xE2\x80".to_vec()),
+            Just(br"\ud83c".to_vec()),
             Just(b"\r\n".to_vec()),
             Just(b"[".repeat(300)),
             vec(any::<u8>(), 1..6),

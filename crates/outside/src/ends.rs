@@ -1,8 +1,9 @@
-//! The beginning and the end of a file of lines.
+//! The beginning and the end of a file of lines, with U+FFFD for half an emoji, so that every line can be parsed.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
+use liminal_lone_surrogates::mend;
 use memchr::memchr;
 
 /// Lines that begin this far into a file are read. Claude Code may write 100 KB before the first message.
@@ -34,6 +35,7 @@ pub fn head(file: &mut File, mut take: impl FnMut(&[u8]) -> bool) -> io::Result<
         }
         let mut from = searched;
         while let Some(end) = memchr(b'\n', &held[from..]).map(|at| from + at) {
+            mend(&mut held[start..end]);
             if take(&held[start..end]) {
                 return Ok(());
             }
@@ -52,6 +54,7 @@ pub fn tail(file: &mut File, length: u64, mut take: impl FnMut(&[u8]) -> bool) -
     let mut text = Vec::new();
     file.take(TAIL).read_to_end(&mut text)?;
     let whole = if from == 0 { 0 } else { memchr(b'\n', &text).map_or(text.len(), |at| at + 1) };
+    mend(&mut text[whole..]);
     for line in text[whole..].split(|byte| *byte == b'\n').rev() {
         if !line.is_empty() && take(line) {
             break;

@@ -282,3 +282,28 @@ fn a_name_of_any_length_is_cut_and_only_one_spelling_of_an_id_counts() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((length(&found[0].branch), length(&found[0].version)), (Some(200), Some(200)));
 }
+
+/// As programs in JavaScript write it after they cut a text in the middle of an emoji.
+#[test]
+fn half_an_emoji_hides_no_session() {
+    let home = Home::new();
+    let halved = |line: Value| line.to_string().replace("HALF", r"\ud83c");
+    let write = |path: &str, lines: &[Value]| {
+        let path = home.write(path, &[]);
+        let lines: String = lines.iter().map(|line| halved(line.clone()) + "\n").collect();
+        fs::write(path, lines).unwrap();
+    };
+    write(&format!("projects/-work/{ONE}.jsonl"), &[said("Party HALF")]);
+    let title = json!({"type": "custom-title", "customTitle": "Named HALF"});
+    write(&format!("projects/-work/{TWO}.jsonl"), &[said("Party"), title]);
+    let mut titles_of_claude = titles(&home.claude());
+    titles_of_claude.sort();
+    assert_eq!(titles_of_claude, ["Named \u{FFFD}", "Party \u{FFFD}"]);
+
+    let about = json!({"type": "session_meta", "payload": {"id": ONE, "cwd": "/work/shop",
+        "instructions": "HALF", "git": {"branch": "main"}}});
+    let words = json!({"type": "response_item", "payload": {"type": "message", "role": "user",
+        "content": [{"type": "input_text", "text": "Party HALF"}]}});
+    write("sessions/2026/11/15/rollout-one.jsonl", &[about, words]);
+    assert_eq!(titles(&home.codex()), ["Party \u{FFFD}"]);
+}

@@ -4,6 +4,9 @@
 #[path = "support/chat.rs"]
 mod chat;
 #[cfg(test)]
+#[path = "acp/cut_emoji.rs"]
+mod cut_emoji;
+#[cfg(test)]
 #[path = "acp/files_and_commands.rs"]
 mod files_and_commands;
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! A process's output as lines of bytes. Owns the splitting and the waiting for the budget; the reader finds out
-//! whether a line is text, JSON or noise.
+//! whether a line is text, JSON or noise. Half an emoji becomes U+FFFD here, so that every parser can read the line.
 
 use std::io;
 use std::pin::Pin;
@@ -114,6 +114,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             if bytes.last() == Some(&b'\r') {
                 bytes.pop();
             }
+            liminal_lone_surrogates::mend(&mut bytes);
             return Ok(Some(Line { bytes, charge }));
         }
     }

@@ -233,6 +233,20 @@ async fn files_that_are_damaged_empty_or_huge_are_no_hindrance() {
 }
 
 #[tokio::test]
+async fn half_an_emoji_hides_no_session_and_costs_no_words() {
+    let (app, mut browser, project, _copy) = started().await;
+    let path = app.transcript("cut", &numbered(1), Path::new(&project.path), "Party HALF");
+    let text = std::fs::read_to_string(&path).unwrap().replace("Done.", "Done HALF.");
+    std::fs::write(&path, text.replace("HALF", r"\ud83c")).unwrap();
+    let found = outside(&mut browser, &project).await;
+    assert!(found.iter().any(|session| session.title == "Party \u{FFFD}"), "{found:?}");
+    adopt(&mut browser, &project, &numbered(1)).await;
+    let session = SessionId::parse(&format!("claude-code:{}", numbered(1))).unwrap();
+    let texts = browser.opens(&session).await.texts();
+    assert_eq!(texts, ["Party \u{FFFD}", "Done \u{FFFD}."]);
+}
+
+#[tokio::test]
 async fn five_thousand_transcripts_are_listed_and_found_by_their_words() {
     let (app, mut browser, project, _copy) = started().await;
     let directory = PathBuf::from(&project.path);

@@ -40,6 +40,16 @@ pub(super) struct Entry {
     message: Option<u64>,
 }
 
+impl Entry {
+    /// Reads the whole record into `line`, from a reader that is at its beginning.
+    pub(super) fn read(&self, reader: &mut impl Read, line: &mut Vec<u8>) -> io::Result<()> {
+        line.resize(self.length, 0);
+        reader.read_exact(line)?;
+        liminal_lone_surrogates::mend(line);
+        Ok(())
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Conversation,

@@ -1,7 +1,7 @@
 //! Which record of a history file a place in the transcript stands after.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
 
 use serde_json::Value;
@@ -19,15 +19,14 @@ pub fn record_at(path: &Path, place: &ForkPlace) -> io::Result<Option<String>> {
         ForkPlace::Before(turn) => Ok(index.before(turn.as_str())),
         ForkPlace::AfterWords { turn, words, nth } => {
             let Some(records) = index.branch_after(turn.as_str()) else { return Ok(None) };
-            let mut left = *nth;
+            let (mut left, mut line) = (*nth, Vec::new());
             for at in records {
                 let entry = index.entry(at);
                 if entry.sidechain {
                     continue;
                 }
-                let mut line = vec![0; entry.length];
                 file.seek(SeekFrom::Start(entry.offset))?;
-                file.read_exact(&mut line)?;
+                entry.read(&mut file, &mut line)?;
                 let Ok(record) = serde_json::from_slice::<Value>(&line) else { continue };
                 if begins_a_turn(&record) {
                     break;
@@ -134,5 +133,14 @@ mod tests {
         assert_eq!(at(&after(turn(1), "Done.", 1)), Some(id(6)));
         assert_eq!(at(&after(turn(1), "Done.", 2)), None);
         assert_eq!(at(&after(turn(1), "Twice.", 0)), None, "of the next turn");
+    }
+
+    #[test]
+    fn words_around_half_an_emoji_are_found_as_they_are_shown() {
+        let text = std::fs::read_to_string(conversation().path()).unwrap();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.replace("Twice.", r"Twice \ud83c.").as_bytes()).unwrap();
+        let place = after(turn(8), "Twice \u{FFFD}.", 0);
+        assert_eq!(record_at(file.path(), &place).unwrap(), Some(id(9)));
     }
 }

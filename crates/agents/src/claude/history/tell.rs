@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Seek, SeekFrom};
 use std::path::PathBuf;
 
 use liminal_contract::{Timestamp, TurnId};
@@ -108,8 +108,7 @@ impl Teller {
             let ahead =
                 i64::try_from(entry.offset).unwrap_or(i64::MAX) - i64::try_from(place).unwrap_or(0);
             reader.seek_relative(ahead)?;
-            line.resize(entry.length, 0);
-            reader.read_exact(&mut line)?;
+            entry.read(&mut reader, &mut line)?;
             place = entry.offset + entry.length as u64;
             let Ok(record) = serde_json::from_slice::<Record>(&line) else { continue };
             if entry.sidechain {
@@ -349,8 +348,7 @@ impl Teller {
         for at in 0..index.len() {
             let entry = index.entry(at);
             file.seek(SeekFrom::Start(entry.offset))?;
-            line.resize(entry.length, 0);
-            file.read_exact(&mut line)?;
+            entry.read(&mut file, &mut line)?;
             if let Ok(record) = serde_json::from_slice::<Record>(&line) {
                 self.sidechain(Some(call), record);
                 self.hand_over(entry.length, say);
@@ -408,8 +406,8 @@ fn file_root(
 ) -> io::Result<Option<String>> {
     let root = index.entry(index.root(at));
     reader.seek(SeekFrom::Start(root.offset))?;
-    let mut line = vec![0; root.length];
-    reader.read_exact(&mut line)?;
+    let mut line = Vec::new();
+    root.read(reader, &mut line)?;
     *place = root.offset + root.length as u64;
     Ok(serde_json::from_slice::<Record>(&line).ok().map(|record| text_of(&record)))
 }

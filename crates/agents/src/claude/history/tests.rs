@@ -336,6 +336,57 @@ fn a_sub_agent_of_the_same_file_works_under_its_call() {
 }
 
 #[test]
+fn words_around_half_an_emoji_are_kept_also_those_of_sub_agents() {
+    let home = Home::new();
+    let halved = |records: &[Value]| file(records).replace("HALF", r"\ud83c");
+    let call = |n: u128, parent: u128, task: &str, prompt: &str| {
+        json!({"type": "assistant", "uuid": id(n), "parentUuid": id(parent), "message": {"id": task, "content": [
+            {"type": "tool_use", "id": task, "name": "Task", "input": {"prompt": prompt, "description": "HALF"}}]}})
+    };
+    let result = |n: u128, parent: u128, task: &str, agent: &str| {
+        let content =
+            json!([{"type": "tool_result", "tool_use_id": task, "content": "Ended HALF."}]);
+        let mut result = user(n, Some(parent), content);
+        result["toolUseResult"] = json!({"agentId": agent});
+        result
+    };
+    let beside = |mut record: Value| {
+        record["isSidechain"] = json!(true);
+        record
+    };
+    let reader = home.write(
+        "a",
+        &halved(&[
+            user(1, None, json!("Party HALF")),
+            call(2, 1, "here", "Look HALF"),
+            beside(user(3, None, json!("Look HALF"))),
+            beside(agent(4, 3, "Found HALF.")),
+            result(5, 2, "here", ""),
+            call(6, 5, "there", "Seek"),
+            result(7, 6, "there", "b"),
+            agent(8, 7, "Done HALF."),
+        ]),
+    );
+    let folder = reader.path.with_extension("").join("subagents");
+    fs::create_dir_all(&folder).unwrap();
+    let work = [user(11, None, json!("Seek")), agent(12, 11, "Sought HALF.")].map(beside);
+    fs::write(folder.join("agent-b.jsonl"), halved(&work)).unwrap();
+    assert_eq!(
+        lines(&tell(&reader, &History::All)),
+        [
+            "User: Party \u{FFFD}",
+            "calls Task",
+            "Agent: Found \u{FFFD}.",
+            "result (false): Ended \u{FFFD}.",
+            "calls Task",
+            "Agent: Sought \u{FFFD}.",
+            "result (false): Ended \u{FFFD}.",
+            "Agent: Done \u{FFFD}.",
+        ]
+    );
+}
+
+#[test]
 fn no_id_leads_out_of_the_folder() {
     let home = Home::new();
     home.write("plain-1", "");

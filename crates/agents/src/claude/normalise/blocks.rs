@@ -430,7 +430,10 @@ impl Normaliser {
             match &kind {
                 Kind::Text | Kind::Thinking => self.finish(&item, &kind, text),
                 Kind::Call(call_id) => {
-                    let input = serde_json::from_str(&text).unwrap_or_default();
+                    // JSON inside a line of JSON: in the line, its escapes were text.
+                    let mut text = text.into_bytes();
+                    liminal_lone_surrogates::mend(&mut text);
+                    let input = serde_json::from_slice(&text).unwrap_or_default();
                     self.call_is_final(call_id, input);
                 }
                 Kind::Other => {}

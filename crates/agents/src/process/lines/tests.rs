@@ -94,3 +94,11 @@ async fn a_long_line_between_short_ones_keeps_its_place() {
     let input = format!("a\n{long}\r\nb\n{long}\n{long}");
     assert_eq!(all(input.as_bytes()).await, ["a", &long, "b", &long, &long]);
 }
+
+#[tokio::test]
+async fn half_an_emoji_becomes_a_character_that_can_be_read_also_in_a_long_line() {
+    let long = "x".repeat(2 * CHUNK);
+    let input = format!("\"\\ud83c\"\n\"{long}\\udf89\"\n\"\\ud83c\\udf89\"");
+    let read = all(input.as_bytes()).await.join(" ").replace(&long, "long");
+    assert_eq!(read, r#""\ufffd" "long\ufffd" "\ud83c\udf89""#);
+}

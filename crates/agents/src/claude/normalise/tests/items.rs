@@ -105,3 +105,31 @@ fn steps_of_the_agent_are_one_plan_that_changes() {
         ]
     );
 }
+
+#[test]
+fn a_call_that_only_streamed_keeps_its_input_around_half_an_emoji() {
+    let mut normaliser = in_a_turn();
+    let event = |event: Value| json!({"type": "stream_event", "event": event});
+    let call = json!({"type": "tool_use", "id": "c", "name": "Bash", "input": {}});
+    let input = r#"{"command":"echo \ud83c"}"#;
+    let said = read(
+        &mut normaliser,
+        &[
+            event(
+                json!({"type": "message_start", "message": {"id": "m", "model": "m", "content": []}}),
+            ),
+            event(json!({"type": "content_block_start", "index": 0, "content_block": call})),
+            event(json!({"type": "content_block_delta", "index": 0,
+                "delta": {"type": "input_json_delta", "partial_json": input}})),
+            json!({"type": "result", "subtype": "success"}),
+        ],
+    );
+    let arguments = said.iter().find_map(|payload| match payload {
+        Payload::ItemDone { final_item: FinalItem::FunctionCall { arguments, .. }, .. } => {
+            Some(arguments)
+        }
+        _ => None,
+    });
+    let command = arguments.and_then(|arguments| arguments.get("command"));
+    assert_eq!(command, Some(&json!("echo \u{FFFD}")), "{said:?}");
+}
