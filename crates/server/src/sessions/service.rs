@@ -117,6 +117,8 @@ pub struct SessionService {
     /// Requests for new sessions, which may be repeated.
     pub(super) creating: OneAtATime<String>,
     changing: Mutex<()>,
+    /// Held while one session of a comparison is kept.
+    pub(super) keeping: Mutex<()>,
 }
 
 impl SessionService {
@@ -132,6 +134,7 @@ impl SessionService {
             deleting: Deleting::default(),
             creating: OneAtATime::default(),
             changing: Mutex::default(),
+            keeping: Mutex::default(),
         });
         service.tell_of_settled(settled);
         for session in continuing {
