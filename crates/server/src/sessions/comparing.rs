@@ -156,7 +156,7 @@ impl SessionService {
         kept: &SessionId,
         others: Others,
     ) -> Result<Compare, Failure> {
-        let _one_at_a_time = self.keeping.lock().await;
+        let _one_at_a_time = self.keeping.turn(id).await;
         let compare = self.around.comparisons.get(id)?;
         let discarded = MemberState::Discarded { session_id: kept.clone() };
         if compare.members.iter().any(|member| member.state == discarded) {

@@ -423,7 +423,10 @@ impl SessionService {
     }
 
     /// A session is gone: the one that it replaced is what its own replacement continues, or can be continued itself.
-    pub(super) async fn revive_replaced_by(&self, gone: &SessionRecord) -> Result<(), Failure> {
+    pub(in crate::sessions) async fn revive_replaced_by(
+        &self,
+        gone: &SessionRecord,
+    ) -> Result<(), Failure> {
         for record in self.around.sessions.of(&gone.project_id)? {
             if record.newer.as_ref() == Some(&gone.id) {
                 self.revived(&record.id, &gone.id, gone.newer.clone()).await?;
