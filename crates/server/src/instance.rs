@@ -5,16 +5,20 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::net::TcpStream;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::neighbour::{self, Presence};
+
 const FILE: &str = "server.lock";
 
-/// How long another instance may take between locking the file and writing its address.
+/// How long another instance may take between locking the file and answering at its address.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long to wait for one answer.
+const ANSWER: Duration = Duration::from_secs(1);
 
 /// The exclusive right to use the data directory. Released when dropped, or by the kernel.
 #[derive(Debug)]
@@ -57,12 +61,20 @@ impl Instance {
             file.rewind()
                 .and_then(|()| file.read_to_string(&mut address))
                 .map_err(Taken::Unusable)?;
-            // A server that was killed while it started a process leaves the lock to that for a moment.
-            if let Some(address) = address.strip_suffix('\n').filter(|address| listens(address)) {
-                return Err(Taken::ByServerAt(address.to_owned()));
-            }
-            if begun.elapsed() > PATIENCE {
-                return Err(Taken::BySomethingSilent);
+            // A server that was killed while it started a process leaves the lock and the open port to that for a
+            // moment, so only an answer proves that a server runs.
+            let address = address.strip_suffix('\n');
+            let is_over = begun.elapsed() > PATIENCE;
+            match address.map(|address| (address, neighbour::presence(address, ANSWER))) {
+                Some((address, Presence::Answers)) => {
+                    return Err(Taken::ByServerAt(address.to_owned()));
+                }
+                // A server that is very busy, or suspended: nothing else keeps the port open for so long.
+                Some((address, Presence::Listens)) if is_over => {
+                    return Err(Taken::ByServerAt(address.to_owned()));
+                }
+                Some(_) | None if is_over => return Err(Taken::BySomethingSilent),
+                Some(_) | None => {}
             }
             thread::sleep(Duration::from_millis(10));
         }
@@ -88,12 +100,6 @@ impl Instance {
     }
 }
 
-/// Whether anybody listens at an address such as `http://127.0.0.1:3000`.
-fn listens(address: &str) -> bool {
-    let host = address.strip_prefix("http://").unwrap_or(address);
-    host.parse().is_ok_and(|at| TcpStream::connect_timeout(&at, PATIENCE).is_ok())
-}
-
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
@@ -108,14 +114,40 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         first.announce(&address).unwrap();
+        let server = thread::spawn(move || {
+            for _ in 0..2 {
+                let (mut asker, _) = listener.accept().unwrap();
+                let _asked = asker.read(&mut [0; 1024]).unwrap();
+                asker.write_all(b"HTTP/1.1 200 OK\r\n\r\n{}").unwrap();
+            }
+        });
         let second = Instance::claim(dir.path());
         assert!(matches!(second, Err(Taken::ByServerAt(at)) if at == address));
         assert_eq!(Instance::running(dir.path()), Some(address));
-        drop(listener);
+        server.join().unwrap();
         let third = Instance::claim(dir.path());
         assert!(matches!(third, Err(Taken::BySomethingSilent)), "nobody listens any more");
         drop(first);
         assert_eq!(Instance::running(dir.path()), None);
         assert!(Instance::claim(dir.path()).is_ok());
+    }
+
+    #[test]
+    fn what_a_killed_server_left_listening_for_a_moment_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        // As in a child of a killed server that has yet to become another program: nobody answers.
+        let mut left = Instance::claim(dir.path()).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        left.announce(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
+        let (asked, is_asked) = std::sync::mpsc::channel();
+        let child = thread::spawn(move || {
+            let _connection = listener.accept().unwrap();
+            asked.send(()).unwrap();
+            drop(left);
+        });
+        let claimed = Instance::claim(dir.path());
+        is_asked.recv().unwrap();
+        assert!(claimed.is_ok(), "{claimed:?}");
+        child.join().unwrap();
     }
 }

@@ -111,11 +111,24 @@ fn words(item: &Item) -> Option<&str> {
 
 /// Items keep their ids and indices. What was open is closed: its agent works for the other session.
 pub(super) fn write(transaction: &Transaction<'_>, branch: &Branch) -> rusqlite::Result<()> {
-    let (from, to) =
-        (session_row(transaction, &branch.from)?, session_row(transaction, &branch.to)?);
+    let to = session_row(transaction, &branch.to)?;
+    let from = transaction
+        .prepare_cached("SELECT id FROM session WHERE session_id = ?1")?
+        .query_row([branch.from.as_str()], |row| row.get(0))
+        .optional()?;
+    // It may have been deleted meanwhile, which must not bring it back.
+    if let Some(from) = from {
+        copy(transaction, from, to, branch.before)?;
+    }
+    let queue = Some(branch.queue.clone());
+    facts::write(transaction, to, &FactsChange { queue, ..FactsChange::default() })?;
+    listed::look(transaction, &branch.to)
+}
+
+fn copy(transaction: &Transaction<'_>, from: i64, to: i64, before: u64) -> rusqlite::Result<()> {
     let copied: Vec<(i64, i64, String)> = transaction
         .prepare("SELECT idx, body, kind FROM item WHERE session = ?1 AND idx < ?2 ORDER BY idx")?
-        .query_map(params![from, branch.before.cast_signed()], |row| {
+        .query_map(params![from, before.cast_signed()], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?
         .collect::<rusqlite::Result<_>>()?;
@@ -164,8 +177,5 @@ pub(super) fn write(transaction: &Transaction<'_>, branch: &Branch) -> rusqlite:
     ] {
         transaction.execute(sql, [from, to])?;
     }
-    interrupt::close_interrupted(transaction, Some(to))?;
-    let queue = Some(branch.queue.clone());
-    facts::write(transaction, to, &FactsChange { queue, ..FactsChange::default() })?;
-    listed::look(transaction, &branch.to)
+    interrupt::close_interrupted(transaction, Some(to))
 }

@@ -1,6 +1,6 @@
 //! The facts of a session: one row each, so that only the changed ones are written.
 
-use liminal_contract::{FactsChange, MessageQueue, SessionFacts};
+use liminal_contract::{FactsChange, MessageQueue, SessionFacts, Setup, SetupState};
 use rusqlite::{Transaction, params};
 use serde_json::{Map, Value};
 
@@ -33,6 +33,26 @@ pub fn return_handed(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         queue.messages.iter_mut().for_each(|queued| queued.handed = false);
         let change = FactsChange { queue: Some(queue), ..FactsChange::default() };
         write(transaction, session, &change)?;
+    }
+    Ok(())
+}
+
+/// A setup command ends with the server, or with the task of its session: here, so that the first history already says
+/// so and offers what to do.
+pub fn end_setups(transaction: &Transaction<'_>, session: Option<i64>) -> rusqlite::Result<()> {
+    let running = "SELECT session, value FROM fact WHERE name = 'setup'
+                   AND instr(value, '\"running\"') AND (?1 IS NULL OR session = ?1)";
+    let mut rows = transaction.prepare(running)?;
+    let rows = rows.query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for row in rows.collect::<rusqlite::Result<Vec<(i64, String)>>>()? {
+        let (session, value) = row;
+        let Ok(mut setup) = serde_json::from_str::<Setup>(&value) else { continue };
+        if setup.state == SetupState::Running {
+            setup.state = SetupState::Failed;
+            setup.output.push_str("\nEnded because Liminal Builder was stopped.");
+            let change = FactsChange { setup: Some(setup), ..FactsChange::default() };
+            write(transaction, session, &change)?;
+        }
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Closes turns and permissions whose agent is gone.
+//! Closes turns and permissions whose agent is gone, and setup commands that ended with the server.
 
 use std::time::SystemTime;
 
@@ -6,11 +6,12 @@ use liminal_contract::{ItemStatus, Outcome, OutcomeBy, Timestamp};
 use liminal_stream::Source;
 use rusqlite::{Transaction, params};
 
+use super::facts;
 use super::schema::SEQ;
 use super::write::{json, word};
 
 /// Of one session or of all: a running turn ends as interrupted and keeps its text; an unanswered permission becomes
-/// void, even if its turn ended before.
+/// void, even if its turn ended before; a running setup command has failed.
 pub fn close_interrupted(
     transaction: &Transaction<'_>,
     session: Option<i64>,
@@ -37,7 +38,7 @@ pub fn close_interrupted(
             params![session, turn_id, now.as_millis(), next_seq(transaction, session)?],
         )?;
     }
-    Ok(())
+    facts::end_setups(transaction, session)
 }
 
 /// The `seq` of the next change.

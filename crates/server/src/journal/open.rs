@@ -9,6 +9,7 @@ use liminal_contract::Timestamp;
 use rusqlite::{Connection, ErrorCode};
 
 use super::interrupt::close_interrupted;
+use super::write::delete_session;
 use super::{FILE, Journal, Reader, Readers, facts, schema};
 
 #[derive(Debug, thiserror::Error)]
@@ -118,7 +119,12 @@ fn prepare(path: &Path) -> Result<Connection, OpenFailure> {
     facts::return_handed(&transaction)?;
     // Everything the server reads while it starts, so that damage is found while a new journal can still be created.
     let reader = Reader::new(&transaction);
-    reader.listed()?;
+    for change in reader.listed()? {
+        if change.record.is_none() {
+            // An earlier version did this later, and a killed server not at all.
+            delete_session(&transaction, &change.session)?;
+        }
+    }
     reader.activity()?;
     reader.ended_badly()?;
     reader.unread()?;

@@ -204,7 +204,13 @@ impl Writer {
                 }
                 Order::Look { session, .. } => listed::look(&transaction, session)?,
                 Order::Branch { branch, .. } => branch::write(&transaction, branch)?,
-                Order::List { listed, .. } => listed::write(&transaction, listed)?,
+                Order::List { listed, .. } => {
+                    listed::write(&transaction, listed)?;
+                    if listed.record.is_none() {
+                        // Together, so that no crash leaves a transcript that nobody can reach or delete.
+                        delete_session(&transaction, &listed.session)?;
+                    }
+                }
                 Order::Acts { session, rows, .. } => acts::write(&transaction, session, rows)?,
                 Order::Unlist { version } => listed::forget(&transaction, *version)?,
                 Order::Keep { session, rendered } => keep(&transaction, session, rendered)?,
@@ -413,7 +419,10 @@ fn write_turn(transaction: &Transaction<'_>, session: i64, turn: &TurnRow) -> ru
     Ok(())
 }
 
-fn delete_session(transaction: &Transaction<'_>, session: &SessionId) -> rusqlite::Result<()> {
+pub(super) fn delete_session(
+    transaction: &Transaction<'_>,
+    session: &SessionId,
+) -> rusqlite::Result<()> {
     transaction.execute("DELETE FROM act WHERE session = ?1", [session.as_str()])?;
     let id: Option<i64> = transaction
         .query_row("SELECT id FROM session WHERE session_id = ?1", [session.as_str()], |row| {

@@ -1,6 +1,6 @@
 //! The indexing thread: follows the journal session by session, with a cursor stored in the index.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -231,11 +231,18 @@ impl Indexer {
     fn try_sessions(&self) -> rusqlite::Result<VecDeque<SessionId>> {
         let mut statement =
             self.journal.prepare("SELECT session_id FROM session ORDER BY last_active_at, id")?;
-        let ids = statement.query_map([], |row| row.get::<_, String>(0))?;
-        ids.filter_map(|id| id.map(|id| SessionId::parse(&id).ok()).transpose()).collect()
+        let mut ids: Vec<String> =
+            statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        // A server that was killed while it deleted a session may have left it here.
+        let in_journal: HashSet<String> = ids.iter().cloned().collect();
+        let mut statement = self.connection.prepare("SELECT session FROM progress")?;
+        for indexed in statement.query_map([], |row| row.get::<_, String>(0))? {
+            ids.extend(Some(indexed?).filter(|id| !in_journal.contains(id)));
+        }
+        Ok(ids.iter().filter_map(|id| SessionId::parse(id).ok()).collect())
     }
 
-    /// Indexes a session's items beyond its cursor, one lot at most.
+    /// Indexes a session's items beyond its cursor, one lot at most. One that the journal lacks is forgotten.
     fn index_lot(&mut self, session: &SessionId) -> rusqlite::Result<More> {
         let (done, swept): (i64, i64) = self
             .connection
@@ -252,7 +259,11 @@ impl Indexer {
             .prepare_cached(&format!("SELECT id, {SEQ} FROM session WHERE session_id = ?1"))?
             .query_row([session.as_str()], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
             .optional()?;
-        let Some((id, newest)) = known else { return Ok(More::No) };
+        let Some((id, newest)) = known else {
+            drop(view);
+            self.forget(session)?;
+            return Ok(More::No);
+        };
         let attachments = &self.attachments;
         let transaction = self.connection.transaction()?;
         let (mut count, mut last, mut forgets) = (0, done, false);

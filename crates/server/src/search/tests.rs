@@ -180,6 +180,34 @@ async fn what_is_said_later_is_found_and_what_is_deleted_is_not() {
 }
 
 #[tokio::test]
+async fn what_the_journal_lacks_at_the_start_is_forgotten() {
+    let desk = Desk::new().await;
+    let search = desk.search();
+    desk.say("demo:one", 0, message("a needle"), ItemStatus::Complete);
+    desk.say("demo:two", 0, message("a pin"), ItemStatus::Complete);
+    assert_eq!(finds(&search, "needle ").await.len(), 1);
+    assert_eq!(finds(&search, "pin ").await.len(), 1);
+    search.close().await;
+    // As a server leaves it that is killed while it deletes a session.
+    let (done, deleted) = std::sync::mpsc::channel();
+    let session = SessionId::parse("demo:one").unwrap();
+    desk.journal.delete(&session, Box::new(move || done.send(()).unwrap()));
+    deleted.recv().unwrap();
+    let search = desk.search();
+    let index = rusqlite::Connection::open(desk.home.path().join("search.db")).unwrap();
+    let sessions = || -> String {
+        let all = "SELECT group_concat(DISTINCT session) FROM doc";
+        index.query_row(all, [], |row| row.get(0)).unwrap()
+    };
+    let begun = Instant::now();
+    while sessions() != "demo:two" {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{}", sessions());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(finds(&search, "pin ").await.len(), 1);
+}
+
+#[tokio::test]
 async fn a_question_that_found_the_index_behind_is_answered_whole_when_it_has_caught_up() {
     let desk = Desk::new().await;
     let search = desk.search();

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use liminal_contract::{
-    AttachmentRef, Compare, CompareAgent, CompareMember, MemberState, ProjectId, ServerMessage,
-    SessionId, Timestamp, WhenBusy,
+    AttachmentRef, Compare, CompareAgent, CompareMember, ErrorCode, MemberState, ProjectId,
+    ServerMessage, SessionId, Timestamp, WhenBusy,
 };
 use uuid::Uuid;
 
@@ -148,14 +148,22 @@ impl SessionService {
         Ok(all)
     }
 
-    /// Keeps one of the sessions. The others' worktrees can be brought back for a while.
+    /// Keeps one of the sessions. The others' worktrees can be brought back for a while. Of two browsers that keep
+    /// different ones at once, the second is refused: between them they would discard everything.
     pub async fn keep(
         self: &Arc<Self>,
         id: &str,
         kept: &SessionId,
         others: Others,
     ) -> Result<Compare, Failure> {
+        let _one_at_a_time = self.keeping.turn(id).await;
         let compare = self.around.comparisons.get(id)?;
+        let discarded = MemberState::Discarded { session_id: kept.clone() };
+        if compare.members.iter().any(|member| member.state == discarded) {
+            let words = "Another session of this comparison was kept, and this one was discarded. To continue it, \
+                         bring its worktree back in Settings.";
+            return Err(Failure::new(ErrorCode::ActRefused, words).about(kept.clone()));
+        }
         if !compare.members.iter().any(|member| started(member) == Some(kept)) {
             let what = "`sessionId` is not one of this comparison";
             return Err(Failure::invalid(what).about(kept.clone()));

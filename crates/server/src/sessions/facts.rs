@@ -2,8 +2,8 @@
 
 use liminal_contract::{
     AgentTask, Attachment, AttachmentKind, Continuation, FactsChange, McpServer, OptionCategory,
-    OptionValue, Policy, Prompt, SessionFacts, SessionId, SessionOption, SessionUsage, Setup,
-    SetupState, SlashCommand, TurnOutcome, Usage, UsageLimit,
+    OptionValue, Policy, Prompt, SessionFacts, SessionId, SessionOption, SessionUsage, SetupState,
+    SlashCommand, TurnOutcome, Usage, UsageLimit,
 };
 use liminal_render::visible;
 use liminal_stream::{HistoryMark, SessionFact};
@@ -61,8 +61,7 @@ impl Facts {
                 let (mark, last_outcome) = (row.mark, row.last_outcome);
                 let options = bounded_options(row.facts.options);
                 let commands = bounded_commands(row.facts.commands);
-                let setup = row.facts.setup.map(cut_short);
-                let shared = SessionFacts { options, commands, setup, ..row.facts };
+                let shared = SessionFacts { options, commands, ..row.facts };
                 Self { record, policy, mark, last_outcome, shared }
             }
             None => {
@@ -175,15 +174,6 @@ impl Facts {
             limits: before.limits,
         }
     }
-}
-
-/// A command that ran when the server ended was ended with it.
-fn cut_short(mut setup: Setup) -> Setup {
-    if setup.state == SetupState::Running {
-        setup.state = SetupState::Failed;
-        setup.output.push_str("\nEnded because Liminal Builder was stopped.");
-    }
-    setup
 }
 
 /// The permission mode, the model and the effort come first, so the others are dropped if there are too many. An option

@@ -11,7 +11,7 @@ use std::time::Duration;
 use liminal_agents::{ProviderRegistry, TaskOutput};
 use liminal_contract::{
     AttachedSession, AttachedState, AttachmentRef, CliType, ErrorCode, McpAct, Policy, ProjectId,
-    ServerMessage, SessionId, SessionListItem, SessionStatus, TaskAct, WhenBusy, WorktreeFate,
+    ServerMessage, SessionId, SessionListItem, SessionStatus, TaskAct, WhenBusy,
 };
 use tokio::sync::{Mutex, MutexGuard, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -117,6 +117,8 @@ pub struct SessionService {
     /// Requests for new sessions, which may be repeated.
     pub(super) creating: OneAtATime<String>,
     changing: Mutex<()>,
+    /// By the comparison of which one is kept.
+    pub(super) keeping: OneAtATime<String>,
 }
 
 impl SessionService {
@@ -132,6 +134,7 @@ impl SessionService {
             deleting: Deleting::default(),
             creating: OneAtATime::default(),
             changing: Mutex::default(),
+            keeping: OneAtATime::default(),
         });
         service.tell_of_settled(settled);
         for session in continuing {
@@ -323,45 +326,6 @@ impl SessionService {
         Ok(())
     }
 
-    /// Deletes a session and its transcript permanently. A running turn is stopped first; the agent's own file stays.
-    /// If its worktree can't be discarded, nothing is deleted.
-    pub async fn delete(
-        self: &Arc<Self>,
-        session: &SessionId,
-        worktree: WorktreeFate,
-    ) -> Result<(), Failure> {
-        let record = self.record(session)?;
-        if worktree == WorktreeFate::Discard {
-            self.ask_running(session, SessionRequest::Kill).await?;
-            self.discard_worktree(session)
-                .await
-                .map_err(|failure| failure.about(session.clone()))?;
-        }
-        // From now on, so that nobody starts its task again while its agent ends.
-        let Some(_being_deleted) = self.deleting.begin(session) else {
-            return Err(not_found(session));
-        };
-        let running = self.registry.lock().await.remove(session);
-        if let Some(running) = running {
-            ask(&running, SessionRequest::Kill).await?;
-        }
-        if let Ok(provider) = self.around.registry.resolve(&record.cli_type)
-            && provider.is_alive(session)
-        {
-            provider.kill_session(session).await?;
-        }
-        self.around.refs.add(session.clone()).await;
-        let id = session.clone();
-        let attached = self.around.journal.read(move |reader| reader.attachments_of(&id)).await?;
-        self.around.sessions.remove(session.clone()).await?;
-        self.around.unread.remove(session);
-        self.written(|journal, committed| journal.delete(session, committed)).await;
-        self.around.search.forget(session).await;
-        self.around.forget_attachments(attached).await;
-        self.around.changes.forget(session).await;
-        self.revive_replaced_by(&record).await
-    }
-
     /// Ends the turns and the agents of a removed project's sessions: nobody would see them, or answer their questions.
     pub async fn end_in(&self, project: &ProjectId) -> Result<(), Failure> {
         let records = self.around.sessions.of(project)?;
@@ -457,7 +421,7 @@ impl SessionService {
     }
 
     /// Waits until the journal has carried out a request.
-    async fn written(&self, ask: impl FnOnce(&Journal, Committed)) {
+    pub(super) async fn written(&self, ask: impl FnOnce(&Journal, Committed)) {
         let (done, wait) = tokio::sync::oneshot::channel();
         let committed = Box::new(move || {
             let _waiter_left = done.send(());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use liminal_contract::{SessionId, Timestamp};
+use liminal_contract::{BranchKind, SessionId, Timestamp};
 
 use super::SessionRecord;
 use crate::journal::Listed;
@@ -50,6 +50,28 @@ impl List {
         }
         self.made = self.made.max(change.version);
         self.mark.version = self.made;
+    }
+
+    /// A server that was killed while it deleted a session may have left the one that it replaced. That is replaced by
+    /// the successor of the deleted one, or can be continued.
+    pub fn mend_replaced(&mut self) {
+        let edit_of = |record: &SessionRecord| {
+            let branch = record.branch.as_ref()?;
+            (branch.of.kind == BranchKind::Edit).then(|| branch.of.session_id.clone())
+        };
+        let edits: HashMap<SessionId, SessionId> = self
+            .records
+            .values()
+            .filter_map(|record| Some((edit_of(record)?, record.id.clone())))
+            .collect();
+        for record in self.records.values_mut() {
+            if let Some(newer) = &record.newer
+                && !self.places.contains_key(newer)
+            {
+                let next = edits.get(newer).filter(|next| **next != record.id).cloned();
+                Arc::make_mut(record).newer = next;
+            }
+        }
     }
 
     /// Every committed record.
@@ -138,8 +160,9 @@ impl List {
 
 #[cfg(test)]
 mod tests {
-    use liminal_contract::{CliType, ProjectId};
+    use liminal_contract::{BranchOf, CliType, Memory, ProjectId};
 
+    use super::super::BranchRecord;
     use super::*;
 
     fn session(id: &str) -> SessionId {
@@ -191,6 +214,41 @@ mod tests {
         let made = list.expect(&session("c"), Some(titled("c", "new")));
         list.arrived(&session("c"), made, Some(titled("c", "new")));
         assert_eq!(titles(&list), ["three", "new"]);
+    }
+
+    /// Made from another one by an edit, and perhaps replaced itself.
+    fn edited(id: &str, of: &str, newer: Option<&str>) -> Record {
+        let of = BranchOf {
+            session_id: session(of),
+            title: "one".into(),
+            kind: BranchKind::Edit,
+            memory: Memory::Own,
+        };
+        let branch = Some(BranchRecord { of, fork: None, owes_transcript: false });
+        let newer = newer.map(session);
+        Arc::new(SessionRecord { branch, newer, ..(*titled(id, id)).clone() })
+    }
+
+    #[test]
+    fn a_version_whose_newer_one_is_gone_is_replaced_by_the_next_or_can_be_continued() {
+        let first = Record::new(SessionRecord {
+            newer: Some(session("b")),
+            ..(*titled("a", "one")).clone()
+        });
+        let newer = |list: &List| list.get(&session("a")).unwrap().newer.clone();
+        let middle = edited("b", "a", Some("c"));
+        let mut whole = List::new(vec![first.clone(), middle.clone(), edited("c", "b", None)]);
+        whole.mend_replaced();
+        assert_eq!(newer(&whole), Some(session("b")), "nothing is missing");
+        let mut list = List::new(vec![first.clone(), edited("c", "b", None)]);
+        list.mend_replaced();
+        assert_eq!(newer(&list), Some(session("c")));
+        let mut list = List::new(vec![first, titled("d", "other")]);
+        list.mend_replaced();
+        assert_eq!(newer(&list), None);
+        let mut list = List::new(vec![middle]);
+        list.mend_replaced();
+        assert_eq!(list.get(&session("b")).unwrap().newer, None);
     }
 
     #[test]

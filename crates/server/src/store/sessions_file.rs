@@ -440,6 +440,7 @@ impl Known {
             Ok((loaded, (listed, activity))) => {
                 let mut list = List::new(loaded.document.sessions);
                 listed.iter().for_each(|change| list.take_up(change));
+                list.mend_replaced();
                 activity.iter().for_each(|(id, at)| list.touch(id, *at));
                 let is_of_the_original = loaded.is_of_the_original;
                 Self { list: Ok(list), is_of_the_original, stamp: loaded.stamp }

@@ -1,5 +1,6 @@
 //! Going back in a session: an edited message continues in a new version, and a branch is a session of its own.
 
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use liminal_contract::{
@@ -31,25 +32,31 @@ async fn two_turns(launch: Launch, agent: &str) -> (App, Browser, Project, Sessi
     (app, browser, project, session, [turns[0].clone(), turns[1].clone()])
 }
 
-async fn branches(
-    browser: &mut Browser,
+fn branch(
     session: &SessionId,
     (item, at, kind): (ItemId, BranchAt, BranchKind),
     content: Option<&str>,
+) -> ClientMessage {
+    ClientMessage::SessionBranch {
+        session_id: session.clone(),
+        item_id: Some(item),
+        at,
+        kind,
+        content: content.map(str::to_owned),
+        attachments: Vec::new(),
+        restore_files: None,
+        paths: None,
+        expect: None,
+    }
+}
+
+async fn branches(
+    browser: &mut Browser,
+    session: &SessionId,
+    place: (ItemId, BranchAt, BranchKind),
+    content: Option<&str>,
 ) -> ServerMessage {
-    browser
-        .ask(ClientMessage::SessionBranch {
-            session_id: session.clone(),
-            item_id: Some(item),
-            at,
-            kind,
-            content: content.map(str::to_owned),
-            attachments: Vec::new(),
-            restore_files: None,
-            paths: None,
-            expect: None,
-        })
-        .await
+    browser.ask(branch(session, place, content)).await
 }
 
 fn created(answer: ServerMessage) -> SessionListItem {
@@ -338,4 +345,122 @@ async fn after_a_crash_the_edited_message_stands_in_the_new_version() {
         history.facts.queue.messages.iter().map(|queued| json!(queued.content)).collect();
     let said = history.texts().iter().filter(|text| *text == "never").count();
     assert_eq!(said + waits.len(), 1, "in the transcript or in the queue: {:?}", history.texts());
+}
+
+/// A session with two turns, each session in a process of its own that starts only while the file exists.
+async fn gated() -> (App, Browser, Project, SessionId, [TurnId; 2], PathBuf) {
+    let launch = Launch::new();
+    let gate = launch.home().join("gate");
+    std::fs::write(&gate, "").unwrap();
+    let agent = script().wait_for_file(gate.to_str().unwrap());
+    let agent = agent.on_any_prompt().say("You said: ").say_prompt().stop("end_turn");
+    let launch = launch.agent(agent).processes_per_session("scripted");
+    let (app, browser, project, session, turns) = two_turns(launch, "scripted").await;
+    std::fs::remove_file(&gate).unwrap();
+    (app, browser, project, session, turns, gate)
+}
+
+/// Begins an edit, and returns when its agent is starting.
+async fn begins_to_edit(
+    (app, browser): (&App, &mut Browser),
+    session: &SessionId,
+    turn: &TurnId,
+    content: &str,
+) -> String {
+    let before = app.agents("scripted");
+    let place = (ItemId::user(turn), BranchAt::Before, BranchKind::Edit);
+    let request = browser.send(branch(session, place, Some(content))).await;
+    let starts = async {
+        while app.agents("scripted").iter().all(|agent| before.contains(agent)) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    in_time(starts).await.expect("no agent was started for the edit");
+    request
+}
+
+#[tokio::test]
+async fn an_edit_of_a_session_that_is_deleted_meanwhile_is_a_session_or_leaves_nothing() {
+    let (app, mut browser, project, session, [first, second], gate) = gated().await;
+    let mut other = app.browser().await;
+    let delete = |session: &SessionId| ClientMessage::SessionDelete {
+        session_id: session.clone(),
+        worktree: None,
+    };
+    // Before the first message there is nothing that could be missing.
+    let edit = begins_to_edit((&app, &mut browser), &session, &first, "one, better").await;
+    other.ask(delete(&session)).await;
+    std::fs::write(&gate, "").unwrap();
+    let made = created(browser.sees_reply(&edit).await);
+    let listed: Vec<_> = browser.sessions(&project).await.into_iter().map(|row| row.id).collect();
+    assert_eq!(listed, std::slice::from_ref(&made.id));
+    let texts = reads(&mut browser, &made.id, "You said: one, better").await;
+    assert_eq!(texts, ["one, better", "You said: one, better"]);
+
+    // What came before the second message is gone, so there is nothing to continue.
+    let turn = browser.says_to(&made.id, "two").await;
+    browser.sees_end(&turn).await;
+    std::fs::remove_file(&gate).unwrap();
+    assert_ne!(second, turn);
+    let edit = begins_to_edit((&app, &mut browser), &made.id, &turn, "two, better").await;
+    other.ask(delete(&made.id)).await;
+    std::fs::write(&gate, "").unwrap();
+    let refused = browser.sees_reply(&edit).await;
+    assert!(
+        matches!(refused, ServerMessage::Error { code: ErrorCode::SessionNotFound, .. }),
+        "{refused:?}"
+    );
+    assert_eq!(browser.sessions(&project).await, []);
+    let ends = async {
+        while !app.agents("scripted").is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    in_time(ends).await.expect("an agent runs for a session that nobody knows");
+}
+
+#[tokio::test]
+async fn of_two_edits_at_once_the_second_is_refused_and_leaves_nothing() {
+    let (app, mut browser, project, session, [_, second], gate) = gated().await;
+    let mut other = app.browser().await;
+    let edit = begins_to_edit((&app, &mut browser), &session, &second, "mine").await;
+    let place = (ItemId::user(&second), BranchAt::Before, BranchKind::Edit);
+    let refused = branches(&mut other, &session, place, Some("theirs")).await;
+    assert!(
+        matches!(refused, ServerMessage::Error { code: ErrorCode::SessionReadOnly, .. }),
+        "{refused:?}"
+    );
+    std::fs::write(&gate, "").unwrap();
+    let newer = created(browser.sees_reply(&edit).await);
+    let rows = browser.sessions(&project).await;
+    assert_eq!(rows.len(), 2);
+    let old = rows.iter().find(|row| row.id == session).unwrap();
+    assert_eq!(old.newer.as_ref(), Some(&newer.id));
+    let refused = browser.tries_to_say_to(&session, "three").await;
+    assert!(
+        matches!(refused, ServerMessage::Error { code: ErrorCode::SessionReadOnly, .. }),
+        "{refused:?}"
+    );
+    reads(&mut browser, &newer.id, "You said: mine").await;
+}
+
+#[tokio::test]
+async fn a_version_whose_newer_one_is_gone_after_a_crash_can_be_continued() {
+    let (app, mut browser, _, session, [_, second]) =
+        two_turns(Launch::new().agent(echo()), "scripted").await;
+    let newer = edits(&mut browser, &session, &second, "two, better").await;
+    let launch = app.launch().clone();
+    app.stop().await;
+    // As a server leaves it that is killed while it deletes the newer one.
+    let file = launch.data_dir().join("sessions.json");
+    let mut list: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let sessions = list["sessions"].as_array_mut().unwrap();
+    sessions.retain(|row| row["id"] != newer.id.as_str());
+    assert_eq!(sessions[0]["newer"], newer.id.as_str());
+    std::fs::write(&file, list.to_string()).unwrap();
+    let app = launch.start().await;
+    let mut browser = app.browser().await;
+    browser.opens(&session).await;
+    let turn = browser.says_to(&session, "three").await;
+    browser.sees_end(&turn).await;
 }

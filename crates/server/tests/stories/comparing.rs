@@ -180,6 +180,36 @@ async fn keeping_one_discards_the_others_without_losing_their_work() {
 }
 
 #[tokio::test]
+async fn two_browsers_that_keep_different_ones_at_once_discard_only_one() {
+    let app = Launch::new().agent(script().on_any_prompt().say("Done.")).start().await;
+    let (mut browser, mut other) = (app.browser().await, app.browser().await);
+    let (_, project) = repository(&app, &mut browser).await;
+    browser.compares(&project, &["scripted", "scripted"]).await;
+    let compare = browser.sees_all_under_way().await;
+    let started = sessions(&compare);
+    let first = browser.send(keep(&compare, &started[0])).await;
+    let second = other.send(keep(&compare, &started[1])).await;
+    let answers = [browser.sees_reply(&first).await, other.sees_reply(&second).await];
+    let (mut kept, mut refused) = (Vec::new(), Vec::new());
+    for (answer, session) in answers.into_iter().zip(&started) {
+        match answer {
+            ServerMessage::CompareChanged { compare } => {
+                assert_eq!(compare.kept.as_ref(), Some(session));
+                kept.push(session.clone());
+            }
+            ServerMessage::Error { code, message, .. } => refused.push((code, message)),
+            other => panic!("neither kept nor refused: {other:?}"),
+        }
+    }
+    let words = "Another session of this comparison was kept, and this one was discarded. To continue it, bring its \
+                 worktree back in Settings.";
+    assert_eq!(refused, [(ErrorCode::ActRefused, words.to_owned())]);
+    let left: Vec<_> = browser.sessions(&project).await.into_iter().map(|row| row.id).collect();
+    assert_eq!(left, kept);
+    assert_eq!(browser.comparisons().await[0].kept.as_ref(), Some(&kept[0]));
+}
+
+#[tokio::test]
 async fn a_comparison_that_can_not_begin_leaves_nothing() {
     let app = Launch::new().agent(script().on_any_prompt().say("Done.")).start().await;
     let mut browser = app.browser().await;

@@ -135,6 +135,50 @@ async fn a_setup_command_that_fails_can_be_run_again_or_passed_over() {
 }
 
 #[tokio::test]
+async fn a_setup_command_that_a_restart_cut_short_can_be_run_again_or_passed_over() {
+    let app = Launch::new().agent(script().on_any_prompt().say("Done.")).start().await;
+    let mut browser = app.browser().await;
+    let (directory, project) = project(&app, &mut browser).await;
+    let go = directory.join("go");
+    let command = format!("echo preparing; while [ ! -e {} ]; do sleep 0.02; done", go.display());
+    let (again, _) = create(&mut browser, &project, Some(&command)).await;
+    let (passed, _) = create(&mut browser, &project, Some(&command)).await;
+    let said = |facts: &liminal_contract::SessionFacts| {
+        facts.setup.as_ref().is_some_and(|setup| setup.output.contains("preparing"))
+    };
+    for session in [&again, &passed] {
+        browser.knows(&session.id, said).await;
+    }
+    let app = app.restart().await;
+    let mut browser = app.browser().await;
+    let act = |session: &SessionListItem, act| ClientMessage::WorkspaceSetup {
+        session_id: session.id.clone(),
+        act,
+    };
+    let is_cut_short = async |browser: &mut Browser, session: &SessionListItem| {
+        let setup = browser.opens(&session.id).await.facts.setup.unwrap();
+        assert_eq!((setup.state, setup.exit_code), (SetupState::Failed, None));
+    };
+    is_cut_short(&mut browser, &again).await;
+    let turn = browser.says_to(&again.id, "work").await;
+    std::fs::write(&go, "").unwrap();
+    assert_eq!(browser.ask(act(&again, SetupAct::Again)).await, ServerMessage::Ok {});
+    browser.sees_end(&turn).await;
+    assert_eq!(browser.opens(&again.id).await.texts(), ["work", "Done."]);
+
+    std::fs::remove_file(&go).unwrap();
+    assert_eq!(browser.ask(act(&passed, SetupAct::Again)).await, ServerMessage::Ok {});
+    browser.knows(&passed.id, said).await;
+    let app = app.crash_and_restart().await;
+    let mut browser = app.browser().await;
+    is_cut_short(&mut browser, &passed).await;
+    let turn = browser.says_to(&passed.id, "work").await;
+    assert_eq!(browser.ask(act(&passed, SetupAct::Skip)).await, ServerMessage::Ok {});
+    browser.sees_end(&turn).await;
+    assert_eq!(browser.opens(&passed.id).await.texts(), ["work", "Done."]);
+}
+
+#[tokio::test]
 async fn ahead_and_behind_and_a_worktree_that_vanished_are_said() {
     let app = Launch::new().agent(script().on_any_prompt().say("Done.")).start().await;
     let mut browser = app.browser().await;

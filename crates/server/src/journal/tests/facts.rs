@@ -1,7 +1,8 @@
 //! Facts of a session in the journal.
 
 use liminal_contract::{
-    Asks, FactsChange, MessageQueue, QueuedMessage, SessionFacts, SlashCommand, Timestamp,
+    Asks, FactsChange, MessageQueue, QueuedMessage, SessionFacts, Setup, SetupState, SlashCommand,
+    Timestamp,
 };
 use rusqlite::Connection;
 
@@ -64,4 +65,32 @@ fn a_message_handed_over_before_the_server_ended_is_in_its_queue_from_the_first_
     drop(journal);
     let journal = Journal::open(home.path()).unwrap().journal;
     assert_eq!(known(&journal).queue.messages, [QueuedMessage { handed: false, ..queued }]);
+}
+
+#[test]
+fn a_setup_command_that_ran_when_the_server_ended_has_failed_from_the_first_read() {
+    let home = tempfile::tempdir().unwrap();
+    let running = Setup {
+        command: "make".into(),
+        state: SetupState::Running,
+        output: "making".into(),
+        exit_code: None,
+    };
+    let learn = |journal: &Journal, seq, setup: &Setup| {
+        let change = FactsChange { setup: Some(setup.clone()), ..FactsChange::default() };
+        commit(journal, seq, vec![Change::Facts(Box::new(change))]);
+    };
+    let journal = Journal::open(home.path()).unwrap().journal;
+    learn(&journal, 1, &running);
+    drop(journal);
+    let journal = Journal::open(home.path()).unwrap().journal;
+    let output = "making\nEnded because Liminal Builder was stopped.".to_owned();
+    let failed = Setup { state: SetupState::Failed, output, ..running };
+    assert_eq!(known(&journal).setup, Some(failed.clone()));
+
+    let done = Setup { state: SetupState::Done, output: "is \"running\"".into(), ..failed };
+    learn(&journal, 2, &done);
+    drop(journal);
+    let journal = Journal::open(home.path()).unwrap().journal;
+    assert_eq!(known(&journal).setup, Some(done), "one that ended stays as it is");
 }

@@ -36,6 +36,33 @@ fn of_the_second_version(home: &Path) {
 }
 
 #[test]
+fn a_session_that_leaves_the_list_leaves_the_journal_in_the_same_commit() {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path()).unwrap().journal;
+    let list = |version, record: Option<&str>| {
+        let record = record.map(str::to_owned);
+        let (done, wait) = channel();
+        let listed = Listed { session: session(), version, record };
+        journal.list(listed, Box::new(move || done.send(()).unwrap()));
+        wait.recv().unwrap();
+    };
+    let item = message(0, 1, "secret", ItemStatus::Complete);
+    commit(&journal, 1, vec![Change::Item(Box::new(item))]);
+    list(1, Some("{}"));
+    assert!(read(&journal, |reader| reader.session(&session())).is_some());
+    list(2, None);
+    assert!(read(&journal, |reader| reader.session(&session())).is_none());
+    assert_eq!(read(&journal, |reader| reader.listed()).len(), 1, "the file has yet to follow");
+
+    // An earlier version deleted it only later, and may have been killed before.
+    let item = message(0, 1, "secret", ItemStatus::Complete);
+    commit(&journal, 1, vec![Change::Item(Box::new(item))]);
+    close(&journal);
+    let journal = Journal::open(home.path()).unwrap().journal;
+    assert!(read(&journal, |reader| reader.session(&session())).is_none());
+}
+
+#[test]
 fn a_growing_item_costs_at_most_two_pages_a_commit() {
     let home = tempfile::tempdir().unwrap();
     let journal = Journal::open(home.path()).unwrap().journal;

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use liminal_agents::{CliProvider, Fork, ForkPlace, Metered, NewSession, ProviderSession};
 use liminal_contract::{
-    AttachmentRef, BranchAt, BranchKind, BranchOf, ChangeAct, Details, ItemId, Memory,
+    AttachmentRef, BranchAt, BranchKind, BranchOf, ChangeAct, Details, ErrorCode, ItemId, Memory,
     MessageOrigin, MessageQueue, Prompt, QueuedMessage, ServerMessage, SessionId, SessionListItem,
     Timestamp, Worktree,
 };
@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::super::acting::{Acted, Expected};
 use super::super::facts::Facts;
-use super::super::failures::read_only;
+use super::super::failures::{not_found, read_only};
 use super::super::task::SessionRequest;
 use super::super::title::NEW_SESSION;
 use super::SessionService;
@@ -128,7 +128,7 @@ impl SessionService {
             Err(failure) => {
                 self.take_back((&record, &id), files).await;
                 if kind == BranchKind::Edit
-                    && let Err(failure) = self.revived(&session, None).await
+                    && let Err(failure) = self.revived(&session, &id, None).await
                 {
                     tracing::warn!(%session, failure.message, "a session stays read-only");
                 }
@@ -213,7 +213,8 @@ impl SessionService {
     ) -> Result<(SessionRecord, UnboundedReceiver<Metered>), Failure> {
         if kind == BranchKind::Edit {
             let newer = Some(id.clone());
-            self.ask(&record.id, |reply| SessionRequest::Replace { newer, reply }).await?;
+            let replace = |reply| SessionRequest::Replace { was: None, newer, reply };
+            self.ask(&record.id, replace).await?;
         }
         let (begun, new) = self.begin_branch(record, id, kind, cut, files, provider).await?;
         self.list_branch(record, new, cut, prompt, begun).await
@@ -376,37 +377,80 @@ impl SessionService {
             queue: MessageQueue { messages, ..MessageQueue::default() },
         };
         self.written(|journal, committed| journal.branch(branch, committed)).await;
-        if let Err(error) = self.around.sessions.put(new.clone()).await {
+        if let Err(failure) = self.list_copy(old, &new, cut).await {
+            if let Err(error) = self.around.sessions.remove(new.id.clone()).await {
+                tracing::warn!(session = %new.id, %error, "a session that nobody wants stays");
+            }
             self.written(|journal, committed| journal.delete(&new.id, committed)).await;
             if let Ok(provider) = self.around.registry.resolve(&new.cli_type) {
                 let _its_process_ends_anyway = provider.kill_session(&new.id).await;
             }
-            return Err(error.into());
-        }
-        if new.branch.as_ref().is_some_and(|branch| branch.of.kind == BranchKind::Edit) {
-            let newer = Some(new.id.clone());
-            let replaced = self.update(&old.id, move |record| record.newer = newer).await?;
-            self.tell_changed(replaced).await;
+            return Err(failure);
         }
         Ok((new, begun.made.output))
     }
 
+    /// Lists a session whose transcript was copied. The other one may have been deleted or edited meanwhile.
+    async fn list_copy(
+        &self,
+        old: &SessionRecord,
+        new: &SessionRecord,
+        cut: &Cut,
+    ) -> Result<(), Failure> {
+        let id = new.id.clone();
+        let copy = self.around.journal.read(move |reader| reader.session(&id)).await?;
+        if cut.last.is_some() && copy.is_none_or(|copy| copy.next_index == 0) {
+            return Err(not_found(&old.id));
+        }
+        self.around.sessions.put(new.clone()).await?;
+        if new.branch.as_ref().is_none_or(|branch| branch.of.kind != BranchKind::Edit) {
+            return Ok(());
+        }
+        let newer = new.id.clone();
+        let replaced = self.update(&old.id, move |record| {
+            record.newer.get_or_insert(newer);
+        });
+        match replaced.await {
+            Ok(replaced) if replaced.newer.as_ref() == Some(&new.id) => {
+                self.tell_changed(replaced).await;
+                Ok(())
+            }
+            Ok(_by_another_edit) => Err(read_only(&old.id)),
+            // There is nothing to replace any more, and the words are in the new session.
+            Err(failure) if failure.code == ErrorCode::SessionNotFound => Ok(()),
+            Err(failure) => Err(failure),
+        }
+    }
+
     /// A session is gone: the one that it replaced is what its own replacement continues, or can be continued itself.
-    pub(super) async fn revive_replaced_by(&self, gone: &SessionRecord) -> Result<(), Failure> {
+    pub(in crate::sessions) async fn revive_replaced_by(
+        &self,
+        gone: &SessionRecord,
+    ) -> Result<(), Failure> {
         for record in self.around.sessions.of(&gone.project_id)? {
             if record.newer.as_ref() == Some(&gone.id) {
-                self.revived(&record.id, gone.newer.clone()).await?;
+                self.revived(&record.id, &gone.id, gone.newer.clone()).await?;
             }
         }
         Ok(())
     }
 
-    async fn revived(&self, session: &SessionId, newer: Option<SessionId>) -> Result<(), Failure> {
-        let kept = newer.clone();
-        let record = self.update(session, move |record| record.newer = kept).await?;
-        if newer.is_none() {
-            self.ask_running(session, |reply| SessionRequest::Replace { newer, reply }).await?;
-        }
+    /// `gone` replaces a session no longer; nothing happens if another one does.
+    async fn revived(
+        &self,
+        session: &SessionId,
+        gone: &SessionId,
+        newer: Option<SessionId>,
+    ) -> Result<(), Failure> {
+        let (was, kept) = (Some(gone.clone()), newer.clone());
+        let record = self.update(session, move |record| {
+            if record.newer == was {
+                record.newer = kept;
+            }
+        });
+        let record = record.await?;
+        let was = Some(gone.clone());
+        self.ask_running(session, |reply| SessionRequest::Replace { was, newer, reply }).await?;
         self.tell_changed(record).await;
         Ok(())
     }

@@ -81,8 +81,8 @@ pub enum SessionRequest {
     LookAround(Reply<()>),
     /// Tell of an act on changes, below this turn.
     Note { turn: TurnId, text: String, details: Box<Details>, reply: Reply<()> },
-    /// Another session replaces this one, or no longer does.
-    Replace { newer: Option<SessionId>, reply: Reply<()> },
+    /// Another session replaces this one, or no longer does. Changes nothing if `was` is not what replaces it.
+    Replace { was: Option<SessionId>, newer: Option<SessionId>, reply: Reply<()> },
     /// Stop the turn and detach from the agent.
     Kill(Reply<()>),
     /// Commit everything; the server is stopping.
@@ -130,7 +130,7 @@ impl SessionTask {
                 self.note_act(&turn, text, *details);
                 self.reply_when_saved(reply, Ok(()));
             }
-            SessionRequest::Replace { newer, reply } => self.replace(newer, reply),
+            SessionRequest::Replace { was, newer, reply } => self.replace(&was, newer, reply),
             SessionRequest::Kill(reply) => self.kill(reply),
             SessionRequest::Rest(reply) => self.put_to_rest(reply),
         }

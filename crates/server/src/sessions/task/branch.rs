@@ -2,15 +2,27 @@
 
 use liminal_contract::{ErrorCode, Prompt, SessionId, Severity, TurnId};
 
+use super::super::failures::read_only;
 use super::super::session::Reply;
 use super::SessionTask;
 use crate::failure::Failure;
 use crate::store::SessionRecord;
 
 impl SessionTask {
-    /// Accepts no more messages, and ends what runs. Messages that wait would never be sent, so there must be none.
-    pub(super) fn replace(&mut self, newer: Option<SessionId>, reply: Reply<()>) {
-        let is_ending = newer.is_some();
+    /// Accepts no more messages, and ends what runs. Messages that wait would never be sent, so there must be none. Of
+    /// two edits at once, the second is refused.
+    pub(super) fn replace(
+        &mut self,
+        was: &Option<SessionId>,
+        newer: Option<SessionId>,
+        reply: Reply<()>,
+    ) {
+        let is_ending = was.is_none() && newer.is_some();
+        if self.facts.record.newer != *was {
+            let refused = if is_ending { Err(read_only(self.facts.id())) } else { Ok(()) };
+            let _asker_left = reply.send(refused);
+            return;
+        }
         if is_ending && !self.queue.is_empty() {
             let words = "Messages are waiting in the queue. Send or remove them first, then edit.";
             let failure = Failure::new(ErrorCode::SessionBusy, words);
