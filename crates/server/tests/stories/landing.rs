@@ -182,6 +182,53 @@ async fn what_is_in_the_way_of_a_landing_is_said_before_anything_is_committed() 
 }
 
 #[tokio::test]
+async fn a_file_and_a_directory_that_changed_places_land_and_come_back() {
+    let (_app, mut browser, project, directory) = stage(script().on_any_prompt().say("Hi.")).await;
+    let to_directory = |at: &Path| {
+        std::fs::remove_file(at.join("notes.txt")).unwrap();
+        std::fs::create_dir(at.join("notes.txt")).unwrap();
+        write(at, "notes.txt/one", "one\n");
+    };
+    let to_file = |at: &Path| {
+        std::fs::remove_dir_all(at.join("notes.txt")).unwrap();
+        write(at, "notes.txt", "file\n");
+    };
+    let (other, made_before) = worktree(&mut browser, &project, "other").await;
+    let (session, at) = worktree(&mut browser, &project, "one").await;
+    to_directory(&at);
+    // Committed by the landing.
+    let id = browser.acts(&session, &land(LandHow::Squash, "Directory")).await;
+    assert_eq!(read(&directory, "notes.txt/one"), "one\n");
+    browser.acts(&session, &undo(&id)).await;
+    assert_eq!(read(&directory, "notes.txt"), lines(&[]));
+    assert_eq!(git(&directory, &["status", "--porcelain"]), "");
+    browser.acts(&session, &land(LandHow::Squash, "Directory")).await;
+
+    // A worktree from before that follows.
+    write(&made_before, "new.txt", "new\n");
+    browser.acts(&other, &commit("New")).await;
+    let id = browser.acts(&other, &land(LandHow::Squash, "New")).await;
+    assert_eq!(read(&made_before, "notes.txt/one"), "one\n");
+    browser.acts(&other, &undo(&id)).await;
+    assert_eq!(read(&made_before, "notes.txt"), lines(&[]));
+
+    to_file(&at);
+    browser.acts(&session, &commit("File")).await;
+    write(&directory, "notes.txt/mine", "mine\n");
+    let (_, words) = browser.is_refused(&session, &land(LandHow::Squash, "File")).await;
+    assert!(words.contains("in the way") && words.contains("notes.txt/mine. Move"), "{words}");
+    assert_eq!(read(&directory, "notes.txt/mine"), "mine\n");
+    std::fs::remove_file(directory.join("notes.txt/mine")).unwrap();
+    let id = browser.acts(&session, &land(LandHow::Squash, "File")).await;
+    assert_eq!(read(&directory, "notes.txt"), "file\n");
+    browser.acts(&session, &undo(&id)).await;
+    assert_eq!(read(&directory, "notes.txt/one"), "one\n");
+    for place in [&directory, &at, &made_before] {
+        assert_eq!(git(place, &["status", "--porcelain"]), "");
+    }
+}
+
+#[tokio::test]
 async fn a_base_that_moved_is_merged_in_first_and_one_that_nobody_has_checked_out_moves_too() {
     let (_app, mut browser, project, directory) = stage(script().on_any_prompt().say("Hi.")).await;
     let (session, at) = worktree(&mut browser, &project, "one").await;
