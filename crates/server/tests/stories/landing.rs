@@ -457,3 +457,26 @@ async fn a_landing_is_proposed_with_the_sessions_title_if_its_branch_is_named_af
         assert_eq!(preview.message.as_deref(), Some(message));
     }
 }
+
+#[tokio::test]
+async fn a_landing_without_a_message_has_the_proposed_one_also_where_it_commits_first() {
+    let (_app, mut browser, project, directory) = stage(script().on_any_prompt().say("Hi.")).await;
+    let (session, at) = worktree(&mut browser, &project, "add-words").await;
+    for (file, message, landed) in [("a.txt", None, "add words"), ("b.txt", Some(" "), "add words")]
+    {
+        write(&at, file, "words\n");
+        let act = ChangeAct::Land { how: LandHow::Squash, message: message.map(str::to_owned) };
+        assert_eq!(browser.previews(&session, &act).await.message.as_deref(), Some(landed));
+        browser.acts(&session, &act).await;
+        assert_eq!(log(&directory, "main")[0], landed);
+    }
+    // It was proposed before that commit was made.
+    write(&at, "c.txt", "words\n");
+    browser.acts(&session, &commit("More words")).await;
+    write(&at, "d.txt", "words\n");
+    let act = ChangeAct::Land { how: LandHow::Squash, message: None };
+    assert_eq!(browser.previews(&session, &act).await.message.as_deref(), Some("More words"));
+    browser.acts(&session, &act).await;
+    assert_eq!(git(&directory, &["log", "-1", "--format=%B", "main"]).trim(), "More words");
+    assert_eq!(read(&directory, "d.txt"), "words\n");
+}
