@@ -1138,7 +1138,7 @@ paths?: Array<string>, } | { "kind": "undo-act", undo: string, } | { "kind": "co
  */
 paths?: Array<string>, } | { "kind": "land", how: LandHow, 
 /**
- * Of the commit that is made. Needed to squash, or if files are not committed.
+ * Of the commit that is made. Absent: the proposed one.
  */
 message?: string, } | { "kind": "start-merge", } | { "kind": "abort-merge", } | { "kind": "pull-request", title: string, body: string, } | { "kind": "discard-workspace", branch: BranchFate, } | { "kind": "bring-back", 
 /**

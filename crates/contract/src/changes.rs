@@ -288,7 +288,7 @@ pub enum ChangeAct {
     /// Brings a worktree's branch into its base.
     Land {
         how: LandHow,
-        /// Of the commit that is made. Needed to squash, or if files are not committed.
+        /// Of the commit that is made. Absent: the proposed one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },

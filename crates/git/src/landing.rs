@@ -50,9 +50,15 @@ impl Repository {
 
     /// Every working tree of the repository that this directory belongs to.
     pub async fn checkouts_of(directory: &Path) -> Result<Vec<Checkout>, GitError> {
-        let printed = Git::quiet(directory).run(["worktree", "list", "--porcelain"]).await?;
+        let (git, list) = (Git::quiet(directory), ["worktree", "list", "--porcelain"]);
+        let (printed, end) = match git.run(list.into_iter().chain(["-z"])).await {
+            Ok(printed) => (printed, 0),
+            // Before git 2.36 a path ends with its line.
+            Err(GitError::Failed { .. }) => (git.run(list).await?, b'\n'),
+            Err(error) => return Err(error),
+        };
         let mut found: Vec<Checkout> = Vec::new();
-        for line in printed.split(|&byte| byte == b'\n') {
+        for line in printed.split(|&byte| byte == end) {
             if let Some(path) = line.strip_prefix(b"worktree ") {
                 let path = PathBuf::from(os_string(path.to_vec()));
                 found.push(Checkout { path, branch: None });

@@ -1,6 +1,8 @@
 //! What stands in a working tree where a branch's move would put new files. A file that is the same already is not in
 //! the way: the index learns of it, and the file itself is not touched, neither by the move nor by its undoing.
 
+use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -30,31 +32,82 @@ impl Repository {
         from: &Tree,
         to: &Tree,
     ) -> Result<Standing, GitError> {
-        let added = self.differences(from, to).await?.into_iter().filter(|each| each.old.is_none());
-        let (added, at): (Vec<_>, _) = (added.collect(), root.to_owned());
+        let (gone, at_end): (Vec<_>, Vec<_>) =
+            self.differences(from, to).await?.into_iter().partition(|each| each.new.is_none());
+        let going = Going(gone.into_iter().map(|each| each.path).collect());
+        let at = root.to_owned();
         let look = move || {
-            let found = added.into_iter().filter(|each| is_taken(&at, &each.path));
-            Ok(found.partition::<Vec<_>, _>(|each| may_be_same(&at, each)))
+            let (mut alike, mut other) = (Vec::new(), BTreeSet::new());
+            for each in at_end.into_iter().filter(|each| each.old.is_none()) {
+                let left = going.leaves_for(&at, each.path.as_path());
+                if !left.is_empty() && may_be_same(&at, &each) {
+                    alike.push(each);
+                } else {
+                    other.extend(left);
+                }
+            }
+            Ok((alike, other))
         };
         let (alike, mut other) = aside(look).await?;
         let objects = hashed(root, &alike).await?;
         let mut same = Vec::new();
         for (difference, object) in alike.into_iter().zip(objects) {
             let is_same = difference.new.as_ref().is_some_and(|entry| entry.object == object);
-            if is_same { same.push(difference.path) } else { other.push(difference) }
+            if is_same {
+                same.push(difference.path);
+            } else {
+                other.insert(difference.path);
+            }
         }
-        let mut other: Vec<_> = other.into_iter().map(|each| each.path).collect();
-        other.sort();
-        Ok(Standing { same, other })
+        Ok(Standing { same, other: other.into_iter().collect() })
     }
 }
 
-/// Whether a path is in use, or one of its directories is something else.
-fn is_taken(root: &Path, path: &RepoPath) -> bool {
-    let parents = path.as_path().ancestors().filter(|at| !at.as_os_str().is_empty());
-    let mut seen = parents.map(|at| root.join(at).symlink_metadata());
-    seen.next().is_some_and(|found| found.is_ok())
-        || seen.any(|found| found.is_ok_and(|found| !found.is_dir()))
+/// The paths that a move removes. git tracks what is there, and removes nothing of it that is not as committed.
+struct Going(BTreeSet<RepoPath>);
+
+impl Going {
+    /// What is still in the way of a new file when they are gone: something in its place, or in the place of one of its
+    /// directories.
+    fn leaves_for(&self, root: &Path, path: &Path) -> Vec<RepoPath> {
+        let mut parents: Vec<_> = path.ancestors().skip(1).collect();
+        parents.retain(|at| !at.as_os_str().is_empty());
+        // From the top, so that nothing is looked for beyond a link.
+        for at in parents.into_iter().rev() {
+            match root.join(at).symlink_metadata() {
+                Ok(found) if found.is_dir() => {}
+                Ok(_) => return self.leaves_at(root, at),
+                Err(_nothing_there) => return Vec::new(),
+            }
+        }
+        self.leaves_at(root, path)
+    }
+
+    /// What stays at a path. A directory goes with the last file in it; an empty one may be the user's.
+    fn leaves_at(&self, root: &Path, path: &Path) -> Vec<RepoPath> {
+        let (at, named) = (root.join(path), RepoPath::new(path.as_os_str().as_bytes()));
+        let Ok(found) = at.symlink_metadata() else { return Vec::new() };
+        if !found.is_dir() {
+            return if self.0.contains(&named) { Vec::new() } else { vec![named] };
+        }
+        let names = std::fs::read_dir(&at).and_then(|entries| {
+            entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<Vec<_>, _>>()
+        });
+        match names {
+            Ok(names) if self.has_below(path) => {
+                names.iter().flat_map(|name| self.leaves_at(root, &path.join(name))).collect()
+            }
+            // A submodule that is not checked out.
+            Ok(names) if names.is_empty() && self.0.contains(&named) => Vec::new(),
+            Ok(_) | Err(_) => vec![named],
+        }
+    }
+
+    fn has_below(&self, path: &Path) -> bool {
+        let below = RepoPath::new(&[path.as_os_str().as_bytes(), b"/"].concat());
+        let first = self.0.range(&below..).next();
+        first.is_some_and(|first| first.as_bytes().starts_with(below.as_bytes()))
+    }
 }
 
 /// Whether it is a file of the same mode that can be read, under a name that git takes from a list of lines and the

@@ -3,7 +3,7 @@
 //! Checking out runs the filters that the user configured, as it must to get the right files, but no hook.
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
@@ -44,7 +44,8 @@ impl Repository {
         Ok(Bases { current, branches, uncommitted: changes.files.len() + changes.more })
     }
 
-    /// Checks out a new branch in a new directory. Without a base it starts at the last commit.
+    /// Checks out a new branch in a new directory. Without a base it starts at the last commit. If that fails, nothing
+    /// of it is left.
     pub async fn add_worktree(
         &self,
         path: &Path,
@@ -56,11 +57,29 @@ impl Repository {
         let verify = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit];
         let commit = self.quiet_line(&verify).await?;
         let commit = commit.ok_or_else(|| GitError::NoCommit { base: base.to_owned() })?;
-        let commit = OsString::from(commit);
-        let add = ["worktree", "add", "--quiet", "--no-track", "-b", branch, "--"].map(OsStr::new);
         let writing = Git::quiet(&self.root);
-        writing.run(add.into_iter().chain([path.as_os_str(), &commit])).await?;
-        Ok(())
+        // A call of its own, which fails if it exists: what is removed below is ours then.
+        writing.run(["branch", "--quiet", "--no-track", "--", branch, &commit]).await?;
+        let add = ["worktree", "add", "--quiet", "--"].map(OsStr::new);
+        let added = writing.run(add.into_iter().chain([path.as_os_str(), OsStr::new(branch)]));
+        let Err(error) = added.await else { return Ok(()) };
+        self.take_back(path, branch, &commit).await;
+        Err(error)
+    }
+
+    /// Removes what is left of a worktree that could not be made, and its branch if that has no commit of its own.
+    async fn take_back(&self, path: &Path, branch: &str, commit: &str) {
+        let writing = Git::quiet(&self.root);
+        // As git names it, which follows links.
+        let at = path.canonicalize().unwrap_or_else(|_missing| path.to_owned());
+        let checkouts = self.checkouts().await.unwrap_or_default();
+        if checkouts.iter().any(|each| each.path == at && each.branch.as_deref() == Some(branch)) {
+            // git had no time to do it, nor to unlock it.
+            let remove = ["worktree", "remove", "--force", "--force", "--"].map(OsStr::new);
+            let _stays_listed = writing.run(remove.into_iter().chain([path.as_os_str()])).await;
+        }
+        let name = format!("refs/heads/{branch}");
+        let _has_commits = writing.run(["update-ref", "-d", &name, commit]).await;
     }
 
     /// Makes a worktree again that vanished from its directory. Its branch is checked out, or made if it is gone too.

@@ -40,3 +40,34 @@ async fn where_nothing_is_committed_no_worktree_is_made_and_the_reason_is_said()
     assert_eq!(refused.to_string(), "HEAD has no commit to start from. Commit something first.");
     assert!(!path.exists());
 }
+
+#[tokio::test]
+async fn a_worktree_that_could_not_be_made_leaves_nothing_not_even_if_git_was_killed() {
+    let (scratch, elsewhere) = (Scratch::with_commit(), tempfile::tempdir().unwrap());
+    scratch.write(".gitattributes", "one.txt filter=own\n");
+    scratch.commit("filtered");
+    scratch.git(&["config", "filter.own.required", "true"]);
+    let repository = Repository::at(&scratch.path()).await.unwrap();
+    let link = elsewhere.path().join("link");
+    std::os::unix::fs::symlink(elsewhere.path(), &link).unwrap();
+    let path = link.join("tree");
+    // The second ends git and all that it started.
+    for smudge in ["false", "kill -KILL 0"] {
+        scratch.git(&["config", "filter.own.smudge", smudge]);
+        repository.add_worktree(&path, "side", None).await.unwrap_err();
+        assert_eq!(scratch.git(&["branch", "--format=%(refname)"]), "refs/heads/main", "{smudge}");
+        assert_eq!(scratch.git(&["worktree", "list"]).lines().count(), 1, "{smudge}");
+        assert!(!path.exists(), "{smudge}");
+    }
+
+    // What was there before stays.
+    scratch.git(&["branch", "side"]);
+    repository.add_worktree(&path, "side", None).await.unwrap_err();
+    scratch.git(&["rev-parse", "--verify", "refs/heads/side"]);
+    scratch.git(&["config", "filter.own.smudge", "cat"]);
+    repository.add_worktree(&path, "other", None).await.unwrap();
+    std::fs::remove_dir_all(&path).unwrap();
+    repository.add_worktree(&path, "third", None).await.unwrap_err();
+    assert_eq!(scratch.git(&["branch", "--list", "third"]), "");
+    assert_eq!(scratch.git(&["worktree", "list"]).lines().count(), 2, "the one that vanished");
+}

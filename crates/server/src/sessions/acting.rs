@@ -148,7 +148,7 @@ impl SessionService {
         plan: Plan,
     ) -> Result<ActDone, Failure> {
         let changes = &self.around.changes;
-        let ChangeAct::Land { message, .. } = act else {
+        let ChangeAct::Land { how, message } = act else {
             return changes.carry_out(session, plan).await;
         };
         // What is in the way of the landing is in the way of the commit before it.
@@ -156,8 +156,11 @@ impl SessionService {
         if !commits || !plan.preview.cannot.is_empty() {
             return self.land(place, session, act, plan).await;
         }
-        let message = message.clone().unwrap_or_default();
-        let commit = ChangeAct::Commit { message, paths: None };
+        // Both have the message that the user saw: with the commit, another one would be proposed.
+        let message = message.clone().filter(|message| !message.trim().is_empty());
+        let message = message.or_else(|| plan.preview.message.clone());
+        let act = &ChangeAct::Land { how: *how, message: message.clone() };
+        let commit = ChangeAct::Commit { message: message.unwrap_or_default(), paths: None };
         let commit = changes.plan(place, session, &commit).await?;
         let committed = changes.carry_out(session, commit).await?;
         let landed = match changes.plan(place, session, act).await {

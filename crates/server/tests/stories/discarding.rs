@@ -155,6 +155,16 @@ async fn its_branch_can_go_too_and_comes_back_with_it_under_another_name_if_need
 }
 
 #[tokio::test]
+async fn a_git_that_lists_worktrees_only_by_lines_discards_and_brings_back_too() {
+    let launch = Launch::new().agent(agent()).git_without("worktree list --porcelain -z");
+    let Stage { app: _app, mut browser, directory, session, at, .. } = stage(launch).await;
+    let id = browser.acts(&session, &discard(BranchFate::Remove)).await;
+    assert_eq!(git(&directory, &["branch", "--list", BRANCH]), "");
+    browser.acts(&session, &undo(&id)).await;
+    is_whole(&at);
+}
+
+#[tokio::test]
 async fn a_deleted_session_leaves_its_worktree_or_has_it_discarded() {
     let Stage { app: _app, mut browser, project, directory, session, at } =
         stage(Launch::new().agent(agent())).await;

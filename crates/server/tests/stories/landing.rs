@@ -182,6 +182,53 @@ async fn what_is_in_the_way_of_a_landing_is_said_before_anything_is_committed() 
 }
 
 #[tokio::test]
+async fn a_file_and_a_directory_that_changed_places_land_and_come_back() {
+    let (_app, mut browser, project, directory) = stage(script().on_any_prompt().say("Hi.")).await;
+    let to_directory = |at: &Path| {
+        std::fs::remove_file(at.join("notes.txt")).unwrap();
+        std::fs::create_dir(at.join("notes.txt")).unwrap();
+        write(at, "notes.txt/one", "one\n");
+    };
+    let to_file = |at: &Path| {
+        std::fs::remove_dir_all(at.join("notes.txt")).unwrap();
+        write(at, "notes.txt", "file\n");
+    };
+    let (other, made_before) = worktree(&mut browser, &project, "other").await;
+    let (session, at) = worktree(&mut browser, &project, "one").await;
+    to_directory(&at);
+    // Committed by the landing.
+    let id = browser.acts(&session, &land(LandHow::Squash, "Directory")).await;
+    assert_eq!(read(&directory, "notes.txt/one"), "one\n");
+    browser.acts(&session, &undo(&id)).await;
+    assert_eq!(read(&directory, "notes.txt"), lines(&[]));
+    assert_eq!(git(&directory, &["status", "--porcelain"]), "");
+    browser.acts(&session, &land(LandHow::Squash, "Directory")).await;
+
+    // A worktree from before that follows.
+    write(&made_before, "new.txt", "new\n");
+    browser.acts(&other, &commit("New")).await;
+    let id = browser.acts(&other, &land(LandHow::Squash, "New")).await;
+    assert_eq!(read(&made_before, "notes.txt/one"), "one\n");
+    browser.acts(&other, &undo(&id)).await;
+    assert_eq!(read(&made_before, "notes.txt"), lines(&[]));
+
+    to_file(&at);
+    browser.acts(&session, &commit("File")).await;
+    write(&directory, "notes.txt/mine", "mine\n");
+    let (_, words) = browser.is_refused(&session, &land(LandHow::Squash, "File")).await;
+    assert!(words.contains("in the way") && words.contains("notes.txt/mine. Move"), "{words}");
+    assert_eq!(read(&directory, "notes.txt/mine"), "mine\n");
+    std::fs::remove_file(directory.join("notes.txt/mine")).unwrap();
+    let id = browser.acts(&session, &land(LandHow::Squash, "File")).await;
+    assert_eq!(read(&directory, "notes.txt"), "file\n");
+    browser.acts(&session, &undo(&id)).await;
+    assert_eq!(read(&directory, "notes.txt/one"), "one\n");
+    for place in [&directory, &at, &made_before] {
+        assert_eq!(git(place, &["status", "--porcelain"]), "");
+    }
+}
+
+#[tokio::test]
 async fn a_base_that_moved_is_merged_in_first_and_one_that_nobody_has_checked_out_moves_too() {
     let (_app, mut browser, project, directory) = stage(script().on_any_prompt().say("Hi.")).await;
     let (session, at) = worktree(&mut browser, &project, "one").await;
@@ -409,4 +456,27 @@ async fn a_landing_is_proposed_with_the_sessions_title_if_its_branch_is_named_af
         let preview = browser.previews(&session, &land(LandHow::Squash, "")).await;
         assert_eq!(preview.message.as_deref(), Some(message));
     }
+}
+
+#[tokio::test]
+async fn a_landing_without_a_message_has_the_proposed_one_also_where_it_commits_first() {
+    let (_app, mut browser, project, directory) = stage(script().on_any_prompt().say("Hi.")).await;
+    let (session, at) = worktree(&mut browser, &project, "add-words").await;
+    for (file, message, landed) in [("a.txt", None, "add words"), ("b.txt", Some(" "), "add words")]
+    {
+        write(&at, file, "words\n");
+        let act = ChangeAct::Land { how: LandHow::Squash, message: message.map(str::to_owned) };
+        assert_eq!(browser.previews(&session, &act).await.message.as_deref(), Some(landed));
+        browser.acts(&session, &act).await;
+        assert_eq!(log(&directory, "main")[0], landed);
+    }
+    // It was proposed before that commit was made.
+    write(&at, "c.txt", "words\n");
+    browser.acts(&session, &commit("More words")).await;
+    write(&at, "d.txt", "words\n");
+    let act = ChangeAct::Land { how: LandHow::Squash, message: None };
+    assert_eq!(browser.previews(&session, &act).await.message.as_deref(), Some("More words"));
+    browser.acts(&session, &act).await;
+    assert_eq!(git(&directory, &["log", "-1", "--format=%B", "main"]).trim(), "More words");
+    assert_eq!(read(&directory, "d.txt"), "words\n");
 }

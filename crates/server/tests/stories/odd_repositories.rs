@@ -4,9 +4,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use liminal_contract::{ChangeScope, ClientMessage, ErrorCode, ServerMessage, SessionId};
+use liminal_contract::{
+    ChangeAct, ChangeScope, ClientMessage, ErrorCode, LandHow, ServerMessage, SessionId,
+};
 use liminal_scripted_agent::{Steps, script};
 
+use crate::support::acts::{read, undo, worktree};
 use crate::support::{App, Browser, Launch};
 
 /// May fail: a merge with a conflict does.
@@ -176,4 +179,21 @@ async fn a_repository_in_each_odd_state_is_shown() {
             other => panic!("{directory:?}: {other:?}"),
         }
     }
+}
+
+#[tokio::test]
+async fn a_worktree_lands_in_a_project_whose_path_has_a_line_break() {
+    let app = Launch::new().agent(script()).start().await;
+    let directory = repository(&app, "we\nird/branch refs\nheads", &[]);
+    let mut browser = app.browser().await;
+    let project = browser.adds_project(directory.to_str().unwrap()).await;
+    let (session, at) = worktree(&mut browser, &project, "one").await;
+    write(&at, "new.txt", "new\n");
+    git(&at, &["add", "."]);
+    git(&at, &["commit", "--quiet", "--message", "New"]);
+    let id = browser.acts(&session, &ChangeAct::Land { how: LandHow::Merge, message: None }).await;
+    assert_eq!(read(&directory, "new.txt"), "new\n");
+    browser.acts(&session, &undo(&id)).await;
+    assert_eq!(read(&directory, "new.txt"), "no such file");
+    assert_eq!(read(&directory, "one.txt"), "a\nb\nc\n");
 }

@@ -33,14 +33,14 @@ async fn project(app: &App, browser: &mut Browser) -> (PathBuf, Project) {
     (directory, project)
 }
 
-async fn create(browser: &mut Browser, project: &Project, bring: bool) -> SessionListItem {
+fn creation(project: &Project, bring: bool) -> ClientMessage {
     let workspace = WorkspaceChoice::Worktree {
         base: None,
         name: Some("Fix: the Login!".to_owned()),
         bring: Some(bring),
         setup: None,
     };
-    let create = ClientMessage::SessionCreate {
+    ClientMessage::SessionCreate {
         project_id: project.id.clone(),
         cli_type: CliType::parse("scripted").unwrap(),
         content: None,
@@ -49,8 +49,11 @@ async fn create(browser: &mut Browser, project: &Project, bring: bool) -> Sessio
         workspace: Some(workspace),
         options: Default::default(),
         confirmed: None,
-    };
-    match browser.ask(create).await {
+    }
+}
+
+async fn create(browser: &mut Browser, project: &Project, bring: bool) -> SessionListItem {
+    match browser.ask(creation(project, bring)).await {
         ServerMessage::SessionCreated { session, .. } => session,
         other => panic!("not created: {other:?}"),
     }
@@ -134,6 +137,23 @@ async fn an_agent_that_does_not_start_leaves_no_worktree() {
     assert!(matches!(browser.ask(create).await, ServerMessage::Error { .. }));
     assert_eq!(git(&directory, &["branch", "--list", "liminal/*"]), "");
     assert_eq!(git(&directory, &["worktree", "list"]).lines().count(), 1);
+}
+
+#[tokio::test]
+async fn a_worktree_that_git_could_not_make_leaves_no_branch_and_the_next_has_its_name() {
+    let app = Launch::new().agent(script().on_any_prompt().say("Done.")).start().await;
+    let mut browser = app.browser().await;
+    let (directory, project) = project(&app, &mut browser).await;
+    std::fs::write(directory.join(".git/info/attributes"), "one.txt filter=own\n").unwrap();
+    git(&directory, &["config", "filter.own.required", "true"]);
+    git(&directory, &["config", "filter.own.smudge", "false"]);
+    let refused = browser.ask(creation(&project, false)).await;
+    assert!(matches!(refused, ServerMessage::Error { .. }), "{refused:?}");
+    assert_eq!(git(&directory, &["branch", "--list", "liminal/*"]), "");
+
+    git(&directory, &["config", "filter.own.smudge", "cat"]);
+    let made = create(&mut browser, &project, false).await;
+    assert_eq!(made.worktree.unwrap().branch, "liminal/fix-the-login");
 }
 
 #[tokio::test]

@@ -139,19 +139,29 @@ impl Stopped {
 
 impl Launch {
     pub fn git_that_stops(self, words: &str) -> (Self, Stopped) {
-        let tools = self.home().join("tools");
         let stopped =
             Stopped { at: self.home().join("stop"), reached: self.home().join("reached") };
-        std::fs::create_dir_all(&tools).unwrap();
-        let path = std::env::var("PATH").unwrap();
         let (at, reached) = (stopped.at.display(), stopped.reached.display());
+        let stops = format!(
+            "if [ -e {at} ]; then touch {reached}; fi; while [ -e {at} ]; do sleep 0.02; done"
+        );
+        (self.git_that(words, &stops), stopped)
+    }
+
+    /// A git that doesn't know an option yet.
+    pub fn git_without(self, words: &str) -> Self {
+        self.git_that(words, "echo 'error: unknown switch' >&2; exit 129")
+    }
+
+    /// A git that does something else first at calls with these words.
+    fn git_that(self, words: &str, first: &str) -> Self {
+        let (tools, path) = (self.home().join("tools"), std::env::var("PATH").unwrap());
+        std::fs::create_dir_all(&tools).unwrap();
         let program = format!(
-            "#!/bin/sh\ncase \"$*\" in *'{words}'*)\n  if [ -e {at} ]; then touch {reached}; fi\n  \
-             while [ -e {at} ]; do sleep 0.02; done\nesac\nPATH={path} exec git \"$@\"\n"
+            "#!/bin/sh\ncase \"$*\" in *'{words}'*) {first};; esac\nPATH={path} exec git \"$@\"\n"
         );
         executable(&tools.join("git"), &program);
-        let launch = self.variable("PATH", &format!("{}:{path}", tools.display()));
-        (launch, stopped)
+        self.variable("PATH", &format!("{}:{path}", tools.display()))
     }
 }
 
