@@ -98,6 +98,21 @@ impl GitError {
     }
 }
 
+/// How the user's own programs run: hooks, and `gh`.
+#[derive(Debug, Clone)]
+pub struct OwnPrograms {
+    /// After which they are ended.
+    pub limit: Duration,
+    /// A variable in the environment of all that they start, by which it is found if we are killed.
+    pub mark: Option<(&'static str, OsString)>,
+}
+
+impl From<Duration> for OwnPrograms {
+    fn from(limit: Duration) -> Self {
+        Self { limit, mark: None }
+    }
+}
+
 /// What a call printed, and how it ended.
 pub(crate) struct Answer {
     /// `None` if a signal ended it.
@@ -142,6 +157,11 @@ impl Git {
     /// Runs the hooks that the user set up.
     pub fn with_hooks(mut self) -> Self {
         self.settings.retain(|setting| setting != NO_HOOKS);
+        self
+    }
+
+    pub fn marked(mut self, own: &OwnPrograms) -> Self {
+        self.environment.extend(own.mark.clone());
         self
     }
 

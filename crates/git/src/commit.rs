@@ -4,12 +4,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::adding::FORGET;
 use crate::branch::UnderWay;
 use crate::checkpoint::{aside, copy_index, unwritable};
-use crate::command::{Answer, Git, last_words, os_string};
+use crate::command::{Answer, Git, OwnPrograms, last_words, os_string};
 use crate::file::Links;
 use crate::index::LockedIndex;
 use crate::path::joined;
@@ -126,8 +125,9 @@ impl Checkpoints {
         &self,
         message: &str,
         paths: &[RepoPath],
-        limit: Duration,
+        own: impl Into<OwnPrograms>,
     ) -> Result<String, GitError> {
+        let own = own.into();
         let repository = self.repository();
         let is_merge = repository.under_way() == Some(UnderWay::Merge);
         let head = repository.head().await?;
@@ -156,7 +156,7 @@ impl Checkpoints {
         file.push(&words);
         let commit = ["commit".into(), "--quiet".into(), file];
         let git = git.with_hooks().with_variable("GIT_REFLOG_ACTION", COMMITTED.into());
-        let answer = git.attempt(commit.into(), Vec::new(), limit).await;
+        let answer = git.marked(&own).attempt(commit.into(), Vec::new(), own.limit).await;
         let made = repository.head().await?.commit;
         let Some(made) = made.filter(|made| head.commit.as_ref() != Some(made)) else {
             let Answer { printed, words, .. } = answer?;

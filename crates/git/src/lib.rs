@@ -29,7 +29,7 @@ pub use adding::LARGEST_UNTRACKED;
 pub use branch::{Apart, Fork, Head, UnderWay};
 pub use changes::{Became, Change, Changes, Counts, Kind};
 pub use checkpoint::{Checkpoint, Checkpoints, Tree};
-pub use command::GitError;
+pub use command::{GitError, OwnPrograms};
 pub use file::{Content, LARGEST_FILE, Versions};
 pub use landing::{BranchMove, Checkout, Merged, remove_stale_locks};
 pub use path::RepoPath;

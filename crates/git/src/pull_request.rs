@@ -2,11 +2,10 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
-use std::time::Duration;
 
 use tokio::process::Command;
 
-use crate::command::{Answer, Git, finish};
+use crate::command::{Answer, Git, OwnPrograms, finish};
 use crate::start::start;
 use crate::{GitError, Repository};
 
@@ -47,13 +46,13 @@ impl Repository {
     pub async fn open_pull_request(
         &self,
         request: &PullRequest,
-        limit: Duration,
+        own: &OwnPrograms,
     ) -> Result<String, GitError> {
         let PullRequest { remote, branch, base, title, body } = request;
         let refs = format!("refs/heads/{branch}:refs/heads/{branch}");
         let push = ["push", "--set-upstream", "--", remote, &refs].map(Into::into);
-        let pushed = Git::quiet(&self.root).with_hooks();
-        let pushed = pushed.attempt(push.into(), Vec::new(), limit).await?;
+        let pushed = Git::quiet(&self.root).with_hooks().marked(own);
+        let pushed = pushed.attempt(push.into(), Vec::new(), own.limit).await?;
         if pushed.code != Some(0) {
             return Err(GitError::Failed { call: "push".into(), words: said(pushed) });
         }
@@ -73,6 +72,7 @@ impl Repository {
             .env("GH_NO_UPDATE_NOTIFIER", "1")
             .env("NO_COLOR", "1")
             .env("GIT_TERMINAL_PROMPT", "0")
+            .envs(own.mark.clone())
             .current_dir(&self.root)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -80,7 +80,7 @@ impl Repository {
             .process_group(0)
             .kill_on_drop(true);
         let child = start(command).await.map_err(|error| GitError::Gh(error.to_string()))?;
-        let answer = finish(child, "gh pr create", Vec::new(), limit).await?;
+        let answer = finish(child, "gh pr create", Vec::new(), own.limit).await?;
         let printed = String::from_utf8_lossy(&answer.printed).into_owned();
         if answer.code != Some(0) {
             return Err(GitError::Gh(said(answer)));

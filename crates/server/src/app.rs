@@ -113,7 +113,8 @@ impl App {
         let agents = Agents::new(catalogue, guard, hub.clone());
         agents.follow(changes);
 
-        let file_changes = Arc::new(Changes::new(data_dir, journal.clone()));
+        let file_changes = Changes::new(data_dir, journal.clone());
+        let file_changes = Arc::new(file_changes.marking(marks.own().unguarded()));
         let service = SessionService::start(Surroundings {
             journal,
             attachments: Arc::new(Attachments::open(data_dir)),

@@ -13,6 +13,7 @@ mod shown;
 mod survey;
 mod turns;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -47,6 +48,8 @@ pub struct Changes {
     kept: Arc<Kept>,
     discarded: Discarded,
     journal: Journal,
+    /// A variable for what the user's hooks start: the next server finds it by that, if this one is killed.
+    mark: Option<(&'static str, OsString)>,
 }
 
 /// Where a session works.
@@ -72,7 +75,11 @@ impl Changes {
         let forks = survey::Forks::default();
         let (writing, compared) = (OneAtATime::default(), Compared::default());
         let (kept, discarded) = (Arc::new(Kept::below(data_dir)), Discarded::beside(data_dir));
-        Self { reading, writing, compared, pace, forks, kept, discarded, journal }
+        Self { reading, writing, compared, pace, forks, kept, discarded, journal, mark: None }
+    }
+
+    pub fn marking(self, mark: (&'static str, OsString)) -> Self {
+        Self { mark: Some(mark), ..self }
     }
 
     /// Keeps the state of the files in a session's directory.

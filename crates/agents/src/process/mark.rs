@@ -12,6 +12,9 @@ pub const NAME: &str = "LIMINAL_GUARD";
 /// Prefix of a guard's own value. Its agent has the same value without the prefix.
 const OF_GUARD: &str = "guard:";
 
+/// Prefix where there is no guard.
+const UNGUARDED: &str = "unguarded:";
+
 /// Identifies the server that started a process. Random, so that marks never collide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ServerMark(Uuid);
@@ -19,6 +22,13 @@ pub struct ServerMark(Uuid);
 impl ServerMark {
     pub fn random() -> Self {
         Self(Uuid::new_v4())
+    }
+
+    /// Name and value of the variable for a program that runs without a guard, such as git with the user's hooks. If
+    /// this server is killed, the next one ends what is left of it, but for what made a session of its own: a hook may
+    /// start what is meant to stay.
+    pub fn unguarded(self) -> (&'static str, OsString) {
+        (NAME, LaunchMark::of(self).value(Bearer::Unguarded))
     }
 }
 
@@ -48,6 +58,8 @@ pub(super) enum Bearer {
     Guard,
     /// The program, or one of its descendants.
     Guarded,
+    /// The same of a program without a guard.
+    Unguarded,
 }
 
 impl LaunchMark {
@@ -57,11 +69,16 @@ impl LaunchMark {
 
     /// Name and value of the variable.
     pub fn variable(&self, bearer: Bearer) -> (OsString, OsString) {
+        (NAME.into(), self.value(bearer))
+    }
+
+    fn value(&self, bearer: Bearer) -> OsString {
         let prefix = match bearer {
             Bearer::Guard => OF_GUARD,
             Bearer::Guarded => "",
+            Bearer::Unguarded => UNGUARDED,
         };
-        (NAME.into(), format!("{prefix}{}/{}", self.server, self.launch).into())
+        format!("{prefix}{}/{}", self.server, self.launch).into()
     }
 
     /// From one `NAME=value` entry of an environment.
@@ -69,9 +86,12 @@ impl LaunchMark {
     pub fn parse(entry: &[u8]) -> Option<(Bearer, Self)> {
         let value = entry.strip_prefix(NAME.as_bytes())?.strip_prefix(b"=")?;
         let value = std::str::from_utf8(value).ok()?;
-        let (bearer, value) = match value.strip_prefix(OF_GUARD) {
-            Some(value) => (Bearer::Guard, value),
-            None => (Bearer::Guarded, value),
+        let (bearer, value) = if let Some(value) = value.strip_prefix(OF_GUARD) {
+            (Bearer::Guard, value)
+        } else if let Some(value) = value.strip_prefix(UNGUARDED) {
+            (Bearer::Unguarded, value)
+        } else {
+            (Bearer::Guarded, value)
         };
         let (server, launch) = value.split_once('/')?;
         let mark = Self { server: server.parse().ok()?, launch: launch.parse().ok()? };
@@ -88,7 +108,7 @@ mod tests {
     #[test]
     fn a_mark_reads_back_and_nothing_else_is_one() {
         let mark = LaunchMark::of(ServerMark::random());
-        for bearer in [Bearer::Guard, Bearer::Guarded] {
+        for bearer in [Bearer::Guard, Bearer::Guarded, Bearer::Unguarded] {
             let (name, value) = mark.variable(bearer);
             let entry = [name.as_bytes(), value.as_bytes()].join(&b'=');
             assert_eq!(LaunchMark::parse(&entry), Some((bearer, mark)));

@@ -29,6 +29,8 @@ mod linux {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     struct Stat {
         parent: i32,
+        group: i32,
+        session: i32,
         zombie: bool,
         started: u64,
     }
@@ -120,19 +122,23 @@ mod linux {
     }
 
     /// Visits every process with a mark that `is_meant` selects, whatever its parent is now, except those below a
-    /// living guard. Returns how many are below one.
+    /// living guard, and those that never had one and made a session of their own. Returns how many are below one.
     pub fn marked(is_meant: impl Fn(LaunchMark) -> bool, visit: &mut dyn FnMut(Process)) -> usize {
         let mut guarded = 0;
         for pid in every_pid() {
-            let Some((Bearer::Guarded, launch)) = mark_of(pid) else { continue };
+            let Some((bearer, launch)) = mark_of(pid) else { continue };
             if !is_meant(launch) {
                 continue;
             }
-            let Some(process) = living(pid) else { continue };
-            if has_guard(pid, launch) {
-                guarded += 1;
-            } else {
-                visit(process);
+            let Some(stat) = stat(pid).filter(|stat| !stat.zombie) else { continue };
+            match bearer {
+                Bearer::Guard => {}
+                Bearer::Guarded if has_guard(pid, launch) => guarded += 1,
+                // git has a group of its own in our session. Only what left both is in a group named like its session.
+                Bearer::Unguarded if stat.group == stat.session => {}
+                Bearer::Guarded | Bearer::Unguarded => {
+                    visit(Process { pid, started: stat.started });
+                }
             }
         }
         guarded
@@ -179,9 +185,11 @@ mod linux {
         let mut fields = rest.split_ascii_whitespace();
         let state = fields.next()?;
         let parent = fields.next()?.parse().ok()?;
+        let group = fields.next()?.parse().ok()?;
+        let session = fields.next()?.parse().ok()?;
         // State is field 3 of the line and the start time field 22.
-        let started = fields.nth(17)?.parse().ok()?;
-        Some(Stat { parent, zombie: matches!(state, "Z" | "X"), started })
+        let started = fields.nth(15)?.parse().ok()?;
+        Some(Stat { parent, group, session, zombie: matches!(state, "Z" | "X"), started })
     }
 
     #[cfg(test)]
@@ -190,14 +198,15 @@ mod linux {
 
         #[test]
         fn a_program_whose_name_looks_like_a_stat_line_is_read_rightly() {
-            let line = b"77 (a) S 1 (b) R 12 77 77 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9876 1 2";
-            assert_eq!(parse(line), Some(Stat { parent: 12, zombie: false, started: 9876 }));
+            let line = b"77 (a) S 1 (b) R 12 77 78 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9876 1 2";
+            let stat = Stat { parent: 12, group: 77, session: 78, zombie: false, started: 9876 };
+            assert_eq!(parse(line), Some(stat));
         }
 
         #[test]
         fn a_dead_process_that_waits_to_be_reaped_is_a_zombie() {
             let line = b"77 (x) Z 12 77 77 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9876 1 2";
-            assert_eq!(parse(line), Some(Stat { parent: 12, zombie: true, started: 9876 }));
+            assert!(parse(line).unwrap().zombie);
         }
 
         #[test]

@@ -185,6 +185,7 @@ impl Changes {
     /// Carries out a plan, whose deed is in the journal first. One that can't be written there isn't carried out.
     pub async fn carry_out(&self, session: &SessionId, plan: Plan) -> Result<ActDone, Failure> {
         let Plan { preview, deed, undoes, extra, .. } = plan;
+        let extra = Extra { mark: self.mark.clone(), ..extra };
         let deed = deed?;
         let store = self.kept.of(session);
         let _one_at_a_time = self.reading.turn(&store).await;

@@ -7,11 +7,12 @@ use liminal_contract::{
     TurnId,
 };
 use liminal_scripted_agent::{ScriptBuilder, Steps, script};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::acts::{
-    commit, git, hook, killed_at, lines, read, repository, sees_settled, undo, write,
+    acting, commit, git, hook, killed_at, lines, read, repository, sees_settled, undo, write,
 };
-use crate::support::{App, Browser, Launch, in_time};
+use crate::support::{App, Browser, Launch, are_gone, in_time};
 
 fn revert(path: &str) -> ChangeAct {
     ChangeAct::RevertFile { scope: ChangeScope::Uncommitted {}, path: path.to_owned() }
@@ -354,6 +355,45 @@ async fn a_killed_commit_is_recognised_although_hooks_changed_its_files_and_its_
     assert_eq!(git(&at, &["log", "--format=%s"]), "Ticket 7\nfirst");
     assert_eq!(git(&at, &["status", "--porcelain"]), "");
     assert_eq!(read(&at, "notes.txt"), "changed\nformatted\n");
+}
+
+#[tokio::test]
+async fn a_hook_that_outlives_a_killed_server_is_ended_by_the_next() {
+    let (app, mut browser, session, directory) = stage(script().on_any_prompt().say("Hi.")).await;
+    let (hanging, daemon) = (directory.join(".git/hanging"), directory.join(".git/daemon"));
+    // Both are complete once they have their names. What has a session of its own is meant to stay.
+    let noted = |file: &Path| format!("{0}.new; mv {0}.new {0}", file.display());
+    let script = format!(
+        "setsid sh -c 'echo $$ > {}; exec sleep 600' > /dev/null 2>&1 &\n\
+         sleep 600 > /dev/null 2>&1 &\necho $! > {}\nwait",
+        noted(&daemon),
+        noted(&hanging)
+    );
+    hook(&directory, "pre-commit", &script);
+    takes_turn(&mut browser, &session, "hello").await;
+    write(&directory, "notes.txt", "changed\n");
+    let expect = browser.previews(&session, &commit("Never")).await.expect;
+    browser.send(acting(&session, &commit("Never"), &expect)).await;
+    let both = async {
+        while !hanging.exists() || !daemon.exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time(both).await.expect("the hook runs");
+    let pid = |file| std::fs::read_to_string(file).unwrap().trim().parse::<i32>().unwrap();
+    let (hanging, daemon) = (pid(&hanging), pid(&daemon));
+    let launch = app.launch().clone();
+    app.signal(Signal::KILL);
+    app.ended().await;
+    let is_there = |pid: i32| std::fs::exists(format!("/proc/{pid}")).unwrap();
+    assert!(is_there(hanging));
+
+    let app = launch.start().await;
+    are_gone(&[hanging]).await;
+    sees_settled(&app, &session, "rolled back").await;
+    assert!(is_there(daemon));
+    kill_process(Pid::from_raw(daemon).unwrap(), Signal::KILL).unwrap();
+    assert_eq!(git(&directory, &["log", "--format=%s"]), "first");
 }
 
 #[tokio::test]

@@ -93,7 +93,7 @@ pub async fn plan(
     let head = scene.head().commit.clone().unwrap_or_default();
     let world = ["commit", &on, &head, scene.now.tree.as_str(), &hooks.join(" ")];
     let mut plan = Plan::new(preview, vec![scene.root()], deed, &world);
-    plan.extra = Extra { paths };
+    plan.extra = Extra { paths, ..Extra::default() };
     Ok(plan)
 }
 

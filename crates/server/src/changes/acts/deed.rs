@@ -1,10 +1,11 @@
 //! What an act does, with all that is needed to do it, to complete it after a crash, and to undo it.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use liminal_contract::{ErrorCode, Timestamp};
-use liminal_git::{BranchMove, PullRequest, RepoPath, Repository, Tree};
+use liminal_git::{BranchMove, OwnPrograms, PullRequest, RepoPath, Repository, Tree};
 use serde::{Deserialize, Serialize};
 
 use super::{discarding, refused};
@@ -105,6 +106,8 @@ pub struct Moved {
 #[derive(Debug, Default)]
 pub struct Extra {
     pub paths: Vec<RepoPath>,
+    /// Of what the user's hooks start.
+    pub mark: Option<(&'static str, OsString)>,
 }
 
 impl Moved {
@@ -143,7 +146,8 @@ impl Deed {
             Self::Commit { root, message, .. } => {
                 let checkpoints = Repository::at(root).await?.checkpoints(store)?;
                 let message = message.as_deref().unwrap_or_default();
-                let commit = checkpoints.commit(message, &extra.paths, LONGEST_COMMIT).await?;
+                let own = OwnPrograms { limit: LONGEST_COMMIT, mark: extra.mark };
+                let commit = checkpoints.commit(message, &extra.paths, own).await?;
                 let mut done = self.clone();
                 if let Self::Commit { made, .. } = &mut done {
                     *made = Some(commit);
@@ -194,7 +198,8 @@ impl Deed {
                     body: body.clone(),
                 };
                 let repository = Repository::at(root).await?;
-                let made = repository.open_pull_request(&request, LONGEST_PUSH).await?;
+                let own = OwnPrograms { limit: LONGEST_PUSH, mark: extra.mark };
+                let made = repository.open_pull_request(&request, &own).await?;
                 let mut done = self.clone();
                 if let Self::PullRequest { link, .. } = &mut done {
                     *link = Some(made);
