@@ -102,7 +102,8 @@ export function mountComposer(root, deps) {
   box.append(
     attach.element,
     input,
-    el("div", { class: "composer-bar" }, attach.button, controls, hint, meter, stop, send),
+    // Stop comes and goes. What is right of it stays where it is, so that nothing slides under the pointer.
+    el("div", { class: "composer-bar" }, attach.button, controls, hint, stop, meter, send),
   )
   root.append(tray, box)
 
