@@ -57,13 +57,20 @@ test("an edit under way outlives a reload, and the draft from before it goes on 
   await expect(chat.composer).toHaveValue("my draft")
 })
 
-test("a branch from a message is a session of its own", async ({ chat }) => {
+test("a branch from a message is a session of its own", async ({ chat, shell }) => {
   await twoTurns(chat)
   await act(chat.said.nth(0), "Branch from here")
   const dialog = chat.frame.getByRole("alertdialog")
   await expect(dialog).toContainText("with the files as they are now.")
   await dialog.getByRole("button", { name: "Branch" }).click()
   await expect(bar(chat)).toContainText("Branched from")
+  // Before the title: in a narrow sidebar the end of the title, which says so too, is cut off.
+  await expect(chat.page.locator(".session-open > .icon")).toHaveCount(1)
+  const row = shell.session("first (branch)")
+  const [sign, title] = [row.locator(".session-open > .icon"), row.locator(".session-title")]
+  const xs = await Promise.all([row.locator(".dot"), sign, title].map(async (each) => (await each.boundingBox()).x))
+  expect(xs).toEqual(xs.toSorted((a, b) => a - b))
+  await expect.poll(() => title.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0)
   await expect(chat.own.locator(".rendered")).toHaveText(["first"])
   await chat.say("other second")
   await expect(chat.ends).toHaveCount(2)

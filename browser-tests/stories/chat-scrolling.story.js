@@ -19,6 +19,7 @@ test.use({
       },
     ),
     on("several", { wait_for_file: "go" }, ...[1, 2, 3].flatMap((n) => ["new_message", { say: `New message ${n}.` }])),
+    on("later", { wait_for_file: "go-later" }, { say: "Later." }),
     on("many", { repeat: [300, ["new_message", { say: "One of very many messages, each a line or so of text." }]] }),
   ),
 })
@@ -46,6 +47,83 @@ test("at the end the view follows the answer", async ({ chat, liminal }) => {
   await liminal.touch("go")
   await chat.askAndWait("stream")
   await expect.poll(() => chat.isAtEnd()).toBe(true)
+  await expect(chat.toEnd).toBeHidden()
+})
+
+test("the view follows the answer while several lines are written", async ({ chat, liminal }) => {
+  await chat.askAndWait("long")
+  await chat.say("stream")
+  await expect(chat.working).toBeVisible()
+  for (const words of ["one", "two", "three"]) {
+    await chat.composer.pressSequentially(words)
+    await chat.composer.press("Shift+Enter")
+    await expect.poll(() => chat.isAtEnd()).toBe(true)
+  }
+  await liminal.touch("go")
+  for (const words of ["four", "five"]) {
+    await chat.composer.pressSequentially(words)
+    await chat.composer.press("Shift+Enter")
+  }
+  await expect(chat.ends).toHaveCount(2)
+  await expect.poll(() => chat.isAtEnd()).toBe(true)
+  await expect(chat.toEnd).toBeHidden()
+  await expect(chat.composer).toHaveValue("one\ntwo\nthree\nfour\nfive\n")
+})
+
+test("the view stays at the end when it gets higher and lower at once", async ({ chat }) => {
+  await chat.askAndWait("long")
+  await expect.poll(() => chat.isAtEnd()).toBe(true)
+  for (const height of [160, 110, 190]) {
+    // Without the composer the view is higher, which moves what is at the end; then it is lower than before.
+    await chat.frame.locator(".session-footer").evaluate((footer, block) => {
+      footer.style.display = "none"
+      void footer.parentElement.querySelector(".scroller").scrollTop
+      footer.style.display = ""
+      footer.style.blockSize = `${block}px`
+    }, height)
+    // Two frames: the scroll event is one later at the latest.
+    await chat.measure(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+    expect(await chat.isAtEnd()).toBe(true)
+    await expect(chat.toEnd).toBeHidden()
+  }
+})
+
+test("the button is there only if the end is out of view", async ({ chat, liminal, shell, page }) => {
+  // All there is, is in view: what grows is followed.
+  await chat.say("stream")
+  await expect(chat.working).toBeVisible()
+  await chat.composer.press("Control+f")
+  await page.keyboard.type("stream")
+  await expect(chat.frame.locator(".find-count")).toHaveText("1 of 1")
+  await page.keyboard.press("Escape")
+  await expect(chat.toEnd).toBeHidden()
+  await liminal.touch("go")
+  await expect(chat.ends).toHaveCount(1)
+  await expect.poll(() => chat.isAtEnd()).toBe(true)
+  await expect(chat.toEnd).toBeHidden()
+
+  // The last words are in view, though not the space below them.
+  await chat.measure((box) => {
+    box.scrollTop -= 30
+  })
+  await expect(chat.ends.last()).toBeInViewport({ ratio: 1 })
+  await expect(chat.toEnd).toBeHidden()
+  await chat.measure((box) => {
+    box.scrollTop -= 200
+  })
+  await expect(chat.toEnd).toBeVisible()
+  await chat.toEnd.click()
+
+  await newChat(shell)
+  await chat.say("later")
+  await page.keyboard.press("Alt+0")
+  await liminal.touch("go-later")
+  await expect(shell.now.locator(".now-row")).toContainText("Later.")
+  await page.keyboard.press("j")
+  await page.keyboard.press("Enter")
+  await expect(chat.words).toHaveText("Later.")
+  await expect(chat.toEnd).toBeHidden()
+  await chat.askAndWait("hello")
   await expect(chat.toEnd).toBeHidden()
 })
 

@@ -19,7 +19,13 @@ const options = [
     choices: [choice("low", "Low"), { ...choice("high", "High"), kind: "refused" }],
   },
   { id: "fast", name: "Fast", category: "other", value: false },
-  { id: "style", name: "Style", category: "other", value: "talk", choices: [choice("talk", "Conversational")] },
+  {
+    id: "style",
+    name: "Style",
+    category: "other",
+    value: "talk",
+    choices: [choice("talk", "Explains every single step")],
+  },
 ]
 
 const two = [
@@ -141,6 +147,35 @@ test("the controls are whole words in one line for as long as there is room", as
     expect(shown.every(([isWhole]) => isWhole)).toBe(true)
     expect(new Set(shown.map(([, top]) => top)).size).toBe(1)
   }
+})
+
+test("in a full bar options move behind one control before a word or an arrow is cut", async ({ chat, page }) => {
+  await chat.say("hold")
+  await expect(chat.stopButton).toBeVisible()
+  const bar = chat.frame.locator(".composer-bar")
+  const seen = new Set()
+  for (const width of [1024, 880, 820, 780, 740, 701, 600, 560, 520, 490, 460, 390, 360]) {
+    await page.setViewportSize({ width, height: 800 })
+    const cut = await bar.evaluate(async (box) => {
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
+      const visible = (what) => [...box.querySelectorAll(what)].filter((each) => each.checkVisibility())
+      return [
+        ...visible(".control-word").filter((word) => word.scrollWidth > word.clientWidth),
+        ...visible("svg").filter((sign) => sign.getBoundingClientRect().width < 9.9),
+        ...(box.scrollWidth > box.clientWidth ? [box] : []),
+      ].map((each) => each.textContent || each.outerHTML)
+    })
+    expect(cut, `at ${width} px`).toEqual([])
+    seen.add(await chat.frame.locator(".controls-inline > .control:visible").count())
+    await expect(control(chat, "Careful")).toBeVisible()
+  }
+  expect(seen.size, "one after the other").toBeGreaterThan(2)
+  await control(chat, "Options").click()
+  await expect(chat.frame.getByRole("menuitem")).toHaveCount(4)
+  await page.keyboard.press("Escape")
+  await page.setViewportSize({ width: 1024, height: 800 })
+  await expect(control(chat, "Style: Explains every single step")).toBeVisible()
+  await expect(control(chat, "Options")).toBeHidden()
 })
 
 test("the palette lists the session's controls, its permissions and what can be done now", async ({ chat, page }) => {

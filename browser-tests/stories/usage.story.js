@@ -18,6 +18,7 @@ test.use({
   script: {
     ...script(
       on("half", { usage: { used: 124000, size: 200000 } }, limits("allowed", 0.42), { say: "Half." }),
+      on("hang", { usage: { used: 124000, size: 200000 } }, { say: "Half." }, "wait_for_cancel"),
       on("more", { usage: { used: 170000, size: 200000 } }, { say: "More." }),
       on(
         "/compact",
@@ -50,6 +51,19 @@ test("a ring shows how full the context is, with the details behind it", async (
   await expect(panel).toContainText("42% used, resets")
   await chat.page.keyboard.press("Escape")
   await expect(meter).toHaveAttribute("aria-expanded", "false")
+})
+
+test("a click on Stop opens nothing under the pointer", async ({ chat }) => {
+  await chat.say("half")
+  await expect(chat.ends).toHaveCount(1)
+  await chat.say("hang")
+  await expect(chat.said).toHaveCount(2)
+  const meter = chat.frame.getByRole("button", { name: "Usage: context 62% full" })
+  const before = await meter.boundingBox()
+  await chat.stopButton.click()
+  await expect(chat.stopButton).toBeHidden()
+  expect(await meter.boundingBox()).toEqual(before)
+  await expect(chat.frame.getByRole("group", { name: "Usage" })).toBeHidden()
 })
 
 test("nearly full it offers to compact, and the summary is a line across the conversation", async ({ chat }) => {

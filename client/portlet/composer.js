@@ -7,6 +7,7 @@ import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { mountSteps } from "../shared/steps.js"
 import { attachmentOf, refsOf } from "./attachments.js"
+import { keepWhole } from "./room.js"
 import { clock } from "./words.js"
 import { mountWriting } from "./writing.js"
 
@@ -99,12 +100,12 @@ export function mountComposer(root, deps) {
     },
     signal,
   )
-  box.append(
-    attach.element,
-    input,
-    el("div", { class: "composer-bar" }, attach.button, controls, hint, meter, stop, send),
-  )
+  // Stop comes and goes. What is right of it stays where it is, so that nothing slides under the pointer.
+  const end = el("div", { class: "composer-end" }, stop, meter, send)
+  const bar = el("div", { class: "composer-bar" }, attach.button, controls, hint, end)
+  box.append(attach.element, input, bar)
   root.append(tray, box)
+  keepWhole(bar, controls, signal)
 
   /** @type {ComposerState} */
   let state = {

@@ -165,11 +165,21 @@ export function mountConversation(root, deps) {
     else place.toEnd()
   }
 
+  /** Whether the last words are in view. The space below them doesn't matter. */
+  function seesEnd() {
+    if (place.isFollowing()) return true
+    const last =
+      [...below.children].findLast((each) => each.getClientRects().length > 0) ??
+      ordered.at(-1)?.element.lastElementChild
+    if (shown?.newer || !last) return false
+    return last.getBoundingClientRect().bottom <= scroller.getBoundingClientRect().bottom + 1
+  }
+
   function showNew() {
-    const following = place.isFollowing()
-    if (following && shown) seen = lastIndex(shown)
-    const count = shown && !following ? countAfter(shown, seen) : 0
-    endButton.hidden = following
+    const isAtEnd = seesEnd()
+    if (isAtEnd && shown) seen = lastIndex(shown)
+    const count = shown && !isAtEnd ? countAfter(shown, seen) : 0
+    endButton.hidden = isAtEnd
     setText(endLabel, count === 0 ? "To the end" : `${count} new`)
     endButton.setAttribute("aria-label", count === 0 ? "Go to the end" : `Go to the end, ${counted(count, "new item")}`)
     endButton.toggleAttribute("data-new", count > 0)

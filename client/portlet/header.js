@@ -19,7 +19,8 @@ export function mountHeader(root) {
   const dot = el("i", { class: "status-dot" })
   const info = el("div", { class: "info" })
   const word = el("span", { class: "status-word", role: "status" })
-  const about = el("span", { class: "header-about" })
+  const [model, project] = [el("span"), el("span")]
+  const about = el("span", { class: "header-about" }, model, project)
   const branch = el("span", { class: "header-branch-name" })
   const apart = el("span", { class: "header-apart" })
   const worktree = el("span", { class: "header-branch", hidden: true }, icon("branch"), branch, apart)
@@ -36,7 +37,8 @@ export function mountHeader(root) {
       setAttribute(dot, "title", state.status.word)
       setText(word, state.status.word)
       setAttribute(word, "data-tone", state.status.tone)
-      setText(about, [state.model, state.project].filter((part) => part !== "").join(" · "))
+      setText(model, state.model)
+      setText(project, state.project)
       setAttribute(about, "title", state.path)
       const { branch: current, base, ahead = 0, behind = 0, state: found } = state.workspace ?? {}
       const shown = state.workspace?.kind === "project" ? (current ?? "") : state.branch || (current ?? "")

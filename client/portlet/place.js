@@ -22,6 +22,8 @@ export function keepPlace(scroller, content, { candidates, onScroll, hasEnd }, s
   let anchors = []
   /** The position we scrolled to ourselves; its scroll event says nothing about the reader. */
   let ownScrollTop = -1
+  /** The height of the view at that time. If it has changed, the browser may have moved the view, not the reader. */
+  let height = scroller.clientHeight
 
   const isAtEnd = () => scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop <= NEAR
 
@@ -37,6 +39,7 @@ export function keepPlace(scroller, content, { candidates, onScroll, hasEnd }, s
   }
 
   function restore() {
+    height = scroller.clientHeight
     if (following && hasEnd()) return scrollTo(scroller.scrollHeight)
     const anchor = anchors.find(({ element }) => element.isConnected && element.getClientRects().length > 0)
     if (!anchor) return noteAnchors()
@@ -48,10 +51,12 @@ export function keepPlace(scroller, content, { candidates, onScroll, hasEnd }, s
   scroller.addEventListener(
     "scroll",
     () => {
-      if (Math.abs(scroller.scrollTop - ownScrollTop) < 1) return onScroll()
-      ownScrollTop = -1
-      following = isAtEnd() && hasEnd()
-      noteAnchors()
+      if (scroller.clientHeight !== height) restore()
+      else if (Math.abs(scroller.scrollTop - ownScrollTop) >= 1) {
+        ownScrollTop = -1
+        following = isAtEnd() && hasEnd()
+        noteAnchors()
+      }
       onScroll()
     },
     { signal, passive: true },
@@ -92,12 +97,14 @@ export function keepPlace(scroller, content, { candidates, onScroll, hasEnd }, s
       restore()
       onScroll()
     },
-    /** Brings an element into the upper third of the view. @param {Element} element */
+    /** Brings an element into the upper third of the view, as far as there is anything to scroll.
+     * @param {Element} element */
     show(element) {
       following = false
       const room = Math.max(16, (scroller.clientHeight - element.getBoundingClientRect().height) / 3)
       anchors = [{ element, top: Math.min(room, scroller.clientHeight / 3) }]
       restore()
+      following = isAtEnd() && hasEnd()
       onScroll()
     },
   }

@@ -3,6 +3,7 @@
  * composer of a session and the dialog that starts one both use it; each decides what sending means.
  */
 
+import { growToText } from "../shared/growing.js"
 import { mountAttach } from "./attach.js"
 import { isLong } from "./attachments.js"
 import { mountPopup } from "./popup.js"
@@ -46,8 +47,7 @@ export function mountWriting(box, input, deps, signal) {
 
   function grow() {
     if (input.value.length > TALL) return void input.style.setProperty("block-size", "100vh")
-    input.style.setProperty("block-size", "auto")
-    input.style.setProperty("block-size", `${input.scrollHeight}px`)
+    growToText(input)
   }
 
   input.addEventListener(

@@ -28,6 +28,7 @@ import { moodWords, stateWords } from "./model.js"
 /** @param {SessionRow} row @param {SessionRowDeps} deps */
 export function mountSessionRow(row, deps) {
   const id = row.session.id
+  const isBranch = row.session.branchOf?.as === "branch"
   const dot = el("i", { class: "dot", "aria-hidden": "true" })
   const title = el("span", { class: "session-title" })
   const counts = el("span", { class: "session-counts", "aria-hidden": "true" })
@@ -35,8 +36,9 @@ export function mountSessionRow(row, deps) {
   const time = el("time", { class: "session-age" })
   const open = el(
     "button",
-    { class: "session-open", type: "button", "data-session": id, tabindex: -1 },
+    { class: "session-open", type: "button", "data-session": id, "data-branch": isBranch, tabindex: -1 },
     dot,
+    isBranch && icon("branch"),
     title,
     counts,
     mark,
@@ -132,7 +134,8 @@ export function mountSessionRow(row, deps) {
       const since = age(session.lastActiveAt, deps.now())
       setText(time, since)
       // Words that only screen readers get would be a layer each: there may be a thousand rows.
-      const spoken = [session.title, agentName(session.cliType), moodWords[mood], pinned ? "pinned" : "", since]
+      const kind = [isBranch ? "branch" : "", agentName(session.cliType)]
+      const spoken = [session.title, ...kind, moodWords[mood], pinned ? "pinned" : "", since]
       setAttribute(open, "aria-label", spoken.filter(Boolean).join(", "))
     },
   }
