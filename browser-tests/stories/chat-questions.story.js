@@ -69,4 +69,8 @@ test("Escape leaves it unanswered, also from its text", async ({ chat }) => {
   while ((await chat.ask.count()) > 0) await chat.page.keyboard.press("Escape")
   await expect(chat.ends).toHaveCount(1)
   await expect(chat.said).toHaveText(/I will choose myself\./)
+  await expect(chat.answered).toHaveText(/^Not answered, \d/)
+  expect(await chat.frame.locator(".tool-title").evaluate((title) => getComputedStyle(title).textDecorationLine)).toBe(
+    "none",
+  )
 })

@@ -324,3 +324,12 @@ function answerOf({ outcome, options, questions, url, dismissible }) {
   if (url || questions) return ["yes", url ? "Page opened" : "Answered", who]
   return ["yes", option.kind === "allow_always" ? `“${option.name}”` : "Allowed", who]
 }
+/** Whether the user left a question without an answer, which denies nothing.
+ * @param {Pick<Item<"permission">, "outcome" | "options" | "questions" | "dismissible">} item */
+export function isUnanswered({ outcome, options, questions, dismissible }) {
+  if (outcome?.by !== "user" || !questions?.length || dismissible) return false
+  const option = options.find(({ optionId }) => optionId === outcome.optionId)
+  return option ? isRefusal(option) : !outcome.answers?.length
+}
+
+  if (isUnanswered({ outcome, options, questions, dismissible })) return ["void", "Not answered"]
