@@ -3,6 +3,7 @@
 import { openDialog } from "../shared/dialog.js"
 import { el, setText } from "../shared/dom.js"
 import { commandLine } from "../shared/failure.js"
+import { onMac } from "../shared/keys.js"
 import {
   actWords,
   chosenAct,
@@ -60,7 +61,9 @@ export function openActDialog(first, deps) {
   const again = el("button", { class: "button", type: "button", text: "Look again", hidden: true })
   const cancel = el("button", { class: "button", type: "button", text: "Cancel" })
   const kind = first.act.kind === "discard-workspace" ? "danger" : "main"
-  const go = el("button", { class: "button", type: "button", "data-kind": kind, text: words.button })
+  const goWords = el("span", { text: words.button })
+  const goKeys = el("kbd", { text: onMac ? "⌘ Enter" : "Ctrl Enter", "aria-hidden": "true" })
+  const go = el("button", { class: "button", type: "button", "data-kind": kind }, goWords, goKeys)
   const field = el("div", { class: "act-field" }, title, message, ask)
   ask.hidden = isRequest || deps.askForMessage === undefined
   let preview = first
@@ -101,7 +104,7 @@ export function openActDialog(first, deps) {
     go.disabled = isWorking || needs || !isPossible(preview, ticked())
     hand.hidden = conflictsOf(preview).length === 0 || deps.handToAgent === undefined
     ask.disabled = isWorking
-    setText(go, isWorking ? "Working…" : words.button)
+    setText(goWords, isWorking ? "Working…" : words.button)
   }
 
   function show() {
@@ -137,6 +140,11 @@ export function openActDialog(first, deps) {
   cancel.addEventListener("click", () => dialog.close())
   ask.addEventListener("click", async () => {
     isWorking = true
+  dialog.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return
+    event.preventDefault()
+    go.click()
+  })
     setText(ask, "Asking…")
     showButtons()
     const answer = (await deps.askForMessage?.(ticked())) ?? ""
