@@ -11,6 +11,7 @@ import { followReading } from "../shared/reading.js"
 import { resolveTheme, showTheme, themeChoice } from "../shared/theme.js"
 import { copyOnClick } from "../portlet/code-block.js"
 import { createPictures } from "../portlet/pictures.js"
+import { isTyping } from "../portlet/permission.js"
 import { mountNowCard, mountNowRow } from "./row.js"
 import { bySection, isWorking, retryable, sections, withSummary } from "./state.js"
 
@@ -235,7 +236,7 @@ document.addEventListener(
     }
     const target = event.target
     if (!(target instanceof HTMLElement) || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return
-    if (target.matches("input, textarea, select")) return
+    if (isTyping(target)) return
     const all = stops()
     const at = all.findIndex((stop) => stop.contains(target))
     const id = target.closest("[data-id]")?.getAttribute("data-id") ?? ""

@@ -1,6 +1,7 @@
 /**
  * The card of a permission. Shows everything the agent wants to do, and the agent's options as buttons with keys: each
- * digit means the same on every card, and Escape means no. Nothing can be allowed before the user could read all of it.
+ * digit means the same on every card, and Escape means no; in a question, digits choose among its answers. Nothing can
+ * be allowed before the user could read all of it.
  * Keys are ignored while the user types, and just after the card appears, unless the user just opened the session.
  * Letters belong into a message: they go to the composer.
  */
@@ -148,14 +149,20 @@ export function mountPermission(first, deps) {
       const option =
         event.key === "Escape"
           ? (item.options.find(({ kind }) => kind === "reject_once" && !item.dismissible) ?? null)
-          : item.questions || isTyping(event.target) || !/^[1-9]$/.test(event.key)
-            ? undefined
-            : shown[keys.indexOf(event.key)]
+          : isDigit
+            ? shown[keys.indexOf(event.key)]
+            : undefined
       if (option === undefined) return
       event.preventDefault()
       // One key answers one card, although the next one that waits listens too.
       event.stopImmediatePropagation()
       if (option && !isRefusal(option) && !whole.isSeen()) whole.focus()
+      const isDigit = /^[1-9]$/.test(event.key) && !isTyping(event.target)
+      if (questions && isDigit) {
+        if (!questions.choose(event.key)) return
+        event.preventDefault()
+        return event.stopImmediatePropagation()
+      }
       else settle(option)
     },
     { signal: ending.signal },
@@ -197,7 +204,7 @@ export function mountPermission(first, deps) {
 }
 
 /** @param {EventTarget | null} target */
-const isTyping = (target) =>
+export const isTyping = (target) =>
   target instanceof Element && target.matches("textarea, input:not([type=radio], [type=checkbox]), select")
 
 /** Whether a key begins a message: `?` is a shortcut, and Space scrolls. @param {string} key */

@@ -11,7 +11,8 @@ import { mountField } from "./field.js"
  * @property {() => AnswerValue} value
  * @property {() => boolean} isRight  Says what is wrong, if anything is, and moves the focus there. */
 
-/** @param {Question[]} questions @param {string} title of the card @param {string} name unique to the card
+/** The choices are counted through the whole card, so that a digit means one of them.
+ * @param {Question[]} questions @param {string} title of the card @param {string} name unique to the card
  * @param {(answers: Record<string, AnswerValue>) => void} answer */
 export function mountQuestions(questions, title, name, answer) {
   const isForm = questions.some(({ field }) => field !== undefined)
@@ -23,9 +24,15 @@ export function mountQuestions(questions, title, name, answer) {
   })
   const text = isForm ? "Send" : "Answer"
   const send = el("button", { class: "button", "data-kind": "main", type: "submit", text, disabled: !isForm })
+  send.append(el("kbd", { text: "Enter", "aria-hidden": "true" }))
   const actions = el("div", { class: "actions" }, send)
   const list = el("div", { class: "question-list" }, ...fields.map((field) => field.element))
   const element = el("form", { class: "questions", novalidate: true }, list, actions)
+  const choices = /** @type {HTMLInputElement[]} */ ([...list.querySelectorAll(".choice input")])
+  choices.slice(0, 9).forEach((choice, at) => {
+    choice.setAttribute("aria-keyshortcuts", `${at + 1}`)
+    choice.parentElement?.append(el("kbd", { text: `${at + 1}`, "aria-hidden": "true" }))
+  })
   if (!isForm)
     element.addEventListener("input", () => {
       send.disabled = fields.some((field) => !field.isRight())
@@ -35,7 +42,17 @@ export function mountQuestions(questions, title, name, answer) {
     if (!send.disabled && fields.every((field) => field.isRight()))
       answer(Object.fromEntries(fields.map((field) => [field.key, field.value()])))
   })
-  return { element, actions }
+  return {
+    element,
+    actions,
+    /** Chooses what has this digit, or takes it back where several may be chosen. @param {string} digit */
+    choose(digit) {
+      const choice = choices[Number(digit) - 1]
+      choice?.click()
+      choice?.focus()
+      return choice !== undefined
+    },
+  }
 }
 
 /** @param {Question} asked @param {string} name @param {boolean} isTitle  The title of the card already asks it.
