@@ -11,6 +11,7 @@ import { icon } from "../shared/icons.js"
 import { isQuestion } from "../shared/questions.js"
 import { showParts } from "./parts.js"
 import { mountQuestions } from "./questions.js"
+import { keepTyped } from "./typed.js"
 import { mountWhole } from "./whole.js"
 import { exactTime, timeOfDay } from "./words.js"
 
@@ -30,11 +31,11 @@ export function mountPermission(first, deps) {
   const titleId = `ask-${item.index}`
   const title = el("span")
   const parts = el("div", { class: "parts" })
+  const ending = new AbortController()
+  const accept = (/** @type {Record<string, AnswerValue>} */ answers) => settle(acceptingOption(item.options), answers)
   const questions =
     item.questions && item.questions.length > 0
-      ? mountQuestions(item.questions, item.title, item.itemId, (answers) =>
-          settle(acceptingOption(item.options), answers),
-        )
+      ? mountQuestions(item.questions, item.title, item.itemId, accept, deps.typed, ending.signal)
       : null
   const page = item.url !== undefined && /^https?:/i.test(item.url) ? item.url : null
   const buttons = questions?.actions ?? el("div", { class: "actions" })
@@ -55,6 +56,7 @@ export function mountPermission(first, deps) {
           placeholder: `What to do instead (sent with “${refusal.name}”)`,
         })
       : null
+  const kept = questions?.kept ?? (words ? [keepTyped(words, deps.typed, item.itemId, ending.signal)] : [])
   words?.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || words.value.trim() === "") return
     event.preventDefault()
@@ -86,7 +88,9 @@ export function mountPermission(first, deps) {
   function settle(option, answers) {
     if (settled) return
     setSettled(true)
-    const message = option === null || isRefusal(option) ? (words?.value.trim() ?? "") : ""
+    const said = words?.value.trim() ?? ""
+    const message = option === null || isRefusal(option) ? said : ""
+    for (const field of kept) field.drop()
     deps.answer(
       item.itemId,
       {
@@ -94,9 +98,17 @@ export function mountPermission(first, deps) {
         ...(answers === undefined ? {} : { answers }),
         ...(message === "" ? {} : { message }),
       },
-      () => setSettled(false),
+      () => {
+        setSettled(false)
+        for (const field of kept) field.keep()
+      },
     )
     deps.focusComposer()
+    // They were written for the agent, and no answer takes them there.
+    if (words && said !== message) {
+      words.value = ""
+      deps.leave(said)
+    }
   }
 
   const shown = questions ? item.options.filter(({ kind }) => kind.startsWith("reject")) : item.options
@@ -136,7 +148,6 @@ export function mountPermission(first, deps) {
     buttons.append(no)
   }
 
-  const ending = new AbortController()
   document.addEventListener(
     "keydown",
     (event) => {
@@ -146,6 +157,12 @@ export function mountPermission(first, deps) {
       // The key is typed where the focus is after this.
       if (isLetter(event.key) && (event.target === element || event.target === document.body)) deps.write?.()
       if (event.timeStamp - shownAt < GRACE && !("opened" in element.dataset)) return
+      const isDigit = /^[1-9]$/.test(event.key) && !isTyping(event.target)
+      if (questions && isDigit) {
+        if (!questions.choose(event.key)) return
+        event.preventDefault()
+        return event.stopImmediatePropagation()
+      }
       const option =
         event.key === "Escape"
           ? (item.options.find(({ kind }) => kind === "reject_once" && !item.dismissible) ?? null)
@@ -157,12 +174,6 @@ export function mountPermission(first, deps) {
       // One key answers one card, although the next one that waits listens too.
       event.stopImmediatePropagation()
       if (option && !isRefusal(option) && !whole.isSeen()) whole.focus()
-      const isDigit = /^[1-9]$/.test(event.key) && !isTyping(event.target)
-      if (questions && isDigit) {
-        if (!questions.choose(event.key)) return
-        event.preventDefault()
-        return event.stopImmediatePropagation()
-      }
       else settle(option)
     },
     { signal: ending.signal },
@@ -316,21 +327,6 @@ function wordsOf({ outcome, questions }) {
   return outcome?.message ?? answers.map((it) => (isOnly ? it.answer : `${it.question}: ${it.answer}`)).join(" · ")
 }
 
-/** What was decided, and by whom.
- * @param {Item<"permission">} item @returns {[tone: "yes" | "no" | "void", what: string, who?: string]} */
-function answerOf({ outcome, options, questions, url, dismissible }) {
-  if (!outcome) return ["void", "Not answered"]
-  if (outcome.by === "agent-left") return ["void", "The agent stopped before you answered"]
-  const option = options.find(({ optionId }) => optionId === outcome.optionId)
-  if (outcome.by === "user" && !option && dismissible) return ["no", "Cancelled", " by you"]
-  if (outcome.by === "cancel" || !option)
-    return outcome.by === "user" && questions?.length ? ["yes", "Answered", " by you"] : ["no", "Cancelled"]
-  const who = outcome.by === "policy" ? " automatically" : " by you"
-  if (option.kind === "other") return ["yes", `“${option.name}” chosen`, who]
-  if (isRefusal(option)) return ["no", dismissible ? "Declined" : "Denied", who]
-  if (url || questions) return ["yes", url ? "Page opened" : "Answered", who]
-  return ["yes", option.kind === "allow_always" ? `“${option.name}”` : "Allowed", who]
-}
 /** Whether the user left a question without an answer, which denies nothing.
  * @param {Pick<Item<"permission">, "outcome" | "options" | "questions" | "dismissible">} item */
 export function isUnanswered({ outcome, options, questions, dismissible }) {
@@ -339,4 +335,19 @@ export function isUnanswered({ outcome, options, questions, dismissible }) {
   return option ? isRefusal(option) : !outcome.answers?.length
 }
 
+/** What was decided, and by whom.
+ * @param {Item<"permission">} item @returns {[tone: "yes" | "no" | "void", what: string, who?: string]} */
+function answerOf({ outcome, options, questions, url, dismissible }) {
+  if (!outcome) return ["void", "Not answered"]
+  if (outcome.by === "agent-left") return ["void", "The agent stopped before you answered"]
+  const option = options.find(({ optionId }) => optionId === outcome.optionId)
+  if (outcome.by === "user" && !option && dismissible) return ["no", "Cancelled", " by you"]
   if (isUnanswered({ outcome, options, questions, dismissible })) return ["void", "Not answered"]
+  if (outcome.by === "cancel" || !option)
+    return outcome.by === "user" && questions?.length ? ["yes", "Answered", " by you"] : ["no", "Cancelled"]
+  const who = outcome.by === "policy" ? " automatically" : " by you"
+  if (option.kind === "other") return ["yes", `“${option.name}” chosen`, who]
+  if (isRefusal(option)) return ["no", dismissible ? "Declined" : "Denied", who]
+  if (url || questions) return ["yes", url ? "Page opened" : "Answered", who]
+  return ["yes", option.kind === "allow_always" ? `“${option.name}”` : "Allowed", who]
+}

@@ -2,8 +2,10 @@
 
 import { el } from "../shared/dom.js"
 import { mountField } from "./field.js"
+import { keepTyped } from "./typed.js"
 
 /** @import { AnswerValue, Question } from "../contract.js" */
+/** @import { Typed } from "./typed.js" */
 
 /** @typedef {object} Asked
  * @property {HTMLElement} element
@@ -13,8 +15,8 @@ import { mountField } from "./field.js"
 
 /** The choices are counted through the whole card, so that a digit means one of them.
  * @param {Question[]} questions @param {string} title of the card @param {string} name unique to the card
- * @param {(answers: Record<string, AnswerValue>) => void} answer */
-export function mountQuestions(questions, title, name, answer) {
+ * @param {(answers: Record<string, AnswerValue>) => void} answer @param {Typed} typed @param {AbortSignal} signal */
+export function mountQuestions(questions, title, name, answer, typed, signal) {
   const isForm = questions.some(({ field }) => field !== undefined)
   const fields = questions.map((question, at) => {
     const isTitle = question.question === title
@@ -33,10 +35,16 @@ export function mountQuestions(questions, title, name, answer) {
     choice.setAttribute("aria-keyshortcuts", `${at + 1}`)
     choice.parentElement?.append(el("kbd", { text: `${at + 1}`, "aria-hidden": "true" }))
   })
-  if (!isForm)
-    element.addEventListener("input", () => {
-      send.disabled = fields.some((field) => !field.isRight())
-    })
+  // Never a password.
+  const texts = /** @type {HTMLInputElement[]} */ ([...list.querySelectorAll("input[type=text]")])
+  const kept = texts.map((text, at) => keepTyped(text, typed, `${name}-${at}`, signal))
+  const look = () => {
+    send.disabled = fields.some((field) => !field.isRight())
+  }
+  if (!isForm) {
+    look()
+    element.addEventListener("input", look)
+  }
   element.addEventListener("submit", (event) => {
     event.preventDefault()
     if (!send.disabled && fields.every((field) => field.isRight()))
@@ -45,6 +53,7 @@ export function mountQuestions(questions, title, name, answer) {
   return {
     element,
     actions,
+    kept,
     /** Chooses what has this digit, or takes it back where several may be chosen. @param {string} digit */
     choose(digit) {
       const choice = choices[Number(digit) - 1]
@@ -92,6 +101,7 @@ function mountQuestion({ question, header, options, multiple }, name, isTitle) {
     choices.forEach(({ input }) =>
       input.addEventListener("input", () => {
         own.value = ""
+        own.dispatchEvent(new Event("input"))
       }),
     )
   }
