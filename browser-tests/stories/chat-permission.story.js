@@ -64,6 +64,7 @@ test.use({
       { diff: { id: "c", path: "a.txt", new: `${manyLines}\n` } },
       { ask: { ...command.ask, title: "Work" } },
     ),
+    on("described", ...askAbout({ command: "make", description: "Builds it", run_in_background: true, odd_one: 1 })),
     on("clean", ...asks),
     on(
       "edit",
@@ -236,6 +237,8 @@ test("a permission whose agent died is void, says so, and nothing waits any more
 test("what is asked about is shown once, whole: the diff in the card, then in the call", async ({ chat }) => {
   await chat.say("edit")
   await expect(chat.ask.locator(".diff")).toBeVisible()
+  await expect(chat.ask.locator(".add")).toBeVisible()
+  await expect(chat.ask.getByText("@@")).toBeHidden()
   await expect(chat.frame.locator(".diff:visible")).toHaveCount(1)
   await chat.ask.getByRole("button", { name: "Allow once" }).click()
   await expect(chat.ends).toHaveCount(1)
@@ -276,6 +279,15 @@ test("everything a command is given is shown, and the options stand in the order
   ])
   await expect(chat.ask.getByRole("button")).toHaveText([/Allow once.*1/, /Allow always.*2/, /Deny.*3/])
   await expect(chat.ask.locator('[data-kind="main"]')).toHaveText(/Allow once/)
+})
+
+test("what agents call the input of well-known tools is said in words, and nothing is left out", async ({ chat }) => {
+  await chat.say("described")
+  await expect(chat.ask.locator(".fields tr")).toHaveText([
+    /^Description\s*Builds it/,
+    /^In the background\s*true/,
+    /^odd_one\s*1/,
+  ])
 })
 
 test("a command beside a change is shown, and all of a long change can be", async ({ chat }) => {
