@@ -25,6 +25,9 @@ const slowly = {
   },
 }
 
+/** A file whose middle is about this. */
+const twenty = (middle) => [...Array(10).fill("same"), middle, ...Array(9).fill("same"), ""].join("\n")
+
 const edit = { ask: { tool: "e", title: "Edit main.rs", options, then: { yes: [done("e")] }, otherwise: [] } }
 
 /** Presses a key until the card accepts it and loses the focus: just after it appears, it ignores keys. */
@@ -69,7 +72,7 @@ test.use({
     on(
       "edit",
       tool("e", "Edit main.rs", "edit"),
-      { diff: { id: "e", path: "src/main.rs", old: "a\nb\n", new: "a\nc\n" } },
+      { diff: { id: "e", path: "src/main.rs", old: twenty("b"), new: twenty("c") } },
       edit,
     ),
     on("number", tool("n", "Say its number", "execute"), { run: { id: "n", command: "echo $PPID > pid" } }, ...asks),
