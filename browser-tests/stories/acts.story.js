@@ -56,6 +56,27 @@ test.use({
   ),
 })
 
+test("a commit message outlasts Escape, and Ctrl Enter commits", async ({ chat, liminal }) => {
+  const directory = repository(liminal.home)
+  const panel = await edits(chat, directory)
+  const dialog = chat.frame.getByRole("dialog", { name: "Commit" })
+  const message = dialog.getByRole("textbox", { name: "Message" })
+  await panel.getByRole("button", { name: "Commit…" }).click()
+  await message.press("Control+Enter")
+  await message.fill("Write it all")
+  await message.press("Escape")
+  await expect(dialog).toHaveCount(0)
+  await panel.getByRole("button", { name: "Commit…" }).click()
+  await expect(message).toHaveValue("Write it all")
+  await message.press("Control+Enter")
+  await expect(panel.getByRole("status").filter({ hasText: "Committed 2 files" })).toBeVisible()
+  expect(git(directory, "log", "-1", "--format=%s").trim()).toBe("Write it all")
+  writeFileSync(join(directory, "notes.txt"), "again\n")
+  await panel.getByRole("button", { name: "Refresh" }).click()
+  await panel.getByRole("button", { name: "Commit…" }).click()
+  await expect(message).toHaveValue("")
+})
+
 test("a turn is undone after a look at what happens, and comes back with one click", async ({ chat, liminal }) => {
   const directory = repository(liminal.home)
   const read = () => readFileSync(join(directory, "notes.txt"), "utf8")

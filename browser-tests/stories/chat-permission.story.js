@@ -25,6 +25,9 @@ const slowly = {
   },
 }
 
+/** A file whose middle is about this. */
+const twenty = (middle) => [...Array(10).fill("same"), middle, ...Array(9).fill("same"), ""].join("\n")
+
 const edit = { ask: { tool: "e", title: "Edit main.rs", options, then: { yes: [done("e")] }, otherwise: [] } }
 
 /** Presses a key until the card accepts it and loses the focus: just after it appears, it ignores keys. */
@@ -64,11 +67,12 @@ test.use({
       { diff: { id: "c", path: "a.txt", new: `${manyLines}\n` } },
       { ask: { ...command.ask, title: "Work" } },
     ),
+    on("described", ...askAbout({ command: "make", description: "Builds it", run_in_background: true, odd_one: 1 })),
     on("clean", ...asks),
     on(
       "edit",
       tool("e", "Edit main.rs", "edit"),
-      { diff: { id: "e", path: "src/main.rs", old: "a\nb\n", new: "a\nc\n" } },
+      { diff: { id: "e", path: "src/main.rs", old: twenty("b"), new: twenty("c") } },
       edit,
     ),
     on("number", tool("n", "Say its number", "execute"), { run: { id: "n", command: "echo $PPID > pid" } }, ...asks),
@@ -236,6 +240,8 @@ test("a permission whose agent died is void, says so, and nothing waits any more
 test("what is asked about is shown once, whole: the diff in the card, then in the call", async ({ chat }) => {
   await chat.say("edit")
   await expect(chat.ask.locator(".diff")).toBeVisible()
+  await expect(chat.ask.locator(".add")).toBeVisible()
+  await expect(chat.ask.getByText("@@")).toBeHidden()
   await expect(chat.frame.locator(".diff:visible")).toHaveCount(1)
   await chat.ask.getByRole("button", { name: "Allow once" }).click()
   await expect(chat.ends).toHaveCount(1)
@@ -276,6 +282,15 @@ test("everything a command is given is shown, and the options stand in the order
   ])
   await expect(chat.ask.getByRole("button")).toHaveText([/Allow once.*1/, /Allow always.*2/, /Deny.*3/])
   await expect(chat.ask.locator('[data-kind="main"]')).toHaveText(/Allow once/)
+})
+
+test("what agents call the input of well-known tools is said in words, and nothing is left out", async ({ chat }) => {
+  await chat.say("described")
+  await expect(chat.ask.locator(".fields tr")).toHaveText([
+    /^Description\s*Builds it/,
+    /^In the background\s*true/,
+    /^odd_one\s*1/,
+  ])
 })
 
 test("a command beside a change is shown, and all of a long change can be", async ({ chat }) => {

@@ -86,6 +86,35 @@ test("a comment that is being written stays when the user points at other lines 
   await expect(text).toHaveCount(0)
 })
 
+test("a comment that was not finished is there again at its line, also after a reload", async ({ chat, liminal }) => {
+  const directory = join(liminal.home, "work")
+  repository(directory)
+  writeFileSync(join(directory, "notes.txt"), "one\nTWO\nthree\nfour\n")
+  await chat.say("hello")
+  await expect(chat.ends).toHaveCount(1)
+  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
+  const text = panel.getByRole("textbox", { name: "Comment" })
+  const write = async (line) => {
+    await panel.locator(".add").filter({ hasText: line }).hover()
+    await panel.getByRole("button", { name: "Comment on this line" }).click()
+  }
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  await write("TWO")
+  await text.fill("Why upper")
+  await text.press("Escape")
+  await write("four")
+  await expect(text).toHaveValue("")
+  await text.press("Escape")
+  await chat.page.reload()
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  await write("TWO")
+  await expect(text).toHaveValue("Why upper")
+  await text.press("Control+Enter")
+  await expect(panel.getByRole("group", { name: "Comment" })).toContainText("Why upper")
+  await write("TWO")
+  await expect(text).toHaveValue("")
+})
+
 test("a comment that the server does not take stays in its form", async ({ chat, liminal }) => {
   const directory = join(liminal.home, "work")
   repository(directory)

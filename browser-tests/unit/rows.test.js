@@ -388,6 +388,10 @@ test("the header shows the agent's state, and trouble comes with the command to 
   assert.deepEqual([login.title, login.details.command], ["X needs you to log in", "x login"])
   const gone = troubleOf(shell({ agentState: state("disconnected", { details: { stderrTail: "boom" } }) }), null, "X")
   assert.deepEqual([gone.label, gone.details.stderrTail], ["Reconnect", "boom"])
+  // A crash is said once: by the turn that it ended, unless there is more to say.
+  const crashed = (details) =>
+    troubleOf(shell({ agentState: state("disconnected", { details }) }), null, "X", "PROCESS_CRASH")
+  assert.deepEqual([crashed(undefined), crashed({ stderrTail: "boom" })?.label], [null, "Reconnect"])
 })
 
 test("a stopped call took until its turn ended", () => {

@@ -8,9 +8,12 @@ import { icon } from "../shared/icons.js"
 import { uuid } from "../shared/ids.js"
 import { keysFor, shortcutOf } from "../shared/keys.js"
 import { followReading } from "../shared/reading.js"
+import { sealed } from "../shared/storage.js"
 import { resolveTheme, showTheme, themeChoice } from "../shared/theme.js"
 import { copyOnClick } from "../portlet/code-block.js"
+import { isTyping } from "../portlet/permission.js"
 import { createPictures } from "../portlet/pictures.js"
+import { LEFT, createTyped } from "../portlet/typed.js"
 import { mountNowCard, mountNowRow } from "./row.js"
 import { bySection, isWorking, retryable, sections, withSummary } from "./state.js"
 
@@ -156,18 +159,23 @@ const rowDeps = {
   retry,
   now: Date.now,
   /** @param {NowRow} row @returns {import("../portlet/row.js").PermissionDeps} */
-  permission: ({ id: sessionId, card }) => ({
-    change: (_element, mutate) => mutate(),
-    open,
-    answer(itemId, answer, onFailure) {
-      request({ type: "session:permission", sessionId, itemId, ...answer, requestId: uuid() }, onFailure)
-    },
-    isVisible: () => shell?.visible === true,
-    picture: pictures.picture,
-    focusComposer: () => focusNext(card?.itemId ?? ""),
-    // A card takes the focus only if nothing else has it.
-    composerIsIdle: () => document.activeElement === document.body,
-  }),
+  permission({ id: sessionId, card }) {
+    const typed = createTyped(sessionId, () => shell && sealed(localStorage, shell.storageKey))
+    return {
+      change: (_element, mutate) => mutate(),
+      open,
+      answer(itemId, answer, onFailure) {
+        request({ type: "session:permission", sessionId, itemId, ...answer, requestId: uuid() }, onFailure)
+      },
+      isVisible: () => shell?.visible === true,
+      picture: pictures.picture,
+      focusComposer: () => focusNext(card?.itemId ?? ""),
+      // A card takes the focus only if nothing else has it.
+      composerIsIdle: () => document.activeElement === document.body,
+      typed,
+      leave: (words) => typed.keep(LEFT, [words, typed.of(LEFT)].filter((part) => part !== "").join("\n\n")),
+    }
+  },
 }
 
 /** @param {NowRequest} message @param {() => void} [undo] */
@@ -235,7 +243,7 @@ document.addEventListener(
     }
     const target = event.target
     if (!(target instanceof HTMLElement) || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return
-    if (target.matches("input, textarea, select")) return
+    if (isTyping(target)) return
     const all = stops()
     const at = all.findIndex((stop) => stop.contains(target))
     const id = target.closest("[data-id]")?.getAttribute("data-id") ?? ""

@@ -3,6 +3,7 @@
 import { openDialog } from "../shared/dialog.js"
 import { el, setText } from "../shared/dom.js"
 import { commandLine } from "../shared/failure.js"
+import { onMac } from "../shared/keys.js"
 import {
   actWords,
   chosenAct,
@@ -15,13 +16,16 @@ import {
   titleAndBody,
   titleOf,
 } from "./acts-state.js"
+import { keepTyped } from "./typed.js"
 
 /** @import { ActPath, ChangeAct, ErrorBody } from "../contract.js" */
 /** @import { ActPreview } from "./acts-state.js" */
+/** @import { Typed } from "./typed.js" */
 
 /** @typedef {object} ActDialogDeps
  * @property {(act: ChangeAct, expect: string) => void} act
  * @property {(act: ChangeAct) => void} look  asks for the preview again
+ * @property {Typed} typed
  * @property {string} [base]  what a worktree lands in
  * @property {(paths: string[]) => Promise<string>} [askForMessage]
  * @property {(paths: string[]) => void} [handToAgent]  the conflicts of a landing
@@ -60,8 +64,12 @@ export function openActDialog(first, deps) {
   const again = el("button", { class: "button", type: "button", text: "Look again", hidden: true })
   const cancel = el("button", { class: "button", type: "button", text: "Cancel" })
   const kind = first.act.kind === "discard-workspace" ? "danger" : "main"
-  const go = el("button", { class: "button", type: "button", "data-kind": kind, text: words.button })
+  const goWords = el("span", { text: words.button })
+  const goKeys = el("kbd", { text: onMac ? "⌘ Enter" : "Ctrl Enter", "aria-hidden": "true" })
+  const go = el("button", { class: "button", type: "button", "data-kind": kind }, goWords, goKeys)
   const field = el("div", { class: "act-field" }, title, message, ask)
+  const typedTitle = keepTyped(title, deps.typed, `${first.act.kind} title`)
+  const typedMessage = keepTyped(message, deps.typed, `${first.act.kind} message`)
   ask.hidden = isRequest || deps.askForMessage === undefined
   let preview = first
   let isWorking = false
@@ -101,7 +109,7 @@ export function openActDialog(first, deps) {
     go.disabled = isWorking || needs || !isPossible(preview, ticked())
     hand.hidden = conflictsOf(preview).length === 0 || deps.handToAgent === undefined
     ask.disabled = isWorking
-    setText(go, isWorking ? "Working…" : words.button)
+    setText(goWords, isWorking ? "Working…" : words.button)
   }
 
   function show() {
@@ -132,6 +140,11 @@ export function openActDialog(first, deps) {
     showButtons()
     deps.act(chosenAct(preview.act, chosen()), preview.expect)
   })
+  dialog.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return
+    event.preventDefault()
+    go.click()
+  })
   again.addEventListener("click", () => deps.look(preview.act))
   hand.addEventListener("click", () => deps.handToAgent?.(conflictsOf(preview)))
   cancel.addEventListener("click", () => dialog.close())
@@ -142,6 +155,7 @@ export function openActDialog(first, deps) {
     const answer = (await deps.askForMessage?.(ticked())) ?? ""
     if (wasClosed) return
     message.value = messageFrom(answer) || message.value
+    typedMessage.keep()
     isWorking = false
     setText(ask, "Let the agent write it")
     // The agent may have changed something.
@@ -179,6 +193,11 @@ export function openActDialog(first, deps) {
       again.hidden = false
       showButtons()
       if (looksAfterFailure) deps.look(chosenAct(preview.act, chosen()))
+    },
+    /** Something was done: what this dialog is for, or what it needed first. @param {ChangeAct["kind"]} kind */
+    done(kind) {
+      if (kind === preview.act.kind) for (const field of [typedTitle, typedMessage]) field.drop()
+      dialog.close()
     },
     close: () => dialog.close(),
   }

@@ -8,13 +8,15 @@ import { isPossible, messageRequest, resolveRequest, whyNothing } from "./acts-s
 /** @import { ChangeAct, ChangedFile, ChangeScope, ErrorBody, SessionState, Workspace } from "../contract.js" */
 /** @import { ActDone, ActPreview } from "./acts-state.js" */
 /** @import { ChangesState } from "./changes-state.js" */
+/** @import { Typed } from "./typed.js" */
 
 /** @typedef {object} ActsDeps
  * @property {(request: { type: "changes:act", act: ChangeAct, preview?: boolean, expect?: string },
  *   onFailure: (error: ErrorBody) => boolean) => void} ask  `onFailure` returns whether it showed the error
  * @property {() => { base?: string } | undefined} worktree
  * @property {(content: string) => Promise<string>} askAgent
- * @property {(content: string) => void} tellAgent */
+ * @property {(content: string) => void} tellAgent
+ * @property {Typed} typed  Messages that were written and not used. */
 
 /** @param {ActsDeps & { refresh(): void }} deps */
 export function mountActs(deps) {
@@ -114,6 +116,7 @@ export function mountActs(deps) {
           }
         : perform,
       look,
+      typed: deps.typed,
       base: deps.worktree()?.base,
       askForMessage: (paths) => deps.askAgent(messageRequest(paths)),
       handToAgent(paths) {
@@ -130,7 +133,7 @@ export function mountActs(deps) {
 
   /** @param {ActDone} done */
   function wasDone(done) {
-    dialog?.close()
+    dialog?.done(done.act.kind)
     say(done.summary, done.undo, done.link)
     if (done.act.kind === "start-merge" && handed.length > 0) {
       deps.tellAgent(resolveRequest(deps.worktree()?.base ?? "the base", handed))

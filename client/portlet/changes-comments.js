@@ -4,15 +4,18 @@ import { el, setAttribute } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { onMac } from "../shared/keys.js"
 import { lastLine, movedWords, rangeOf, rangeWords } from "./comments-state.js"
+import { keepTyped } from "./typed.js"
 
 /** @import { Comment, DiffSide, ErrorBody, MovedComment, NewComment } from "../contract.js" */
 /** @import { DiffLine } from "./comments-state.js" */
+/** @import { Typed } from "./typed.js" */
 
 /** @typedef {object} CommentDeps
  * @property {(comment: NewComment, refused: (error: ErrorBody) => void) => void} keep
  * @property {(id: string) => void} remove
  * @property {() => void} left  The form was closed.
  * @property {() => void} cancelled  A comment that was being edited is to be shown again, as it was.
+ * @property {Typed} typed  Those that were not kept.
  * @property {(side: DiffSide, line: number) => boolean} isAway  Whether the row of a line is not drawn now. */
 
 /** A comment that is being written.
@@ -108,6 +111,7 @@ export function mountComments(root, deps) {
       "aria-label": "Comment",
     })
     text.value = words
+    const typed = keepTyped(text, deps.typed, placeOf(about))
     const cancel = el(
       "button",
       { class: "button", type: "button" },
@@ -137,7 +141,11 @@ export function mountComments(root, deps) {
     }
     const submit = () => {
       if (text.value.trim() === "") return text.focus()
-      deps.keep({ ...about, text: text.value.trim() }, ({ message }) => takeBack(about, text.value, message))
+      deps.keep({ ...about, text: text.value.trim() }, ({ message }) => {
+        typed.keep()
+        takeBack(about, text.value, message)
+      })
+      typed.drop()
       leave()
     }
     form.addEventListener("submit", (event) => {
@@ -331,6 +339,9 @@ export function mountComments(root, deps) {
     return row instanceof HTMLElement && root.contains(row) ? row : null
   }
 }
+
+/** The name of what a comment is about. @param {NewComment} about */
+const placeOf = ({ id, path, side, lines }) => `comment ${id ?? `${side} ${lines.join("-")} ${path}`}`
 
 /** @param {string | undefined} padded */
 function numberOf(padded) {

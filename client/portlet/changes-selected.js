@@ -19,6 +19,7 @@ import { mountCommentsBar } from "./comments-bar.js"
  * @property {() => ChangesFacts} facts
  * @property {(request: ChangesRequest, refused?: (error: ErrorBody) => void) => string} request  Returns the
  *   `requestId` of the answer.
+ * @property {import("./typed.js").Typed} typed
  * @property {HTMLElement} revert  The button that reverts the file.
  * @property {(part: HTMLElement) => void} decorate  The rows of a part are about to be arranged.
  * @property {() => void} more  More lines around the changes are wanted.
@@ -50,6 +51,7 @@ export function mountSelectedFile(root, deps) {
     left: focus,
     cancelled: showComments,
     isAway: difference.isAway,
+    typed: deps.typed,
   })
   const sendComments = () => deps.request({ type: "changes:send-comments" })
   const commentsBar = mountCommentsBar(bar, {

@@ -48,6 +48,7 @@ import { keepViewed, viewedOf } from "./viewed.js"
  * @property {(request: ChangesRequest, refused?: (error: ErrorBody) => void) => string} request  Returns the
  *   `requestId` of the answer.
  * @property {ActsDeps} acts
+ * @property {import("./typed.js").Typed} typed  Comments that were not added.
  * @property {(open: boolean) => void} toggled
  * @property {() => void} focusComposer */
 

@@ -1,5 +1,6 @@
 /** Below the conversation: the composer with its draft, the queue, the controls and the meter in it, and going back. */
 
+import { keys } from "../shared/storage.js"
 import { mountComposer } from "./composer.js"
 import { mountControls } from "./controls.js"
 import { draftOf, keepDraft, keepingOf } from "./drafts.js"
@@ -9,10 +10,12 @@ import { waitingCard } from "./permission.js"
 import { mountQueue } from "./queue.js"
 import { isWaiting } from "./sends.js"
 import { lastUsage, runningTurn } from "./transcript.js"
+import { LEFT } from "./typed.js"
 import { canCompact, composerOf, goingBackOf, sendsBy } from "./views.js"
 
 /** @import { ToShell } from "../shared/bridge.js" */
 /** @import { Store } from "../shared/storage.js" */
+/** @import { Typed } from "./typed.js" */
 /** @import { GoingBackDeps } from "./going-back.js" */
 /** @import { createPictures } from "./pictures.js" */
 /** @import { createRequests } from "./requests.js" */
@@ -23,6 +26,7 @@ import { canCompact, composerOf, goingBackOf, sendsBy } from "./views.js"
 /** @typedef {object} FooterOwnDeps
  * @property {string} sessionId
  * @property {() => Store | null} drafts  Null until the shell has said how they are sealed.
+ * @property {Typed} typed
  * @property {(message: ToShell) => void} post
  * @property {GoingBackDeps["chooseFiles"]} chooseFiles
  * @property {(pages: number) => void} scroll */
@@ -68,6 +72,18 @@ export function mountFooter(root, deps) {
     leave: composer.focus,
   })
 
+  /** Takes the words that Now left here. The message that is being edited is not their place. */
+  function takeLeft() {
+    const left = deps.typed.of(LEFT)
+    if (left === "" || goingBack.isEditing()) return
+    deps.typed.keep(LEFT, "")
+    const { text, attachments } = composer.draft()
+    composer.put({ text: text === "" ? left : `${left}\n\n${text}`, attachments })
+  }
+  window.addEventListener("storage", ({ key }) => {
+    if (key === keys.drafts) takeLeft()
+  })
+
   return {
     composer,
     goingBack,
@@ -77,6 +93,7 @@ export function mountFooter(root, deps) {
       const draft = draftOf(drafts, deps.sessionId)
       composer.continue(draft)
       goingBack.resume(draft.edit)
+      takeLeft()
     },
     /** For the palette. @param {PortletState} now @returns {SessionCommand[]} */
     commands: ({ transcript }) => [

@@ -32,6 +32,7 @@ import { isWaiting } from "./sends.js"
 import { mountSessionCommands } from "./session-commands.js"
 import { mountStanding } from "./standing.js"
 import { remedyOf } from "./status.js"
+import { createTyped } from "./typed.js"
 import { applyFrame, itemById, nothingYet } from "./transcript.js"
 import { changesOf, headerOf, infoOf, standingOf } from "./views.js"
 import { exactTime, timeOfDay } from "./words.js"
@@ -54,6 +55,8 @@ const bridge = connectShell(sessionId, receive, signal)
 const frames = createFrames(signal)
 const requests = createRequests(bridge.post, sessionId)
 const { ask, quietly, answered, failed } = requests
+const drafts = () => shell && sealed(localStorage, shell.storageKey)
+const typed = createTyped(sessionId, drafts)
 const pictures = createPictures(createApi(requests.enter), signal)
 const agent = () => shell?.agent?.name ?? agentName(agentOf(sessionId))
 const sending = createSending({
@@ -91,7 +94,9 @@ const changes = mountChanges(need(document, "#changes", HTMLElement), need(docum
     worktree: () => shell?.session?.worktree,
     askAgent: (content) => asked.ask(content),
     tellAgent: send,
+    typed,
   },
+  typed,
   toggled: (open) => document.body.toggleAttribute("data-panel", open),
   focusComposer: () => composer.focus(),
 })
@@ -102,7 +107,8 @@ const footer = mountFooter(need(document, "#composer", HTMLElement), {
   ...sending,
   ...pictures,
   sessionId,
-  drafts: () => shell && sealed(localStorage, shell.storageKey),
+  drafts,
+  typed,
   post: bridge.post,
   chooseFiles: changes.chooseFiles,
   scroll: (pages) => conversation.page(pages),
@@ -133,6 +139,8 @@ const conversation = mountConversation(need(document, "#conversation", HTMLEleme
   branch: goingBack.branch,
   focusComposer: footer.focusToWrite,
   composerIsIdle: composer.isIdle,
+  typed,
+  leave: (words) => composer.restore(words),
   write: composer.focus,
   loadOlder: (before) => quietly({ type: "session:older", before }, () => conversation.olderFailed()),
   loadNewer: (after) => quietly({ type: "session:newer", after }, () => conversation.olderFailed()),
@@ -212,11 +220,13 @@ function receive(message) {
     case "changes:done":
       answered(message.requestId)
       return changes.receive(message)
-    case "shell:state":
-      if (!shell) footer.continueDraft(sealed(localStorage, message.storageKey))
+    case "shell:state": {
+      const isFirst = !shell
       shell = message
+      if (isFirst) footer.continueDraft(sealed(localStorage, message.storageKey))
       showTheme(document, message.theme)
       return showSoon()
+    }
     // A tab looks the same when it is shown again, so there is nothing to draw. Files may differ.
     case "shell:visible":
       shell = shell && { ...shell, visible: message.visible }

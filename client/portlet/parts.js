@@ -56,6 +56,7 @@ export function showParts(list, before, parts, deps, atEnd = false) {
     else {
       setRenderedHtml(content, part.html)
       dressCode(content)
+      nameFields(content)
       for (const inner of content.querySelectorAll(".term, .rows, .fields, .table")) inner.setAttribute("tabindex", "0")
       setAttribute(box, "data-lines", lengthOf(part.kind, content))
     }
@@ -63,6 +64,27 @@ export function showParts(list, before, parts, deps, atEnd = false) {
     else if (box !== current) current.replaceWith(box)
     follow(content.querySelector(".term"))
   })
+}
+
+/** What agents call the input of well-known tools, in words. @type {Record<string, string>} */
+const fieldNames = {
+  description: "Description",
+  file_path: "File",
+  replace_all: "Replace all",
+  run_in_background: "In the background",
+  subagent_type: "Kind of agent",
+  timeout: "Timeout (ms)",
+  url: "Address",
+}
+
+/** The agent's own name of a field stays as its tooltip. @param {HTMLElement} content */
+function nameFields(content) {
+  for (const cell of content.querySelectorAll(".fields th")) {
+    const name = cell.textContent ?? ""
+    if (!Object.hasOwn(fieldNames, name)) continue
+    setAttribute(cell, "title", name)
+    setText(/** @type {HTMLElement} */ (cell), fieldNames[name] ?? name)
+  }
 }
 
 /** @param {Part["kind"]} kind @param {PartDeps} deps */

@@ -1,6 +1,7 @@
 /**
  * The card of a permission. Shows everything the agent wants to do, and the agent's options as buttons with keys: each
- * digit means the same on every card, and Escape means no. Nothing can be allowed before the user could read all of it.
+ * digit means the same on every card, and Escape means no; in a question, digits choose among its answers. Nothing can
+ * be allowed before the user could read all of it.
  * Keys are ignored while the user types, and just after the card appears, unless the user just opened the session.
  * Letters belong into a message: they go to the composer.
  */
@@ -10,6 +11,7 @@ import { icon } from "../shared/icons.js"
 import { isQuestion } from "../shared/questions.js"
 import { showParts } from "./parts.js"
 import { mountQuestions } from "./questions.js"
+import { keepTyped } from "./typed.js"
 import { mountWhole } from "./whole.js"
 import { exactTime, timeOfDay } from "./words.js"
 
@@ -29,11 +31,11 @@ export function mountPermission(first, deps) {
   const titleId = `ask-${item.index}`
   const title = el("span")
   const parts = el("div", { class: "parts" })
+  const ending = new AbortController()
+  const accept = (/** @type {Record<string, AnswerValue>} */ answers) => settle(acceptingOption(item.options), answers)
   const questions =
     item.questions && item.questions.length > 0
-      ? mountQuestions(item.questions, item.title, item.itemId, (answers) =>
-          settle(acceptingOption(item.options), answers),
-        )
+      ? mountQuestions(item.questions, item.title, item.itemId, accept, deps.typed, ending.signal)
       : null
   const page = item.url !== undefined && /^https?:/i.test(item.url) ? item.url : null
   const buttons = questions?.actions ?? el("div", { class: "actions" })
@@ -54,6 +56,7 @@ export function mountPermission(first, deps) {
           placeholder: `What to do instead (sent with “${refusal.name}”)`,
         })
       : null
+  const kept = questions?.kept ?? (words ? [keepTyped(words, deps.typed, item.itemId, ending.signal)] : [])
   words?.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || words.value.trim() === "") return
     event.preventDefault()
@@ -85,7 +88,9 @@ export function mountPermission(first, deps) {
   function settle(option, answers) {
     if (settled) return
     setSettled(true)
-    const message = option === null || isRefusal(option) ? (words?.value.trim() ?? "") : ""
+    const said = words?.value.trim() ?? ""
+    const message = option === null || isRefusal(option) ? said : ""
+    for (const field of kept) field.drop()
     deps.answer(
       item.itemId,
       {
@@ -93,9 +98,17 @@ export function mountPermission(first, deps) {
         ...(answers === undefined ? {} : { answers }),
         ...(message === "" ? {} : { message }),
       },
-      () => setSettled(false),
+      () => {
+        setSettled(false)
+        for (const field of kept) field.keep()
+      },
     )
     deps.focusComposer()
+    // They were written for the agent, and no answer takes them there.
+    if (words && said !== message) {
+      words.value = ""
+      deps.leave(said)
+    }
   }
 
   const shown = questions ? item.options.filter(({ kind }) => kind.startsWith("reject")) : item.options
@@ -135,7 +148,6 @@ export function mountPermission(first, deps) {
     buttons.append(no)
   }
 
-  const ending = new AbortController()
   document.addEventListener(
     "keydown",
     (event) => {
@@ -145,12 +157,18 @@ export function mountPermission(first, deps) {
       // The key is typed where the focus is after this.
       if (isLetter(event.key) && (event.target === element || event.target === document.body)) deps.write?.()
       if (event.timeStamp - shownAt < GRACE && !("opened" in element.dataset)) return
+      const isDigit = /^[1-9]$/.test(event.key) && !isTyping(event.target)
+      if (questions && isDigit) {
+        if (!questions.choose(event.key)) return
+        event.preventDefault()
+        return event.stopImmediatePropagation()
+      }
       const option =
         event.key === "Escape"
           ? (item.options.find(({ kind }) => kind === "reject_once" && !item.dismissible) ?? null)
-          : item.questions || isTyping(event.target) || !/^[1-9]$/.test(event.key)
-            ? undefined
-            : shown[keys.indexOf(event.key)]
+          : isDigit
+            ? shown[keys.indexOf(event.key)]
+            : undefined
       if (option === undefined) return
       event.preventDefault()
       // One key answers one card, although the next one that waits listens too.
@@ -197,7 +215,7 @@ export function mountPermission(first, deps) {
 }
 
 /** @param {EventTarget | null} target */
-const isTyping = (target) =>
+export const isTyping = (target) =>
   target instanceof Element && target.matches("textarea, input:not([type=radio], [type=checkbox]), select")
 
 /** Whether a key begins a message: `?` is a shortcut, and Space scrolls. @param {string} key */
@@ -309,6 +327,14 @@ function wordsOf({ outcome, questions }) {
   return outcome?.message ?? answers.map((it) => (isOnly ? it.answer : `${it.question}: ${it.answer}`)).join(" · ")
 }
 
+/** Whether the user left a question without an answer, which denies nothing.
+ * @param {Pick<Item<"permission">, "outcome" | "options" | "questions" | "dismissible">} item */
+export function isUnanswered({ outcome, options, questions, dismissible }) {
+  if (outcome?.by !== "user" || !questions?.length || dismissible) return false
+  const option = options.find(({ optionId }) => optionId === outcome.optionId)
+  return option ? isRefusal(option) : !outcome.answers?.length
+}
+
 /** What was decided, and by whom.
  * @param {Item<"permission">} item @returns {[tone: "yes" | "no" | "void", what: string, who?: string]} */
 function answerOf({ outcome, options, questions, url, dismissible }) {
@@ -316,6 +342,7 @@ function answerOf({ outcome, options, questions, url, dismissible }) {
   if (outcome.by === "agent-left") return ["void", "The agent stopped before you answered"]
   const option = options.find(({ optionId }) => optionId === outcome.optionId)
   if (outcome.by === "user" && !option && dismissible) return ["no", "Cancelled", " by you"]
+  if (isUnanswered({ outcome, options, questions, dismissible })) return ["void", "Not answered"]
   if (outcome.by === "cancel" || !option)
     return outcome.by === "user" && questions?.length ? ["yes", "Answered", " by you"] : ["no", "Cancelled"]
   const who = outcome.by === "policy" ? " automatically" : " by you"

@@ -2,8 +2,10 @@
 
 import { el } from "../shared/dom.js"
 import { mountField } from "./field.js"
+import { keepTyped } from "./typed.js"
 
 /** @import { AnswerValue, Question } from "../contract.js" */
+/** @import { Typed } from "./typed.js" */
 
 /** @typedef {object} Asked
  * @property {HTMLElement} element
@@ -11,9 +13,10 @@ import { mountField } from "./field.js"
  * @property {() => AnswerValue} value
  * @property {() => boolean} isRight  Says what is wrong, if anything is, and moves the focus there. */
 
-/** @param {Question[]} questions @param {string} title of the card @param {string} name unique to the card
- * @param {(answers: Record<string, AnswerValue>) => void} answer */
-export function mountQuestions(questions, title, name, answer) {
+/** The choices are counted through the whole card, so that a digit means one of them.
+ * @param {Question[]} questions @param {string} title of the card @param {string} name unique to the card
+ * @param {(answers: Record<string, AnswerValue>) => void} answer @param {Typed} typed @param {AbortSignal} signal */
+export function mountQuestions(questions, title, name, answer, typed, signal) {
   const isForm = questions.some(({ field }) => field !== undefined)
   const fields = questions.map((question, at) => {
     const isTitle = question.question === title
@@ -23,19 +26,42 @@ export function mountQuestions(questions, title, name, answer) {
   })
   const text = isForm ? "Send" : "Answer"
   const send = el("button", { class: "button", "data-kind": "main", type: "submit", text, disabled: !isForm })
+  send.append(el("kbd", { text: "Enter", "aria-hidden": "true" }))
   const actions = el("div", { class: "actions" }, send)
   const list = el("div", { class: "question-list" }, ...fields.map((field) => field.element))
   const element = el("form", { class: "questions", novalidate: true }, list, actions)
-  if (!isForm)
-    element.addEventListener("input", () => {
-      send.disabled = fields.some((field) => !field.isRight())
-    })
+  const choices = /** @type {HTMLInputElement[]} */ ([...list.querySelectorAll(".choice input")])
+  choices.slice(0, 9).forEach((choice, at) => {
+    choice.setAttribute("aria-keyshortcuts", `${at + 1}`)
+    choice.parentElement?.append(el("kbd", { text: `${at + 1}`, "aria-hidden": "true" }))
+  })
+  // Never a password.
+  const texts = /** @type {HTMLInputElement[]} */ ([...list.querySelectorAll("input[type=text]")])
+  const kept = texts.map((text, at) => keepTyped(text, typed, `${name}-${at}`, signal))
+  const look = () => {
+    send.disabled = fields.some((field) => !field.isRight())
+  }
+  if (!isForm) {
+    look()
+    element.addEventListener("input", look)
+  }
   element.addEventListener("submit", (event) => {
     event.preventDefault()
     if (!send.disabled && fields.every((field) => field.isRight()))
       answer(Object.fromEntries(fields.map((field) => [field.key, field.value()])))
   })
-  return { element, actions }
+  return {
+    element,
+    actions,
+    kept,
+    /** Chooses what has this digit, or takes it back where several may be chosen. @param {string} digit */
+    choose(digit) {
+      const choice = choices[Number(digit) - 1]
+      choice?.click()
+      choice?.focus()
+      return choice !== undefined
+    },
+  }
 }
 
 /** @param {Question} asked @param {string} name @param {boolean} isTitle  The title of the card already asks it.
@@ -75,6 +101,7 @@ function mountQuestion({ question, header, options, multiple }, name, isTitle) {
     choices.forEach(({ input }) =>
       input.addEventListener("input", () => {
         own.value = ""
+        own.dispatchEvent(new Event("input"))
       }),
     )
   }

@@ -12,6 +12,7 @@ import { mountWork } from "./work.js"
 
 /** @import { AnswerValue, AttachmentRef, Details, NoticeAction, UpsertObject } from "../contract.js" */
 /** @import { Row } from "./rows.js" */
+/** @import { Typed } from "./typed.js" */
 
 /** @typedef {{ optionId?: string, answers?: Record<string, AnswerValue>, message?: string }} PermissionAnswer */
 
@@ -41,11 +42,13 @@ import { mountWork } from "./work.js"
  * @property {(itemId: string) => void} branch  Another session with everything up to this item.
  * @property {() => void} focusComposer
  * @property {() => boolean} composerIsIdle  The user is not typing.
+ * @property {Typed} typed  What is typed on cards and not sent.
+ * @property {(words: string) => void} leave  Words that no answer sends go into the composer.
  * @property {() => void} [write]  The user begins to write a message. */
 
 /** What a permission's card may call; Now has no more than this.
  * @typedef {Pick<RowDeps, "change" | "open" | "answer" | "isVisible" | "picture" | "focusComposer" | "composerIsIdle"
- *   | "write">} PermissionDeps */
+ *   | "typed" | "leave" | "write">} PermissionDeps */
 
 /** @typedef {{ element: HTMLElement, update(row: Row): void, destroy?(): void }} RowView */
 

@@ -53,9 +53,9 @@ export const launchWords = (shell, name) =>
 
 /** A problem that the user has to solve, or null.
  * @param {ShellState | null} shell @param {ErrorBody | null} openError why the session could not be opened
- * @param {string} name of the agent @param {boolean} [wantsLogin] its last turn failed because it is not logged in
+ * @param {string} name of the agent @param {string} [failure] the error code of the turn that stands last
  * @returns {Trouble | null} */
-export function troubleOf(shell, openError, name, wantsLogin = false) {
+export function troubleOf(shell, openError, name, failure) {
   if (openError)
     return {
       title: "This session could not be opened",
@@ -69,7 +69,7 @@ export function troubleOf(shell, openError, name, wantsLogin = false) {
   if (shell.agentState?.status === "disconnected") {
     if (shell.agent?.ready === "missing") return missing(shell, name)
     if (
-      wantsLogin ||
+      failure === "AUTH_REQUIRED" ||
       details?.authMethods ||
       (details?.command !== undefined && details.command === shell.agent?.login)
     ) {
@@ -83,6 +83,8 @@ export function troubleOf(shell, openError, name, wantsLogin = false) {
         label: "Retry",
       }
     }
+    // The turn says so already, and its Retry starts the agent again.
+    if (failure === "PROCESS_CRASH" && Object.keys(details ?? {}).length === 0) return null
     return {
       title: `${name} is disconnected`,
       text: details?.hint ?? "Its process ended. The conversation is saved; your next message restarts it.",

@@ -8,7 +8,7 @@ import { mountParts } from "./parts.js"
 import { kindIcons } from "./kind-icons.js"
 import { callTime, toolState } from "./rows.js"
 import { mountLine } from "./line.js"
-import { mountAnswer } from "./permission.js"
+import { isUnanswered, mountAnswer } from "./permission.js"
 import { isOpenPermission } from "./transcript.js"
 import { duration } from "./words.js"
 
@@ -20,12 +20,20 @@ const stateWords = {
   done: "done",
   failed: "failed",
   refused: "not allowed",
+  unanswered: "not answered",
   stopped: "stopped",
   ended: "ended without a result",
 }
 
-/** @type {Record<Exclude<ReturnType<typeof toolState>, "running">, Parameters<typeof icon>[0]>} */
-const stateIcons = { done: "check", failed: "close", refused: "close", stopped: "stop", ended: "circle" }
+/** @type {Record<Exclude<ReturnType<typeof stateOf>, "running">, Parameters<typeof icon>[0]>} */
+const stateIcons = {
+  done: "check",
+  failed: "close",
+  refused: "close",
+  unanswered: "circle",
+  stopped: "stop",
+  ended: "circle",
+}
 
 /** A diff with more HTML than this starts closed (characters). */
 const SMALL_DIFF = 24_000
@@ -42,7 +50,7 @@ export function mountToolCall(first, deps) {
     const wasOpen = !body.hidden
     body.hidden = !isOpen
     if (!isOpen) return
-    const runs = toolState(entry.item, entry.live, entry.outcome) === "running"
+    const runs = stateOf(entry) === "running"
     // Until the user opens it, a running command shows only its last lines.
     setAttribute(body, "data-tail", runs && !deps.open.has(entry.item.itemId))
     parts.update(entry.item, runs)
@@ -83,8 +91,8 @@ export function mountToolCall(first, deps) {
       shownState !== ""
     entry = next
     if (isSame) return
-    const { item, live, outcome } = entry
-    const now = toolState(item, live, outcome)
+    const { item } = entry
+    const now = stateOf(entry)
     setAttribute(element, "data-state", now)
     setAttribute(element, "data-kind", item.toolKind)
     if (shownKind !== item.toolKind) line.mark.replaceChildren(icon(kindIcons[item.toolKind]))
@@ -123,14 +131,22 @@ export function mountToolCall(first, deps) {
 /** The permission of the call, once it is answered or void. @param {Extract<WorkEntry, {kind: "tool"}>} entry */
 const answerTo = ({ ask }) => (ask && !isOpenPermission(ask) ? ask : null)
 
+/** Agents report a question that got no answer as refused. @param {Extract<WorkEntry, {kind: "tool"}>} entry */
+function stateOf({ item, live, outcome, ask }) {
+  const state = toolState(item, live, outcome)
+  return state === "refused" && ask && isUnanswered(ask) ? "unanswered" : state
+}
+
 /** Failures, running commands, pictures and small edits start open.
  * @param {Extract<WorkEntry, {kind: "tool"}>} entry */
-function startsOpen({ item, live, outcome }) {
-  const state = toolState(item, live, outcome)
+function startsOpen(entry) {
+  const { item } = entry
+  const state = stateOf(entry)
   if (state === "failed") return true
   if (state === "running" && item.toolKind === "execute") return item.parts.some(({ kind }) => kind === "terminal")
   return (
     state !== "refused" &&
+    state !== "unanswered" &&
     item.parts.some(({ kind }) => kind === "diff" || kind === "image") &&
     item.parts.every((part) => part.kind === "image" || part.html.length < SMALL_DIFF)
   )
@@ -157,7 +173,7 @@ function linesOf({ parts }) {
   return { added, removed }
 }
 
-/** @param {Extract<WorkEntry, {kind: "tool"}>} entry @param {ReturnType<typeof toolState>} state */
+/** @param {Extract<WorkEntry, {kind: "tool"}>} entry @param {ReturnType<typeof stateOf>} state */
 function wordOf(entry, state) {
   const { item, inner } = entry
   const steps = inner.reduce((sum, row) => sum + (row.kind === "work" ? row.entries.length : 1), 0)
@@ -166,7 +182,7 @@ function wordOf(entry, state) {
       ? ""
       : state === "ended"
         ? "no result"
-        : state === "refused"
+        : state === "refused" || state === "unanswered"
           ? answerTo(entry)
             ? ""
             : "not allowed"

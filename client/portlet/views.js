@@ -64,7 +64,7 @@ export function standingOf({ transcript, sends, shell, failures, agent }, time) 
   const { known, runs, facts, policy } = transcript
   return {
     launching: launchWords(shell, agent),
-    trouble: troubleOf(shell, failures.open, agent, lastFailure(transcript) === "AUTH_REQUIRED"),
+    trouble: troubleOf(shell, failures.open, agent, lastFailure(transcript)),
     failure: failures.last,
     planned: facts.continueAt ?? null,
     elsewhere: facts.elsewhere,

@@ -187,6 +187,7 @@ export const isToPortlet = (data, sessionId) => isOf(data, toPortlet, sessionId)
  * The state around Now. Sent on `portlet:ready` and whenever any of it changes.
  * @typedef {object} NowState
  * @property {"shell:now"} type
+ * @property {string} storageKey  Seals what Now stores.
  * @property {Project[]} projects
  * @property {Agent[]} agents
  * @property {Theme} theme  The theme to show, already resolved.

@@ -160,6 +160,7 @@ export function startApp(document, door, admission) {
 
   const now = createNow({
     shell: () => shell,
+    storageKey,
     enter: door.enter,
     socket,
     post: (message) => page.panes.postNow(message),

@@ -1,14 +1,15 @@
 /** Discarding the worktree of a session, and bringing discarded ones back. */
 
 import { openActDialog } from "../portlet/act-dialog.js"
+import { createTyped } from "../portlet/typed.js"
 
 /** @import { ChangeAct, DiscardedWorkspace, ErrorBody, Frame } from "../contract.js" */
 /** @import { ActionsDeps } from "./actions.js" */
 
 /** @typedef {ReturnType<typeof createDiscarding>} Discarding */
 
-/** @param {Pick<ActionsDeps, "socket" | "toasts"> & { failed: import("./actions.js").Failed }} deps */
-export function createDiscarding({ socket, toasts, failed }) {
+/** @param {Pick<ActionsDeps, "socket" | "toasts" | "preferences"> & { failed: import("./actions.js").Failed }} deps */
+export function createDiscarding({ socket, toasts, preferences, failed }) {
   /** @param {string} sessionId @param {ChangeAct} act */
   async function preview(sessionId, act) {
     const frame = await socket.request({ type: "changes:act", sessionId, act, preview: true })
@@ -53,6 +54,7 @@ export function createDiscarding({ socket, toasts, failed }) {
         ),
       look: (act) =>
         void preview(sessionId, act).then(dialog.update, (/** @type {ErrorBody} */ error) => dialog.failed(error)),
+      typed: createTyped(sessionId, () => preferences),
       closed() {},
     })
   }

@@ -45,7 +45,7 @@ export function openHelp() {
             line(["R"], "Retry"),
           ),
           el("h3", { text: "When you are asked" }),
-          el("dl", {}, line(["1–9"], "Answer"), line(["Esc"], "Say no")),
+          el("dl", {}, line(["1–9"], "Answer, or choose in a question"), line(["Esc"], "Say no")),
         ),
         el(
           "section",

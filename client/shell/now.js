@@ -27,6 +27,7 @@ export const nowPane = {
 
 /** @typedef {object} NowDeps
  * @property {() => Shell} shell
+ * @property {string} storageKey
  * @property {() => Promise<Entry>} enter
  * @property {Socket} socket
  * @property {(message: ToNow) => void} post
@@ -57,6 +58,7 @@ export function createNow(deps) {
   /** @returns {NowState} */
   const stateNow = () => ({
     type: "shell:now",
+    storageKey: deps.storageKey,
     projects: shell().model.projects ?? [],
     agents: shell().model.agents,
     theme: deps.theme(),
