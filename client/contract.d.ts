@@ -864,6 +864,7 @@ costUsd?: number,
  * Limits of the account, as far as the agent reports them.
  */
 limits?: Array<UsageLimit>, };
+export type QueueHold = "stopped" | "failed" | "restarted" | "earlier" | "editing";
 export type QueuedMessage = { 
 /**
  * The server's id of the message.
@@ -880,7 +881,11 @@ requestId?: string,
 /**
  * The agent has it, but has not taken it up yet. Until then it can't be changed.
  */
-handed?: boolean, };
+handed?: boolean, 
+/**
+ * Somebody is editing it. Until they save or cancel, or someone continues, no message of the queue is sent.
+ */
+editing?: boolean, };
 export type RemovedMessage = { message: string, 
 /**
  * The id of the send that queued it.
@@ -891,6 +896,10 @@ export type MessageQueue = {
  * Why none of them is sent until the user continues, for the user. Absent: they are sent one after another.
  */
 held?: string, 
+/**
+ * The same for programs. Absent with `held`: a server before this field wrote it.
+ */
+heldBy?: QueueHold, 
 /**
  * In the order in which they are sent.
  */
@@ -1310,7 +1319,7 @@ was: string, content: string, } | { "act": "move",
 /**
  * The message before which it goes. Absent: to the end.
  */
-before?: string, } | { "act": "steer", };
+before?: string, } | { "act": "steer", } | { "act": "hold", } | { "act": "release", };
 export type ClientMessage = { "type": "project:list", } | { "type": "project:add", 
 /**
  * Absolute, or starting with `~`.
@@ -1377,7 +1386,7 @@ was: string, content: string, } | { "act": "move",
 /**
  * The message before which it goes. Absent: to the end.
  */
-before?: string, } | { "act": "steer", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:branch", sessionId: SessionId, 
+before?: string, } | { "act": "steer", } | { "act": "hold", } | { "act": "release", }) | { "type": "session:queue-resume", sessionId: SessionId, } | { "type": "session:branch", sessionId: SessionId, 
 /**
  * Absent: after everything.
  */

@@ -1,12 +1,23 @@
 import { expect, on, script, test } from "../support/chat.js"
 
-test.use({ script: script(on("hang", { say: "Working on it." }, "wait_for_cancel")) })
+test.use({
+  script: script(
+    on("hang", { say: "Working on it." }, "wait_for_cancel"),
+    on("slow", { say: "Working on it." }, { wait_for_file: "go" }),
+  ),
+})
 
 const rows = (chat) => chat.frame.locator(".queued")
 const texts = (chat) => chat.frame.locator(".queued-text")
 
-async function atWork(chat, ...messages) {
-  await chat.say("hang")
+const why = (chat) => chat.frame.locator(".queue-why")
+const editor = (chat) => chat.frame.getByRole("textbox", { name: "Edit the message" })
+const button = (chat, name) => chat.frame.getByRole("button", { name, exact: true })
+
+const atWork = (chat, ...messages) => workingOn(chat, "hang", messages)
+
+async function workingOn(chat, task, messages) {
+  await chat.say(task)
   await expect(chat.said).toContainText("Working on it.")
   for (const message of messages) await chat.say(message)
   await expect(texts(chat)).toHaveText(messages)
@@ -22,7 +33,7 @@ test("what is sent while a turn runs waits, is held by a stop, and goes on with 
   await chat.page.reload()
   await expect(texts(chat)).toHaveText(["first", "second"])
   await chat.stopButton.click()
-  await expect(chat.frame.getByText("Paused. The turn was stopped.")).toBeVisible()
+  await expect(chat.frame.getByText("Queue paused. The turn was stopped.")).toBeVisible()
   await expect(chat.own).toHaveCount(1)
   await chat.frame.getByRole("button", { name: "Continue", exact: true }).click()
   await expect(chat.ends).toHaveCount(3)
@@ -38,9 +49,8 @@ test("a waiting message can be edited, removed and reordered, by keys and by dra
   await texts(chat).nth(2).dragTo(texts(chat).nth(0))
   await expect(texts(chat)).toHaveText(["two", "one", "three"])
   await rows(chat).nth(0).getByRole("button", { name: "Edit" }).click()
-  const editor = chat.frame.getByRole("textbox", { name: "Edit the message" })
-  await editor.fill("two and a half")
-  await editor.press("Enter")
+  await editor(chat).fill("two and a half")
+  await editor(chat).press("Enter")
   await expect(texts(chat)).toHaveText(["two and a half", "one", "three"])
   await rows(chat).nth(1).getByRole("button", { name: "Remove" }).click()
   await expect(texts(chat)).toHaveText(["two and a half", "three"])
@@ -95,6 +105,96 @@ test("words in a row that is removed elsewhere land in the composer", async ({ c
   await rows(chat).getByRole("button", { name: "Remove" }).click()
   await expect(rows(other)).toHaveCount(0)
   await expect(other.composer).toHaveValue("longer draft")
+  await expect(other.trouble).toContainText("was sent or removed in the meantime")
+})
+
+test("an open editor holds the queue, and its message is sent as it was saved", async ({
+  chat,
+  liminal,
+  elsewhere,
+}) => {
+  await workingOn(chat, "slow", ["draft", "second"])
+  const other = await elsewhere()
+  await rows(chat).nth(0).getByRole("button", { name: "Edit" }).click()
+  await editor(chat).fill("final words")
+  await rows(chat).nth(1).getByRole("button", { name: "Edit" }).click()
+  await expect(why(other)).toHaveText("Queue paused. A message is being edited.")
+  await liminal.touch("go")
+  await expect(chat.ends).toHaveCount(1)
+  await expect(why(chat)).toHaveText("Queue paused. A message is being edited.")
+  await editor(chat).nth(1).press("Escape")
+  await expect(editor(chat)).toHaveValue("final words")
+  await expect(chat.own).toHaveText([/slow/])
+  await button(chat, "Save").click()
+  await expect(chat.ends).toHaveCount(3)
+  await expect(chat.own).toHaveText([/slow/, /final words/, /second/])
+  await expect(chat.composer).toHaveValue("")
+})
+
+test("to continue with an editor open sends its words; another browser's go to its composer, and it is told", async ({
+  chat,
+  elsewhere,
+}) => {
+  await atWork(chat, "mine", "yours")
+  const other = await elsewhere()
+  await rows(chat).nth(0).getByRole("button", { name: "Edit" }).click()
+  await editor(chat).fill("my words")
+  await rows(other).nth(1).getByRole("button", { name: "Edit" }).click()
+  await editor(other).fill("your words")
+  await chat.stopButton.click()
+  await expect(why(chat)).toHaveText("Queue paused. The turn was stopped.")
+  await button(chat, "Continue").click()
+  await expect(why(chat)).toHaveText("Queue paused. A message is being edited.")
+  await expect(chat.own).toHaveText([/hang/])
+  await button(chat, "Continue").click()
+  await expect(chat.ends).toHaveCount(3)
+  await expect(chat.own).toHaveText([/hang/, /my words/, /yours/])
+  await expect(other.composer).toHaveValue("your words")
+  await expect(other.trouble).toContainText("was sent or removed in the meantime")
+})
+
+test("an editor that was opened offline holds the queue when the connection is back", async ({ line, chat }) => {
+  await atWork(chat, "draft")
+  line.cutAt("session:queue")
+  await rows(chat).getByRole("button", { name: "Edit" }).click()
+  await expect(why(chat)).toHaveText("Queue paused. A message is being edited.")
+  await button(chat, "Cancel").click()
+  await expect(why(chat)).toBeHidden()
+  await expect(texts(chat)).toHaveText(["draft"])
+})
+
+test("a paused queue says why only until the next turn, and stays paused", async ({ chat, liminal }) => {
+  await atWork(chat, "later")
+  await chat.stopButton.click()
+  await expect(why(chat)).toHaveText("Queue paused. The turn was stopped.")
+  await chat.say("slow")
+  await expect(chat.working).toBeVisible()
+  await expect(why(chat)).toHaveText("Queue paused. Press Continue to resume it.")
+  await liminal.touch("go")
+  await expect(chat.ends).toHaveCount(2)
+  await expect(why(chat)).toHaveText("Queue paused. Press Continue to resume it.")
+  await expect(texts(chat)).toHaveText(["later"])
+  await button(chat, "Continue").click()
+  await expect(chat.own).toHaveText([/hang/, /slow/, /later/])
+})
+
+test("a message that was sent offline makes no claim on a place in the queue", async ({
+  chat,
+  liminal,
+  complaints,
+}) => {
+  complaints.expectLostServer()
+  await atWork(chat, "queued")
+  await liminal.kill()
+  await chat.say("typed offline")
+  await expect(rows(chat)).toHaveText([/^Next.*queued/, /^On reconnect.*typed offline/])
+  await rows(chat).nth(0).getByRole("button", { name: "Edit" }).click()
+  await expect(button(chat, "Save")).toBeDisabled()
+  await button(chat, "Cancel").click()
+  await liminal.up()
+  await expect(chat.own).toHaveText([/hang/, /typed offline/])
+  await expect(rows(chat)).toHaveText([/^Next.*queued/])
+  await expect(why(chat)).toContainText("Queue paused.")
 })
 
 test("a message can be sent at once, which stops the turn", async ({ chat }) => {
@@ -141,5 +241,37 @@ test.describe("an agent that takes messages while it works", () => {
     await expect(chat.own).toHaveText([/hang/, /also this/, /command/])
     await expect(chat.said.nth(1)).toContainText("Now the rest.")
     await expect(rows(chat)).toHaveCount(0)
+  })
+})
+
+test.describe("on a touch screen", () => {
+  test.use({ hasTouch: true, isMobile: true })
+
+  test("Enter starts a new line, buttons send and save, and a menu moves and removes", async ({ chat }) => {
+    await chat.composer.fill("hang")
+    await chat.composer.press("Enter")
+    await chat.page.keyboard.type("on")
+    await expect(chat.composer).toHaveValue("hang\non")
+    await chat.sendButton.tap()
+    await expect(chat.said).toContainText("Working on it.")
+    for (const message of ["first", "second"]) {
+      await chat.composer.fill(message)
+      await button(chat, "Queue").tap()
+    }
+    await expect(texts(chat)).toHaveText(["first", "second"])
+    await rows(chat).nth(1).getByRole("button", { name: "More" }).tap()
+    await chat.frame.getByRole("menuitem", { name: "Move up" }).tap()
+    await expect(texts(chat)).toHaveText(["second", "first"])
+    await rows(chat).nth(0).getByRole("button", { name: "Edit" }).tap()
+    await editor(chat).press("End")
+    await editor(chat).press("Enter")
+    await chat.page.keyboard.type("line")
+    await chat.said.tap()
+    await expect(editor(chat)).toHaveValue("second\nline")
+    await button(chat, "Save").tap()
+    await expect(texts(chat)).toHaveText(["second\nline", "first"])
+    await rows(chat).nth(1).getByRole("button", { name: "More" }).tap()
+    await chat.frame.getByRole("menuitem", { name: "Remove" }).tap()
+    await expect(texts(chat)).toHaveText(["second\nline"])
   })
 })

@@ -1,9 +1,10 @@
 /**
  * The composer: the text, a bar with the session's controls, and behind both a tray that shows what the agent is doing.
- * The text grows; Enter sends, Shift+Enter starts a new line. Keys that belong to an input method are left to it.
+ * The text grows; `shared/enter.js` says when Enter sends. Keys that belong to an input method are left to it.
  */
 
 import { el, setAttribute, setText } from "../shared/dom.js"
+import { isSubmit, isTouch } from "../shared/enter.js"
 import { icon } from "../shared/icons.js"
 import { mountSteps } from "../shared/steps.js"
 import { attachmentOf, refsOf } from "./attachments.js"
@@ -59,12 +60,8 @@ export function mountComposer(root, deps) {
   })
   const pulse = el("span", { class: "composer-work" }, el("i", { class: "dot" }), el("span"))
   const words = /** @type {HTMLElement} */ (pulse.lastElementChild)
-  const hint = el("span", { class: "composer-hint", text: "Enter to send, Shift Enter for a new line" })
-  const send = el(
-    "button",
-    { class: "composer-go", type: "button", "aria-label": "Send", title: "Send (Enter)" },
-    icon("up"),
-  )
+  const hint = el("span", { class: "composer-hint" })
+  const send = el("button", { class: "composer-go", type: "button", "aria-label": "Send" }, icon("up"))
   const stop = el(
     "button",
     {
@@ -138,7 +135,7 @@ export function mountComposer(root, deps) {
     send.disabled = !canSend()
     const isQueueing = isBusy && state.work !== "sending"
     setAttribute(send, "aria-label", isQueueing ? "Queue" : "Send")
-    setAttribute(send, "title", isQueueing ? "Queue (Enter)" : "Send (Enter)")
+    setAttribute(send, "title", `${isQueueing ? "Queue" : "Send"} (${isTouch() ? "Ctrl+Enter" : "Enter"})`)
     stop.hidden = !isBusy || state.elsewhere || state.work === "sending"
     input.readOnly = state.elsewhere
     setAttribute(box, "data-elsewhere", state.elsewhere)
@@ -159,10 +156,12 @@ export function mountComposer(root, deps) {
       return state.work === "idle" || state.work === "sending"
         ? "Offline. Messages are sent when you reconnect."
         : "Offline"
-    if (state.work === "idle" || state.work === "sending") return "Enter to send, Shift Enter for a new line"
+    if (state.work === "idle" || state.work === "sending")
+      return isTouch() ? "" : "Enter to send, Shift Enter for a new line"
     if (state.work === "stopping" || state.waits) return ""
     if (attach.isUploading()) return "Uploading"
-    if (!isEmpty()) return "Enter to queue: it is sent when the agent has finished"
+    if (!isEmpty())
+      return isTouch() ? "Sent when the agent has finished" : "Enter to queue: it is sent when the agent has finished"
     return escaped ? "Escape again to stop" : "Escape twice to stop"
   }
 
@@ -211,7 +210,7 @@ export function mountComposer(root, deps) {
       // Some browsers send 229 for the Enter that ends a composition.
       if (event.isComposing || event.keyCode === 229 || popup.key(event)) return
       const isBare = !event.ctrlKey && !event.altKey && !event.metaKey && !event.shiftKey
-      if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
+      if (isSubmit(event)) {
         event.preventDefault()
         submit()
       } else if (event.key === "ArrowUp" && isBare) recall(event, 1)

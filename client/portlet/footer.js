@@ -13,6 +13,7 @@ import { lastUsage, runningTurn } from "./transcript.js"
 import { LEFT } from "./typed.js"
 import { canCompact, composerOf, goingBackOf, sendsBy } from "./views.js"
 
+/** @import { ErrorBody } from "../contract.js" */
 /** @import { ToShell } from "../shared/bridge.js" */
 /** @import { Store } from "../shared/storage.js" */
 /** @import { Typed } from "./typed.js" */
@@ -29,7 +30,15 @@ import { canCompact, composerOf, goingBackOf, sendsBy } from "./views.js"
  * @property {Typed} typed
  * @property {(message: ToShell) => void} post
  * @property {GoingBackDeps["chooseFiles"]} chooseFiles
+ * @property {(error: ErrorBody) => void} complain  Shows it until it is dismissed.
  * @property {(pages: number) => void} scroll */
+
+/** @type {ErrorBody} */
+const queueGone = {
+  code: "QUEUE_GONE",
+  message: "The message you were editing was sent or removed in the meantime. What you wrote is in the composer.",
+  retryable: false,
+}
 
 /** @typedef {FooterOwnDeps & ReturnType<typeof createPictures> & ReturnType<typeof createRequests>
  *   & ReturnType<typeof createSending>} FooterDeps */
@@ -64,11 +73,14 @@ export function mountFooter(root, deps) {
   const meter = mountMeter(composer.meter, { compact: () => deps.sendIfIdle("/compact") })
   const queue = mountQueue(composer.queue, {
     ...deps,
-    // Words that come too late for their row go into the composer.
-    act: (message, act) =>
-      deps.ask({ type: "session:queue", message, ...act }, () => act.act === "edit" && composer.restore(act.content)),
+    act(message, act, onFailure) {
+      // What a row tells about its editor is no request of the user's: if it fails, there is nothing to do for them.
+      const ask = act.act === "hold" || act.act === "release" ? deps.quietly : deps.ask
+      ask({ type: "session:queue", message, ...act }, () => onFailure?.())
+    },
     resume: () => deps.ask({ type: "session:queue-resume" }),
     restore: composer.restore,
+    explain: () => deps.complain(queueGone),
     leave: composer.focus,
   })
 
@@ -106,7 +118,12 @@ export function mountFooter(root, deps) {
     update(now) {
       const { known, facts, policy } = now.transcript
       const composing = composerOf(now)
-      queue.update(facts.queue, now.sends.filter(isWaiting), sendsBy(now.transcript, composing.waits))
+      queue.update(
+        facts.queue,
+        now.sends.filter(isWaiting),
+        sendsBy(now.transcript, composing.waits),
+        composing.connected,
+      )
       controls.update({ facts, policy: known ? policy : null })
       composer.update(composing)
       meter.update({ usage: facts.usage, turn: lastUsage(now.transcript), canCompact: canCompact(now.transcript) })

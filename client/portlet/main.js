@@ -37,7 +37,7 @@ import { applyFrame, itemById, nothingYet } from "./transcript.js"
 import { changesOf, headerOf, infoOf, standingOf } from "./views.js"
 import { exactTime, timeOfDay } from "./words.js"
 
-/** @import { Frame } from "../contract.js" */
+/** @import { ErrorBody, Frame } from "../contract.js" */
 /** @import { ShellState, ToPortlet } from "../shared/bridge.js" */
 /** @import { PortletState } from "./views.js" */
 
@@ -110,6 +110,7 @@ const footer = mountFooter(need(document, "#composer", HTMLElement), {
   drafts,
   typed,
   post: bridge.post,
+  complain,
   chooseFiles: changes.chooseFiles,
   scroll: (pages) => conversation.page(pages),
 })
@@ -269,9 +270,15 @@ function fail(error) {
   if (request?.undo(error) === true) return
   if (!sending.refused(error)) {
     if (request?.what === "quiet") return
-    if (request === undefined && !transcript.known) failures = { ...failures, open: error }
-    else failures = { ...failures, last: error }
+    if (request !== undefined || transcript.known) return complain(error)
+    failures = { ...failures, open: error }
   }
+  showSoon()
+}
+
+/** @param {ErrorBody} error */
+function complain(error) {
+  failures = { ...failures, last: error }
   showSoon()
 }
 

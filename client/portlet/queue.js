@@ -1,27 +1,31 @@
 /**
- * The messages that wait for their turn, as rows in the tray: edit, remove, reorder (drag, or Alt with an arrow key),
- * send now. The server owns the queue; a row changes when the server says so.
+ * The messages that wait for their turn, as rows in the tray: edit, remove, reorder (drag, Alt with an arrow key, or
+ * the menu on a touch screen), send now. The server owns the queue; a row changes when the server says so. While an
+ * editor is open, the server sends nothing from the queue.
  */
 
 import { el, keyed, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
+import { openMenu } from "../shared/menu.js"
 import { attachmentOf } from "./attachments.js"
 import { mountChips } from "./chips.js"
+import { mountEditor } from "./queue-editor.js"
 
 /** @import { Attachment, MessageQueue, QueueAct, QueuedMessage, Steers } from "../contract.js" */
 /** @import { ChipDeps } from "./chips.js" */
 /** @import { Send } from "./sends.js" */
 
 /** @typedef {object} QueueOwnDeps
- * @property {(message: string, act: QueueAct) => void} act
+ * @property {(message: string, act: QueueAct, onFailure?: () => void) => void} act
  * @property {() => void} resume
- * @property {(text: string) => void} restore  Puts words into the composer whose row is gone.
+ * @property {(text: string) => void} restore  Puts words into the composer that came too late for their row.
+ * @property {() => void} explain  Says that the row of these words is gone.
  * @property {() => void} leave  Moves the focus to the composer. */
 
 /** @typedef {QueueOwnDeps & ChipDeps} QueueDeps */
 
 /** A message that the server has not queued yet has no id. @typedef {{ key: string, queued: QueuedMessage | null,
- *   content: string, attachments: Attachment[], isFirst: boolean, how: Sending }} Row */
+ *   content: string, attachments: Attachment[], isFirst: boolean, how: Sending, isConnected: boolean }} Row */
 
 /** What sending a message now does.
  * @typedef {Steers | "idle" | "refuse"} Sending */
@@ -50,9 +54,15 @@ export function mountQueue(root, deps) {
   const held = el("div", { class: "tray-row queue-held", hidden: true }, why, go)
   const list = el("ol", { class: "queue", "aria-label": "Messages waiting to be sent" })
   root.append(held, list)
-  go.addEventListener("click", deps.resume)
   /** @type {Map<string, ReturnType<typeof mountRow>>} */
   const views = new Map()
+  /** @type {MessageQueue["heldBy"]} */
+  let heldBy
+  go.addEventListener("click", () => {
+    // To continue with an editor open is to send what it says.
+    if (heldBy === "editing") for (const view of views.values()) view.save()
+    deps.resume()
+  })
   /** The messages in order. @type {string[]} */
   let order = []
   /** The message that is dragged. */
@@ -75,6 +85,7 @@ export function mountQueue(root, deps) {
     mountRow(row, {
       ...deps,
       move,
+      canMove: (message, step) => order.includes(message) && order[order.indexOf(message) + step] !== undefined,
       drag: (message) => {
         dragged = message
       },
@@ -86,11 +97,13 @@ export function mountQueue(root, deps) {
     })
 
   return {
-    /** @param {MessageQueue} queue @param {Send[]} sends not queued yet @param {Sending} how */
-    update(queue, sends, how) {
+    /** @param {MessageQueue} queue @param {Send[]} sends not queued yet @param {Sending} how
+     * @param {boolean} isConnected */
+    update(queue, sends, how, isConnected) {
+      heldBy = queue.heldBy
       order = queue.messages.filter(({ handed }) => !handed).map(({ message }) => message)
       held.hidden = queue.held === undefined
-      setText(why, `Paused. ${queue.held ?? ""}`)
+      setText(why, `Queue paused. ${queue.held ?? ""}`)
       const rows = [
         // A message that the server queues keeps its row, and with it the focus: the key is its send's.
         ...queue.messages.map((queued) => ({
@@ -105,7 +118,7 @@ export function mountQueue(root, deps) {
           content,
           attachments: attachments.map(attachmentOf),
         })),
-      ].map((row, at) => ({ ...row, isFirst: at === 0, how: howToSend(how, row.content) }))
+      ].map((row, at) => ({ ...row, isFirst: at === 0, how: howToSend(how, row.content), isConnected }))
       const hadFocus = list.contains(document.activeElement)
       list.hidden = rows.length === 0
       keyed(list, views, rows, ({ key }) => key, mount)
@@ -115,7 +128,8 @@ export function mountQueue(root, deps) {
   }
 }
 
-/** @typedef {QueueDeps & { move(message: string, step: number): void, drag(message: string): void,
+/** @typedef {QueueDeps & { move(message: string, step: number): void,
+ *   canMove(message: string, step: number): boolean, drag(message: string): void,
  *   drop(onto: string): void }} RowDeps */
 
 /** @param {Row} row @param {RowDeps} deps */
@@ -130,42 +144,58 @@ function mountRow(row, deps) {
     { class: "icon-button", type: "button", "aria-label": "Remove", title: "Remove" },
     icon("close"),
   )
-  const acts = el("span", { class: "acts" }, now, edit, remove)
+  const more = el(
+    "button",
+    { class: "icon-button", type: "button", "aria-label": "More", title: "More", "aria-haspopup": "menu" },
+    icon("more"),
+  )
+  const acts = el("span", { class: "acts" }, now, edit, remove, more)
   const element = el("li", { class: "queued", tabindex: 0 }, when, mountChips(row.attachments, deps), text, acts)
   let current = row
-  /** @type {HTMLTextAreaElement | null} */
+  /** @type {ReturnType<typeof mountEditor> | null} */
   let editor = null
+  /** Whether the server must still be told that the message is edited, or no longer is.
+   * @type {"hold" | "release" | null} */
+  let owed = null
 
   const id = () => current.queued?.message ?? ""
+
+  /** Offline, or if the connection is lost on the way, it is told when the connection is back.
+   * @param {"hold" | "release"} act */
+  function tell(act) {
+    owed = current.isConnected ? null : act
+    if (owed === null) deps.act(id(), { act }, () => (owed ??= act))
+  }
 
   function startEditing() {
     if (editor || acts.hidden) return
     const was = current.content
-    const box = el("textarea", { class: "queued-editor", rows: 1, "aria-label": "Edit the message" })
-    editor = box
-    box.value = was
-    box.addEventListener("input", () => fit(box))
-    box.addEventListener("keydown", (event) => {
-      if (event.isComposing) return
-      if (event.key === "Escape") finish()
-      else if (event.key === "Enter" && !event.shiftKey) {
-        const content = box.value
+    editor = mountEditor(was, {
+      save(content) {
+        if (!current.isConnected) return
         finish()
         if (content.trim() === "") deps.act(id(), { act: "remove" })
-        else if (content !== was) deps.act(id(), { act: "edit", was, content })
-      } else return
-      event.preventDefault()
-      event.stopPropagation()
+        else if (content === was) tell("release")
+        else
+          deps.act(id(), { act: "edit", was, content }, () => {
+            deps.restore(content)
+            tell("release")
+          })
+      },
+      cancel() {
+        finish()
+        tell("release")
+      },
     })
-    text.replaceWith(box)
+    tell("hold")
+    text.replaceWith(editor.element)
     setAttribute(element, "data-editing", true)
-    setAttribute(element, "draggable", false)
-    fit(box)
-    box.focus()
+    update(current)
+    editor.open()
   }
 
   function finish() {
-    editor?.replaceWith(text)
+    editor?.element.replaceWith(text)
     editor = null
     setAttribute(element, "data-editing", false)
     update(current)
@@ -174,9 +204,12 @@ function mountRow(row, deps) {
 
   /** @param {Row} next */
   function update(next) {
+    const isBack = next.isConnected && !current.isConnected
     current = next
+    if (isBack && owed !== null) tell(owed)
+    editor?.update(next.isConnected)
     const isHanded = next.queued?.handed === true
-    setText(when, isHanded ? "Sent, not read yet" : next.isFirst ? "Next" : "Then")
+    setText(when, whenOf(next))
     setText(text, next.content)
     setAttribute(text, "title", next.content)
     // Nobody changes a message that the server has not queued yet, or that the agent has.
@@ -198,6 +231,13 @@ function mountRow(row, deps) {
     deps.act(id(), { act: "remove" })
     deps.leave()
   })
+  more.addEventListener("click", () =>
+    openMenu(more, "Message", [
+      ...(deps.canMove(id(), -1) ? [{ label: "Move up", run: () => deps.move(id(), -1) }] : []),
+      ...(deps.canMove(id(), 1) ? [{ label: "Move down", run: () => deps.move(id(), 1) }] : []),
+      { label: "Remove", run: () => remove.click() },
+    ]),
+  )
   text.addEventListener("dblclick", startEditing)
   element.addEventListener("keydown", (event) => {
     if (event.target !== element) return
@@ -224,15 +264,19 @@ function mountRow(row, deps) {
   return {
     element,
     update,
+    /** What the open editor says. */
+    save: () => editor?.save(),
     destroy() {
       // The message was sent or removed while it was being edited: the words must not be lost.
-      if (editor && editor.value !== current.content) deps.restore(editor.value)
+      if (!editor || editor.text() === current.content) return
+      deps.restore(editor.text())
+      deps.explain()
     },
   }
 }
 
-/** @param {HTMLTextAreaElement} box */
-function fit(box) {
-  box.style.setProperty("block-size", "auto")
-  box.style.setProperty("block-size", `${box.scrollHeight}px`)
-}
+/** When it is sent. Offline nobody knows what a message that the server doesn't have will meet there: if the turn is
+ * over by then, it is sent at once, before those of a held queue.
+ * @param {Row} row */
+const whenOf = ({ queued, isFirst, isConnected }) =>
+  queued?.handed ? "Sent, not read yet" : !queued && !isConnected ? "On reconnect" : isFirst ? "Next" : "Then"

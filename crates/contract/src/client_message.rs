@@ -461,4 +461,8 @@ pub enum QueueAct {
     },
     /// Sends this message now, as the agent `steers`. A command, which starts with a slash, stops the turn.
     Steer {},
+    /// The user begins to edit this message: none is sent until the `edit`, a `release`, or `session:queue-resume`.
+    Hold {},
+    /// The user doesn't edit it any more, and it stays as it is.
+    Release {},
 }

@@ -194,6 +194,9 @@ pub struct MessageQueue {
     /// Why none of them is sent until the user continues, for the user. Absent: they are sent one after another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<String>,
+    /// The same for programs. Absent with `held`: a server before this field wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<QueueHold>,
     /// In the order in which they are sent.
     pub messages: Vec<QueuedMessage>,
     /// The last messages that users removed: a repeated send must not bring one back.
@@ -230,6 +233,25 @@ pub struct QueuedMessage {
     #[serde(default, skip_serializing_if = "is_false")]
     #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
     pub handed: bool,
+    /// Somebody is editing it. Until they save or cancel, or someone continues, no message of the queue is sent.
+    #[serde(default, skip_serializing_if = "is_false")]
+    #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
+    pub editing: bool,
+}
+
+/// Why the messages of a queue are not sent until the user continues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum QueueHold {
+    Stopped,
+    Failed,
+    /// The server stopped, perhaps in the middle of a turn.
+    Restarted,
+    /// For one of these reasons, but another turn began since and nobody has continued the queue.
+    Earlier,
+    /// It ends when every edit is saved or cancelled, too.
+    Editing,
 }
 
 /// How a message reaches the agent while a turn runs.

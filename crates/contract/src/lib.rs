@@ -42,8 +42,8 @@ pub use entry::Entry;
 pub use error::{AuthMethod, Details, ErrorBody, ErrorCode};
 pub use facts::{
     Asks, Continuation, FactsChange, MessageQueue, OptionCategory, OptionChoice, OptionValue,
-    QueuedMessage, RemovedMessage, SessionFacts, SessionOption, SessionUsage, SlashCommand, Steers,
-    UsageLimit,
+    QueueHold, QueuedMessage, RemovedMessage, SessionFacts, SessionOption, SessionUsage,
+    SlashCommand, Steers, UsageLimit,
 };
 pub use http::{
     About, AskChallenge, AskTicket, AttachedSession, AttachedState, BrowserEntry, Browsers,

@@ -81,6 +81,7 @@ fn generated() -> String {
         crate::Continuation,
         crate::UsageLimit,
         crate::SessionUsage,
+        crate::QueueHold,
         crate::QueuedMessage,
         crate::RemovedMessage,
         crate::MessageQueue,

@@ -1,12 +1,14 @@
-//! Messages that wait for their turn: in order, one per turn, held after a turn that did not complete. One that the
-//! agent was handed while a turn runs stays here until the agent takes it up.
+//! Messages that wait for their turn: in order, one per turn, held after a turn that did not complete and while one of
+//! them is edited. One that the agent was handed while a turn runs stays here until the agent takes it up.
 //!
 //! It decides which message is next and who may change one; the task writes it to the journal, as a fact. `W` is
 //! someone who waits for a message's turn; this module doesn't look inside.
 
 use std::collections::HashMap;
 
-use liminal_contract::{ItemId, MessageQueue, QueueAct, QueuedMessage, RemovedMessage, TurnId};
+use liminal_contract::{
+    ItemId, MessageQueue, QueueAct, QueueHold, QueuedMessage, RemovedMessage, TurnId,
+};
 
 /// The whole queue is part of every history that a browser gets, so it has to stay small.
 const MOST_MESSAGES: usize = 100;
@@ -16,7 +18,10 @@ const MOST_BYTES: usize = 1024 * 1024;
 const MOST_REMOVED: usize = 20;
 
 pub struct Queue<W> {
+    /// Without what holds it.
     queue: MessageQueue,
+    /// Holds the queue until the user continues. A message that is being edited holds it too.
+    paused: Option<QueueHold>,
     /// The user wants this message sent next, even if the others are held.
     urgent: Option<String>,
     /// The messages at the top that are marked as handed over, and how far each has come.
@@ -34,15 +39,6 @@ enum Handing {
     Given,
 }
 
-/// Why nothing is sent until the user continues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hold {
-    Stopped,
-    Failed,
-    /// The server stopped, perhaps in the middle of a turn.
-    Restarted,
-}
-
 /// Why the queue did not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
@@ -56,27 +52,35 @@ impl<W> Queue<W> {
     /// Continues from the state in the journal.
     pub fn new(mut queue: MessageQueue) -> Self {
         queue.messages.iter_mut().for_each(|queued| queued.handed = false);
-        Self { queue, urgent: None, handed: Vec::new(), waiting: HashMap::new() }
+        let paused = match (queue.held.take(), queue.held_by.take()) {
+            (_, Some(QueueHold::Editing)) | (None, None) => None,
+            (_, Some(why)) => Some(why),
+            (Some(_), None) => Some(QueueHold::Earlier),
+        };
+        Self { queue, paused, urgent: None, handed: Vec::new(), waiting: HashMap::new() }
     }
 
     /// As browsers get it.
     pub fn shown(&self) -> MessageQueue {
-        self.queue.clone()
+        let held_by = self.held_by();
+        let held = held_by.map(|why| words_of(why).to_owned());
+        MessageQueue { held, held_by, ..self.queue.clone() }
     }
 
-    /// Nothing more comes from the agent: holds the messages, if there are any. Returns whether anything changed.
-    pub fn hold(&mut self, why: Hold) -> bool {
+    fn held_by(&self) -> Option<QueueHold> {
+        let is_edited = self.queue.messages.iter().any(|queued| queued.editing);
+        self.paused.or(is_edited.then_some(QueueHold::Editing))
+    }
+
+    /// The server stops or has started again: nothing more comes from the agent. Returns whether anything changed.
+    pub fn restarted(&mut self) -> bool {
         self.urgent = None;
         let is_returned = self.return_all();
-        self.pause(why) || is_returned
-    }
-
-    fn pause(&mut self, why: Hold) -> bool {
-        let holds = !self.queue.messages.is_empty() && self.queue.held.is_none();
-        if holds {
-            self.queue.held = Some(why.words().to_owned());
+        let is_held = self.paused.is_some() || self.queue.messages.is_empty();
+        if !is_held {
+            self.paused = Some(QueueHold::Restarted);
         }
-        holds
+        !is_held || is_returned
     }
 
     /// No message is to be sent before its turn any more.
@@ -88,15 +92,33 @@ impl<W> Queue<W> {
         self.queue.messages.is_empty()
     }
 
-    /// The user continues.
+    /// The user continues, in spite of what is shown as the reason. A message that is edited behind another reason
+    /// still holds the queue.
     pub fn resume(&mut self) {
-        self.queue.held = None;
+        if self.paused.take().is_none() {
+            self.queue.messages.iter_mut().for_each(|queued| queued.editing = false);
+        }
     }
 
-    /// A turn ended without completing. Returns whether the queue is held from now on.
-    pub fn turn_ended(&mut self, why: Hold) -> bool {
-        // Otherwise the user stopped the turn to send a message.
-        self.urgent.is_none() && self.pause(why)
+    /// Whatever happened to an earlier turn is not the present state any more. Returns whether anything changed.
+    pub fn turn_began(&mut self) -> bool {
+        let is_past = self.paused.is_some_and(|why| why != QueueHold::Earlier);
+        if is_past {
+            self.paused = Some(QueueHold::Earlier);
+        }
+        is_past
+    }
+
+    /// A turn ended without completing. Returns whether the queue is held from now on, or for another reason.
+    pub fn turn_ended(&mut self, why: QueueHold) -> bool {
+        // With an urgent message, the user stopped the turn to send it.
+        let holds = self.urgent.is_none()
+            && !self.queue.messages.is_empty()
+            && matches!(self.paused, None | Some(QueueHold::Earlier));
+        if holds {
+            self.paused = Some(why);
+        }
+        holds
     }
 
     /// The agent is to get this message while a turn runs: it goes to the top, below those before it.
@@ -104,6 +126,7 @@ impl<W> Queue<W> {
         let at = self.at(message)?;
         let mut moved = self.queue.messages.remove(at);
         moved.handed = true;
+        moved.editing = false;
         self.queue.messages.insert(self.handed.len(), moved);
         self.handed.push((message.to_owned(), Handing::Saving));
         Ok(())
@@ -225,6 +248,7 @@ impl<W> Queue<W> {
                 }
                 self.fits(content.len(), was.len())?;
                 self.queue.messages[at].content = content;
+                self.queue.messages[at].editing = false;
             }
             QueueAct::Move { before: Some(before) } if before == message => {}
             QueueAct::Move { before } => {
@@ -236,6 +260,8 @@ impl<W> Queue<W> {
                 self.queue.messages.insert(if to > at { to - 1 } else { to }, moved);
             }
             QueueAct::Steer {} => self.urgent = Some(message.to_owned()),
+            QueueAct::Hold {} => self.queue.messages[at].editing = true,
+            QueueAct::Release {} => self.queue.messages[at].editing = false,
         }
         Ok(())
     }
@@ -248,7 +274,7 @@ impl<W> Queue<W> {
         }
         let at = match self.urgent.take() {
             Some(urgent) => self.at(&urgent).ok()?,
-            None if self.queue.held.is_some() || self.queue.messages.is_empty() => return None,
+            None if self.held_by().is_some() || self.queue.messages.is_empty() => return None,
             None => 0,
         };
         Some(self.take(at))
@@ -257,7 +283,7 @@ impl<W> Queue<W> {
     fn take(&mut self, at: usize) -> (QueuedMessage, Vec<W>) {
         let taken = self.queue.messages.remove(at);
         if self.queue.messages.is_empty() {
-            self.queue.held = None;
+            self.paused = None;
         }
         if self.urgent.as_ref() == Some(&taken.message) {
             self.urgent = None;
@@ -283,13 +309,14 @@ fn bytes_of(queued: &QueuedMessage) -> usize {
     queued.content.len() + 300 * queued.attachments.len()
 }
 
-impl Hold {
-    const fn words(self) -> &'static str {
-        match self {
-            Self::Stopped => "The turn was stopped.",
-            Self::Failed => "The turn failed.",
-            Self::Restarted => "Liminal Builder was restarted.",
-        }
+/// For the user.
+const fn words_of(why: QueueHold) -> &'static str {
+    match why {
+        QueueHold::Stopped => "The turn was stopped.",
+        QueueHold::Failed => "The turn failed.",
+        QueueHold::Restarted => "Liminal Builder was restarted.",
+        QueueHold::Earlier => "Press Continue to resume it.",
+        QueueHold::Editing => "A message is being edited.",
     }
 }
 

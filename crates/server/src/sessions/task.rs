@@ -36,7 +36,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::clock::Clock;
 use super::facts::Facts;
 use super::pace::{self, Pace};
-use super::queue::{Hold, Queue};
+use super::queue::Queue;
 use super::recorder::{Recorder, Step};
 use super::service::Surroundings;
 use super::session::{Open, Reply, Sent, Session, Situation, at_rest};
@@ -261,7 +261,7 @@ impl SessionTask {
             // Just created. A session that was made from another one may have its first message already.
             self.start_next();
             self.update_situation();
-        } else if self.queue.hold(Hold::Restarted) {
+        } else if self.queue.restarted() {
             self.commit_queue();
         }
         self.learn_elsewhere(false);

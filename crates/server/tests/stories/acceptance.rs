@@ -49,9 +49,9 @@ debts/ 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 2
 debts/found- 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35
 debts/found- 36 37 38 39 40
 controls/ 1 2 3 4 5 6 7 8 9 10 11
-composer/ 1abcdef 2 3 3ab 4 4a 5 5abcdefghi 6 7 8 9
-changes/ 1 2 3 4 5 6 6ab 7 8 9
-R2/acts- 1 1a 2 2a 3 4 5 6 6a 7 7a 8
+composer/ 1abcdef 2 3 3abcdef 4 4a 5 5abcdefghi 6 7 8 9
+changes/ 1 2 3 4 5 6 6ab 7 7a 8 9
+R2/acts- 1 1a 2 2a 3 4 5 6 6a 7 7a 8 9
 now/ 1 2 3 4 5 6 7 8 9
 page/ 1 2 3 4 5 6 7 8 9 10 11 12 12a 13 14 15 16 17 18 19 20 21 22 23
 proof/ 1 2 3 4 5 6 7 8 9

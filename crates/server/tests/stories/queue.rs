@@ -1,7 +1,7 @@
 //! Messages sent while a turn runs: kept in order, changed by anyone, sent once.
 
 use liminal_contract::{
-    ClientMessage, ErrorCode, MessageQueue, QueueAct, ServerMessage, SessionId,
+    ClientMessage, ErrorCode, MessageQueue, QueueAct, QueueHold, ServerMessage, SessionId,
 };
 use liminal_scripted_agent::{ScriptBuilder, Steps, script};
 use serde_json::{Value, json};
@@ -111,6 +111,7 @@ async fn a_stopped_or_failed_turn_holds_the_queue_until_someone_continues() {
     browser.sees_end(&turn).await;
     let held = browser.opens(&session).await.facts.queue;
     assert_eq!(waiting(&held), ["last"], "a message of the user's own leaves the queue held");
+    assert_eq!(held.held_by, Some(QueueHold::Earlier), "but no turn failed just now");
     let app = app.restart().await;
     let mut browser = app.browser().await;
     let kept = browser.opens(&session).await;
@@ -124,6 +125,44 @@ async fn a_stopped_or_failed_turn_holds_the_queue_until_someone_continues() {
         ["work", "Working.", "break", "in between", "Done.", "last", "Done."],
         "each exactly once"
     );
+}
+
+#[tokio::test]
+async fn a_message_that_is_edited_holds_the_queue_and_nothing_is_sent_behind_it() {
+    let gate = tempfile::tempdir().unwrap();
+    let go_on = gate.path().join("go-on");
+    let (app, mut browser, session) = App::with_session(
+        script()
+            .on_prompt("first")
+            .wait_for_file(go_on.to_string_lossy())
+            .say("One.")
+            .stop("end_turn")
+            .on_any_prompt()
+            .say("More.")
+            .stop("end_turn"),
+    )
+    .await;
+    let turn = browser.says_to(&session, "first").await;
+    let message = browser.queues(&session, "draft").await;
+    assert_eq!(browser.acts_on(&session, &message, QueueAct::Hold {}).await, ServerMessage::Ok {});
+    let being_edited = Some("A message is being edited.");
+    browser.sees_queue(&session, being_edited, &["draft"]).await;
+    std::fs::write(&go_on, "").unwrap();
+    browser.sees_end(&turn).await;
+    let held = browser.opens(&session).await.facts.queue;
+    assert_eq!((held.held.as_deref(), waiting(&held)), (being_edited, vec!["draft"]));
+
+    let app = app.restart().await;
+    let mut browser = app.browser().await;
+    let held = browser.opens(&session).await.facts.queue.held_by;
+    assert_eq!(held, Some(QueueHold::Restarted), "the edit alone doesn't end this");
+    let edit = QueueAct::Edit { was: "draft".into(), content: "final".into() };
+    assert_eq!(browser.acts_on(&session, &message, edit).await, ServerMessage::Ok {});
+    browser.sees_queue(&session, Some("Liminal Builder was restarted."), &["final"]).await;
+    browser.continues(&session).await;
+    browser.sees_queue(&session, None, &[]).await;
+    ends(&mut browser, 1).await;
+    assert_eq!(browser.opens(&session).await.texts(), ["first", "One.", "final", "More."]);
 }
 
 #[tokio::test]

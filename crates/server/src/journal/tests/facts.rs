@@ -56,6 +56,7 @@ fn a_message_handed_over_before_the_server_ended_is_in_its_queue_from_the_first_
         queued_at: Timestamp::from_millis(0),
         request_id: None,
         handed: true,
+        editing: false,
     };
     let queue = MessageQueue { messages: vec![queued.clone()], ..MessageQueue::default() };
     let change = FactsChange { queue: Some(queue), ..FactsChange::default() };

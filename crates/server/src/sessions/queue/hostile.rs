@@ -19,8 +19,9 @@ enum Event {
     ReturnHanded(String),
     ReturnUngiven,
     TakenUp(String),
-    TurnEnded(Hold),
-    Hold(Hold),
+    TurnBegan,
+    TurnEnded(QueueHold),
+    Restarted,
     Resume,
     Calm,
     Next,
@@ -43,11 +44,13 @@ fn act() -> impl Strategy<Value = QueueAct> {
         (words(), words()).prop_map(|(was, content)| QueueAct::Edit { was, content }),
         proptest::option::of(message()).prop_map(|before| QueueAct::Move { before }),
         Just(QueueAct::Steer {}),
+        Just(QueueAct::Hold {}),
+        Just(QueueAct::Release {}),
     ]
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    let hold = || select(vec![Hold::Stopped, Hold::Failed, Hold::Restarted]);
+    let outcome = || select(vec![QueueHold::Stopped, QueueHold::Failed]);
     prop_oneof![
         4 => Just(Event::Send),
         6 => (message(), act()).prop_map(|(message, act)| Event::Act(message, act)),
@@ -57,8 +60,9 @@ fn event() -> impl Strategy<Value = Event> {
         1 => message().prop_map(Event::ReturnHanded),
         1 => Just(Event::ReturnUngiven),
         2 => message().prop_map(Event::TakenUp),
-        2 => hold().prop_map(Event::TurnEnded),
-        1 => hold().prop_map(Event::Hold),
+        2 => Just(Event::TurnBegan),
+        2 => outcome().prop_map(Event::TurnEnded),
+        1 => Just(Event::Restarted),
         2 => Just(Event::Resume),
         1 => Just(Event::Calm),
         3 => Just(Event::Next),
@@ -113,8 +117,11 @@ impl Watched {
             Event::TurnEnded(why) => {
                 self.queue.turn_ended(why);
             }
-            Event::Hold(why) => {
-                self.queue.hold(why);
+            Event::TurnBegan => {
+                self.queue.turn_began();
+            }
+            Event::Restarted => {
+                self.queue.restarted();
             }
             Event::Resume => self.queue.resume(),
             Event::Calm => self.queue.calm(),
@@ -133,6 +140,7 @@ impl Watched {
             queued_at: Timestamp::from_millis(0),
             request_id: None,
             handed: false,
+            editing: false,
         };
         self.queue.push(queued).unwrap();
         self.queue.wait(&message, message.clone());
@@ -140,7 +148,7 @@ impl Watched {
     }
 
     fn goes_on(&mut self) {
-        let is_held = self.queue.queue.held.is_some() && self.queue.urgent.is_none();
+        let is_held = self.queue.held_by().is_some() && self.queue.urgent.is_none();
         let must_wait = is_held || self.queue.is_given();
         let next = self.queue.next();
         assert!(!must_wait || next.is_none(), "{next:?} was sent though it had to wait");

@@ -10,6 +10,7 @@ fn queued(message: &str) -> QueuedMessage {
         queued_at: Timestamp::from_millis(0),
         request_id: Some(format!("request {message}")),
         handed: false,
+        editing: false,
     }
 }
 
@@ -38,20 +39,75 @@ fn messages_are_sent_one_by_one_in_order_and_their_waiters_are_told() {
 #[test]
 fn a_turn_that_did_not_complete_holds_the_queue_until_the_user_continues() {
     let mut queue = queue(&["a", "b"]);
-    assert!(queue.turn_ended(Hold::Failed));
+    assert!(queue.turn_ended(QueueHold::Failed));
     assert_eq!(queue.shown().held.as_deref(), Some("The turn failed."));
-    assert!(!queue.turn_ended(Hold::Stopped), "the first reason stays");
+    assert!(!queue.turn_ended(QueueHold::Stopped), "the first reason stays");
     assert_eq!(queue.next(), None);
     queue.resume();
     assert_eq!(queue.next(), Some((queued("a"), vec![])));
 }
 
 #[test]
+fn a_message_that_is_edited_holds_the_queue_until_every_edit_is_saved_or_cancelled() {
+    let edit = || QueueAct::Edit { was: "say a".into(), content: "better".into() };
+    let mut queue = queue(&["a", "b"]);
+    queue.act("a", QueueAct::Hold {}).unwrap();
+    queue.act("b", QueueAct::Hold {}).unwrap();
+    assert_eq!(queue.shown().held.as_deref(), Some("A message is being edited."));
+    queue.act("a", edit()).unwrap();
+    assert_eq!(queue.next(), None, "the other one is still edited");
+    queue.act("b", QueueAct::Release {}).unwrap();
+    assert_eq!(queue.shown().held, None);
+    assert_eq!(queue.next().map(|(next, _)| next.content).as_deref(), Some("better"));
+}
+
+#[test]
+fn an_edit_ends_no_other_hold_and_outlives_the_server_until_someone_continues() {
+    let mut queue = queue(&["a", "b"]);
+    queue.act("a", QueueAct::Hold {}).unwrap();
+    assert!(queue.turn_ended(QueueHold::Failed));
+    queue.act("a", QueueAct::Release {}).unwrap();
+    assert_eq!(queue.shown().held_by, Some(QueueHold::Failed));
+    queue.act("a", QueueAct::Hold {}).unwrap();
+    queue.resume();
+    assert_eq!(queue.shown().held_by, Some(QueueHold::Editing), "the editor is still open");
+
+    let mut later = Queue::<()>::new(queue.shown());
+    assert_eq!(later.shown().held_by, Some(QueueHold::Editing));
+    assert!(later.restarted());
+    later.act("a", QueueAct::Release {}).unwrap();
+    assert_eq!(later.shown().held_by, Some(QueueHold::Restarted));
+    queue.resume();
+    assert_eq!(queue.next(), Some((queued("a"), vec![])), "as it was before the edit");
+}
+
+#[test]
+fn the_reason_is_told_only_until_another_turn_begins() {
+    let mut queue = queue(&["a"]);
+    queue.turn_ended(QueueHold::Stopped);
+    assert!(queue.turn_began() && !queue.turn_began());
+    assert_eq!(queue.shown().held.as_deref(), Some("Press Continue to resume it."));
+    assert_eq!(queue.next(), None);
+    assert!(!queue.restarted(), "nothing that this would add");
+    assert!(queue.turn_ended(QueueHold::Failed));
+    assert_eq!(queue.shown().held.as_deref(), Some("The turn failed."));
+}
+
+#[test]
+fn a_hold_of_an_older_server_still_holds() {
+    let messages = vec![queued("a")];
+    let held = Some("The turn was stopped.".to_owned());
+    let mut queue = Queue::<()>::new(MessageQueue { messages, held, ..MessageQueue::default() });
+    assert_eq!(queue.shown().held_by, Some(QueueHold::Earlier));
+    assert_eq!(queue.next(), None);
+}
+
+#[test]
 fn an_empty_queue_is_never_held() {
     let mut empty = queue(&[]);
-    assert!(!empty.hold(Hold::Stopped));
+    assert!(!empty.turn_ended(QueueHold::Stopped) && !empty.restarted());
     let mut one = queue(&["a"]);
-    one.hold(Hold::Stopped);
+    one.turn_ended(QueueHold::Stopped);
     one.act("a", QueueAct::Remove {}).unwrap();
     assert_eq!((one.shown().messages, one.shown().held), (vec![], None));
 }
@@ -60,7 +116,7 @@ fn an_empty_queue_is_never_held() {
 fn a_message_that_is_wanted_now_is_sent_after_the_stop_and_the_rest_goes_on() {
     let mut queue = queue(&["a", "b"]);
     queue.act("b", QueueAct::Steer {}).unwrap();
-    assert!(!queue.turn_ended(Hold::Stopped), "the stop was for this message");
+    assert!(!queue.turn_ended(QueueHold::Stopped), "the stop was for this message");
     assert_eq!(queue.next(), Some((queued("b"), vec![])));
     assert_eq!(queue.next(), Some((queued("a"), vec![])));
 }
@@ -68,7 +124,7 @@ fn a_message_that_is_wanted_now_is_sent_after_the_stop_and_the_rest_goes_on() {
 #[test]
 fn a_message_that_is_wanted_now_leaves_a_held_queue_held() {
     let mut queue = queue(&["a", "b"]);
-    queue.hold(Hold::Failed);
+    queue.turn_ended(QueueHold::Failed);
     queue.act("b", QueueAct::Steer {}).unwrap();
     assert_eq!(queue.next(), Some((queued("b"), vec![])));
     assert_eq!(queue.next(), None);
@@ -79,7 +135,7 @@ fn a_wish_for_a_message_that_was_removed_is_forgotten() {
     let mut queue = queue(&["a", "b"]);
     queue.act("b", QueueAct::Steer {}).unwrap();
     queue.act("b", QueueAct::Remove {}).unwrap();
-    assert!(queue.turn_ended(Hold::Stopped));
+    assert!(queue.turn_ended(QueueHold::Stopped));
     assert_eq!(queue.next(), None);
 }
 

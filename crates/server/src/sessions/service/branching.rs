@@ -368,6 +368,7 @@ impl SessionService {
             queued_at: new.created_at,
             request_id: None,
             handed: false,
+            editing: false,
         });
         let messages = queued.into_iter().collect();
         let branch = Branch {

@@ -2,14 +2,13 @@
 
 use liminal_agents::{Metered, Output};
 use liminal_contract::{
-    FactsChange, SessionId, Timestamp, TurnEvent, TurnEventKind, TurnId, TurnOrigin, TurnOutcome,
-    TurnStatus,
+    FactsChange, QueueHold, SessionId, Timestamp, TurnEvent, TurnEventKind, TurnId, TurnOrigin,
+    TurnOutcome, TurnStatus,
 };
 use liminal_stream::{AgentError, Emission, Payload, SessionFact, Upsert};
 
 use super::super::facts::Learnt;
 use super::super::pace::Interval;
-use super::super::queue::Hold;
 use super::super::recorder::Step;
 use super::{SessionTask, Then};
 use crate::journal::Change;
@@ -112,12 +111,10 @@ impl SessionTask {
 
     fn turn_changed(&mut self, event: TurnEvent, at: Timestamp) -> Step {
         let (turn, is_reading) = (event.turn_id.clone(), self.tie.is_reading());
-        let began = match &event.kind {
-            TurnEventKind::TurnStarted { .. } if !is_reading && self.turn.is_idle() => {
-                self.begin_handed(&turn)
-            }
-            _ => None,
-        };
+        let is_new = matches!(event.kind, TurnEventKind::TurnStarted { .. })
+            && !is_reading
+            && self.turn.is_idle();
+        let began = if is_new { self.begin_handed(&turn) } else { None };
         let ended = ending_of(&event.kind);
         let origin = match &event.kind {
             TurnEventKind::TurnStarted { origin, .. } if is_reading => Some(*origin),
@@ -126,6 +123,9 @@ impl SessionTask {
         };
         let mut step = began.unwrap_or_default();
         step.append(self.recorder.turn(event, at, origin));
+        if is_new && self.queue.turn_began() {
+            step.append(self.queue_step());
+        }
         if let Some((outcome, hold)) = ended.filter(|_| !is_reading && self.turn.end(&turn)) {
             step.changes.insert(0, self.turn_ended(outcome));
             self.checkpoint_after(&turn);
@@ -200,15 +200,15 @@ impl SessionTask {
 }
 
 /// How an event ends its turn, and what then holds the queue.
-fn ending_of(event: &TurnEventKind) -> Option<(TurnOutcome, Option<Hold>)> {
+fn ending_of(event: &TurnEventKind) -> Option<(TurnOutcome, Option<QueueHold>)> {
     match event {
         TurnEventKind::TurnStarted { .. } => None,
         TurnEventKind::TurnComplete { status: TurnStatus::Completed, .. } => {
             Some((TurnOutcome::Completed, None))
         }
         TurnEventKind::TurnComplete { status: TurnStatus::Cancelled, .. } => {
-            Some((TurnOutcome::Cancelled, Some(Hold::Stopped)))
+            Some((TurnOutcome::Cancelled, Some(QueueHold::Stopped)))
         }
-        TurnEventKind::TurnError { .. } => Some((TurnOutcome::Failed, Some(Hold::Failed))),
+        TurnEventKind::TurnError { .. } => Some((TurnOutcome::Failed, Some(QueueHold::Failed))),
     }
 }

@@ -13,7 +13,6 @@ use uuid::Uuid;
 
 use super::super::facts::Learnt;
 use super::super::failures::{other_content, read_only};
-use super::super::queue::Hold;
 use super::super::recorder::{Repeated, Step};
 use super::super::session::{Open, Reply, Sent};
 use super::super::turn::{Stop, TurnState};
@@ -142,7 +141,7 @@ impl SessionTask {
         self.emit(emissions, now.wall);
         // Output of an agent that is being ended is not part of the conversation.
         drop(self.tie.cut());
-        if self.queue.hold(Hold::Restarted) {
+        if self.queue.restarted() {
             self.commit_queue();
         }
         self.reply_when_saved(reply, Ok(()));
@@ -210,6 +209,9 @@ impl SessionTask {
         self.recorder.transcript_mut().begin_turn();
         let mut step = self.recorder.item(item, request_id);
         step.append(self.recorder.begin_turn(&turn, now));
+        if self.queue.turn_began() {
+            step.append(self.queue_step());
+        }
         step.append(and(self));
         step.changes.push(self.touch(now, &prompt));
         if let Learnt::Changed(change) = self.facts.plan(None) {

@@ -52,6 +52,7 @@ impl SessionTask {
             queued_at,
             request_id,
             handed: false,
+            editing: false,
         };
         if let Err(refusal) = self.queue.push(queued) {
             let _asker_left = reply.send(Err(self.refused(refusal)));

@@ -46,6 +46,8 @@ fn messages() -> Vec<String> {
         r#"{"type":"session:queue","sessionId":"codex:s","message":"m","act":"move","before":"n","requestId":"1"}"#,
         r#"{"type":"session:queue","sessionId":"codex:s","message":"m","act":"remove","requestId":"1"}"#,
         r#"{"type":"session:queue","sessionId":"codex:s","message":"m","act":"steer","requestId":"1"}"#,
+        r#"{"type":"session:queue","sessionId":"codex:s","message":"m","act":"hold","requestId":"1"}"#,
+        r#"{"type":"session:queue","sessionId":"codex:s","message":"m","act":"release","requestId":"1"}"#,
         r#"{"type":"session:queue-resume","sessionId":"codex:s","requestId":"1"}"#,
         concat!(
             r#"{"type":"session:branch","sessionId":"codex:s","itemId":"t:user","at":"before","as":"edit","#,
