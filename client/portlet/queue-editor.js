@@ -2,6 +2,7 @@
 
 import { el } from "../shared/dom.js"
 import { isSubmit } from "../shared/enter.js"
+import { growToText } from "../shared/growing.js"
 
 /** @typedef {object} EditorDeps
  * @property {(content: string) => void} save
@@ -15,12 +16,7 @@ export function mountEditor(content, deps) {
   const element = el("span", { class: "queued-editing" }, box, el("span", { class: "acts" }, save, cancel))
   box.value = content
 
-  function fit() {
-    box.style.setProperty("block-size", "auto")
-    box.style.setProperty("block-size", `${box.scrollHeight}px`)
-  }
-
-  box.addEventListener("input", fit)
+  box.addEventListener("input", () => growToText(box))
   box.addEventListener("keydown", (event) => {
     if (event.isComposing) return
     if (event.key === "Escape") cancel.click()
@@ -42,7 +38,7 @@ export function mountEditor(content, deps) {
     },
     /** Once it is in the document. */
     open() {
-      fit()
+      growToText(box)
       box.focus()
     },
   }

@@ -6,6 +6,7 @@
 import { agentMark } from "../shared/agents.js"
 import { show } from "../shared/dialog.js"
 import { el, pathText, setText } from "../shared/dom.js"
+import { isSubmit } from "../shared/enter.js"
 import { icon } from "../shared/icons.js"
 import { age } from "../shared/time.js"
 import { mountWriting } from "../portlet/writing.js"
@@ -239,7 +240,7 @@ export function openStart(first, deps) {
 
   prompt.addEventListener("keydown", (event) => {
     if (event.isComposing || event.keyCode === 229 || writing.popup.key(event)) return
-    if (event.key !== "Enter" || event.shiftKey || event.altKey) return
+    if (!isSubmit(event)) return
     event.preventDefault()
     submit()
   })
