@@ -410,3 +410,19 @@ async fn a_landing_is_proposed_with_the_sessions_title_if_its_branch_is_named_af
         assert_eq!(preview.message.as_deref(), Some(message));
     }
 }
+
+#[tokio::test]
+async fn a_landing_of_a_long_task_is_proposed_with_as_much_of_it_as_fits_a_subject() {
+    let (_app, mut browser, project, _) = stage(script().on_any_prompt().say("Hi.")).await;
+    let (session, at) = worktree(&mut browser, &project, "work-1f2e3d").await;
+    let task = "payments that hit the ten second gateway timeout are lost, retry them for an hour";
+    let turn = browser.says_to(&session, &format!("{task}\nNothing else.")).await;
+    browser.sees_end(&turn).await;
+    write(&at, "a.txt", "a\n");
+    let preview = browser.previews(&session, &land(LandHow::Squash, "")).await;
+    let subject = "Payments that hit the ten second gateway timeout are lost, retry them";
+    assert_eq!(preview.message.as_deref(), Some(subject));
+    browser.acts(&session, &commit("Retry payments")).await;
+    let preview = browser.previews(&session, &land(LandHow::Squash, "")).await;
+    assert_eq!(preview.message.as_deref(), Some("Retry payments"));
+}
