@@ -109,7 +109,11 @@ builtin: boolean,
 /**
  * Installed, or shown to every user. The others are under "More agents".
  */
-offered: boolean, };
+offered: boolean, 
+/**
+ * The mode of its own that its first session here starts in, because it asks in it; by its id.
+ */
+askMode?: string, };
 export type Policy = "ask" | "auto";
 export type SessionState = "idle" | "starting" | "running" | "waiting" | "failed" | "interrupted";
 export type Cursor = { 
@@ -1143,7 +1147,8 @@ at: BranchAt,
  */
 paths?: Array<string>, } | { "kind": "undo-act", undo: string, } | { "kind": "commit", message: string, 
 /**
- * Absent: all that is not committed.
+ * Absent: all that is not committed; in a directory that other sessions work in too, the files that this
+ * session's tool calls named.
  */
 paths?: Array<string>, } | { "kind": "land", how: LandHow, 
 /**
@@ -1157,7 +1162,7 @@ saved: string, };
 export type PathFate = "restore" | "create" | "remove" | "merge" | "commit" | "save" | "leave" | "conflict";
 export type ActPath = { path: string, what: PathFate, 
 /**
- * Why it is left alone.
+ * Why it is left alone, or not ticked.
  */
 why?: string, 
 /**
@@ -1923,7 +1928,11 @@ prefix: string,
 /**
  * Complete paths.
  */
-entries: Array<string>, } | { "type": "files:found", 
+entries: Array<string>, 
+/**
+ * The directory that `~` stands for.
+ */
+home?: string, } | { "type": "files:found", 
 /**
  * As in the request.
  */

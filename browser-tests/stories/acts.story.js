@@ -98,6 +98,9 @@ test("a turn is undone after a look at what happens, and comes back with one cli
   await expect(again).toBeDisabled()
   await expect(again).toHaveAttribute("title", "The files are as they were before this turn.")
   await expect(panel).toContainText("This turn is undone")
+  await expect(panel.getByRole("listbox", { name: "Changed files" })).toHaveAttribute("data-undone")
+  for (const act of ["Revert file", "Viewed"]) await expect(panel.getByRole("button", { name: act })).toBeHidden()
+  await expect(panel.getByRole("button", { name: "Revert these lines" })).toHaveCount(0)
 
   await expect(chat.frame.getByRole("region", { name: "Notice" })).toContainText("Undid a turn")
   await panel.getByRole("button", { name: "Undo", exact: true }).click()
@@ -105,6 +108,7 @@ test("a turn is undone after a look at what happens, and comes back with one cli
   expect(read()).toBe(lines({ 1: "agent", 8: "eight" }))
   expect(existsSync(join(directory, "new.txt"))).toBe(true)
   await expect(again).toBeEnabled()
+  await expect(panel.getByRole("button", { name: "Revert file" })).toBeVisible()
 })
 
 test("a session at work says so, and the words go when it is done", async ({ chat, liminal }) => {
@@ -212,6 +216,13 @@ test("a worktree lands in its base, and says no with names when the base is not 
   await expect(panel).toContainText("This branch is the same as its base.")
   for (const name of ["Commit…", "Land into main…", "Pull request…"])
     await expect(panel.getByRole("button", { name })).toBeDisabled()
+
+  await panel.getByRole("button", { name: "Discard worktree…" }).click()
+  const discarding = chat.frame.getByRole("dialog", { name: "Discard this worktree?" })
+  await discarding.getByRole("button", { name: "Discard", exact: true }).click()
+  await expect(discarding).toBeHidden()
+  await expect(panel).toContainText("Discarded. Bring it back to see its changes.")
+  expect(worktrees(directory)).toHaveLength(0)
 })
 
 test("a landing that is refused after its files were committed says so", async ({ chat, liminal }) => {

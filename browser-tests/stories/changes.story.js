@@ -78,6 +78,34 @@ test("a moved file is renamed, and another session in the directory is named tho
   await expect(panel.getByText("Other sessions in this directory: “The first one”.")).toBeVisible()
 })
 
+test("of many other sessions in the directory two are named, and none where nothing changed", async ({
+  chat,
+  liminal,
+}) => {
+  const directory = join(liminal.home, "work")
+  makeRepository(directory, { "notes.txt": "one\n" })
+  for (const [at, words] of ["One", "Two", "Three", "Four is about a rather long matter"].entries()) {
+    if (at > 0) await newChat(chat.shell)
+    await chat.say(words)
+    await expect(chat.ends).toHaveCount(1)
+  }
+  await newChat(chat.shell)
+  await chat.say("The last one")
+  await expect(chat.ends).toHaveCount(1)
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  const panel = chat.frame.getByRole("complementary", { name: "Changes" })
+  await panel.getByRole("radio", { name: "Uncommitted" }).click()
+  await expect(panel).toContainText("Nothing has changed since the last commit.")
+  await expect(panel).not.toContainText("Other sessions")
+
+  writeFileSync(join(directory, "notes.txt"), "two\n")
+  await panel.getByRole("button", { name: "Refresh" }).click()
+  await expect(panel).toContainText("Other sessions in this directory: “Four is about a rather long mat…”, “Three”")
+  await expect(panel).not.toContainText("“Two”")
+  await panel.getByRole("button", { name: "and 2 more" }).click()
+  await expect(panel).toContainText("“Four is about a rather long matter”, “Three”, “Two”, “One”.")
+})
+
 test("a turn's changes are told apart, marked as viewed, and shown side by side", async ({ chat, liminal }) => {
   const directory = join(liminal.home, "work")
   makeRepository(directory, { ".gitignore": "edited\n", "notes.txt": "one\ntwo\n" })

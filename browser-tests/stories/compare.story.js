@@ -97,6 +97,7 @@ test("keeping one discards the others, and Settings brings them back with all th
   await compares(shell, ["Ada", "Bob"], "Make it")
   for (const name of ["Ada", "Bob"]) await expect(head(page, name).locator(".compare-state")).toHaveText("done")
   await head(page, "Bob").getByRole("button", { name: "Keep this one" }).click()
+  await expect(page.getByRole("alertdialog")).toContainText("Discarding the other archives its session")
   await page.getByRole("alertdialog").getByRole("button", { name: "Discard the other" }).click()
   await expect(shell.sessions("web")).toHaveCount(1)
   await expect(shell.activeTab).toHaveText("Make it")

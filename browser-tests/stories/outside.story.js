@@ -44,6 +44,7 @@ test("sessions made in a terminal are found, opened and kept", async ({ chat, li
   await expect(dialog).toBeHidden()
   await expect(chat.own).toHaveText(/Mend the cart/)
   await expect(chat.words).toHaveText("Mended.")
+  await expect(chat.composer).toBeFocused()
 
   rmSync(path)
   await page.getByRole("button", { name: "1 more from the terminal" }).click()

@@ -48,6 +48,35 @@ test("a session starts with a mention, an attachment, the chosen options and a w
   await expect(shell.starting.getByRole("button", { name: "Model: Large" })).toBeVisible()
 })
 
+test("before an agent's first session the dialog names the mode that it starts in", async ({
+  shell,
+  page,
+  liminal,
+  complaints,
+  repository,
+}) => {
+  void repository
+  const choices = [
+    { id: "read-only", name: "Read-only" },
+    { id: "auto", name: "Auto" },
+  ]
+  const mode = { id: "mode", name: "Mode", category: "mode", value: "auto", choices }
+  const about = { name: "ivo", title: "Ivo", options: [mode] }
+  const rules = [{ on: "any", steps: [{ say: "Hello." }, { stop: "end_turn" }] }]
+  await liminal.hasAgent("Ivo", { about, rules }, { askMode: "read-only" })
+  await liminal.restartsWith(complaints, () => ({}))
+  await page.reload()
+  await shell.isConnected()
+  await opens(page)
+  await shell.agentChoice("Ivo").click()
+  await expect(shell.starting.getByRole("button", { name: "Read-only" })).toBeVisible()
+  await expect(shell.starting.getByRole("button", { name: "Ask before acting" })).toHaveCount(0)
+  await prompt(shell).fill("Hello")
+  await prompt(shell).press("Enter")
+  await expect(shell.portlet.locator('.message[data-origin="agent"]')).toContainText("Hello.")
+  await expect(shell.portlet.getByRole("button", { name: "Read-only" })).toBeVisible()
+})
+
 test("the words of the dialog outlive Escape and a reload, with what is attached", async ({
   shell,
   page,

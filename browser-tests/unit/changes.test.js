@@ -9,6 +9,7 @@ import {
   nextUnviewed,
   noChanges,
   noteWords,
+  othersWords,
   partOf,
   pathAt,
   placeWords,
@@ -22,7 +23,7 @@ import {
 } from "../../client/portlet/changes-state.js"
 import { editorAddress } from "../../client/shared/reading.js"
 
-/** @import { ErrorCode, Workspace, WorkspaceState } from "../../client/contract.js" */
+/** @import { ChangedFile, ErrorCode, Workspace, WorkspaceState } from "../../client/contract.js" */
 /** @import { ChangesList } from "../../client/portlet/changes-state.js" */
 
 /** @param {...[path: string, version: string]} files @returns {ChangesList} */
@@ -100,21 +101,32 @@ test("more lines around a change are asked for until all are here, and few again
   assert.deepEqual([withSelected(all, "a").context, withSelected(all, "b").context], [all.context, 3])
 })
 
+test("of many other sessions two are named, first whoever named one of the files, and the rest on request", () => {
+  const here = list(["a", "1"])
+  const said = (/** @type {string[]} */ others, all = false) => othersWords({ ...here, others }, all)
+  assert.deepEqual(said(["x", "y"]), { text: "Other sessions in this directory: “x”, “y”.", more: 0 })
+  assert.equal(said(["Fix it."]).text, "Other sessions in this directory: “Fix it.”")
+  const long = "Please list the sources of everything here"
+  const many = said([long, "y", "z", "w"])
+  assert.deepEqual(many, { text: "Other sessions in this directory: “Please list the sources of ever…”, “y”", more: 2 })
+  assert.deepEqual(said([long, "y", "z"], true), {
+    text: `Other sessions in this directory: “${long}”, “y”, “z”.`,
+    more: 0,
+  })
+  const [file] = here.files
+  const named = { ...here, files: [{ .../** @type {ChangedFile} */ (file), by: "z" }], others: ["x", "y", "z"] }
+  assert.deepEqual(othersWords(named, false), { text: "Other sessions in this directory: “z”, “x”", more: 1 })
+  for (const none of [null, { ...list(), others: ["x"] }, { ...here, undone: true, others: ["x"] }, here])
+    assert.deepEqual(othersWords(none, false), { text: "", more: 0 })
+})
+
 test("the panel says where the changes are, what is not listed, and why there is no difference", () => {
   const here = { ...list(["a", "1"]), branch: "topic", base: "main" }
   /** @type {Workspace} */
   const workspace = { kind: "project", path: "/p", state: "busy", ahead: 2, doing: "merge" }
   assert.equal(placeWords(here, workspace), "topic · from main · 2 ahead · in the middle of a merge")
   assert.equal(placeWords(null, workspace), "")
-  assert.equal(
-    listWords({ ...here, more: 3, others: ["x", "y"], notes: ["Note."] }),
-    "3 more files are not listed. Other sessions in this directory: “x”, “y”. Note.",
-  )
-  assert.equal(listWords({ ...here, others: ["Fix it."] }), "Other sessions in this directory: “Fix it.”")
-  assert.equal(
-    listWords({ ...here, undone: true, notes: ["Note."] }),
-    "This turn is undone: its files are as they were before it. Note.",
-  )
+  assert.equal(listWords({ ...here, more: 3, others: ["x"], notes: ["Note."] }), "3 more files are not listed. Note.")
   assert.equal(listWords(here), "")
   const failure = /** @type {const} */ ({ code: "GIT_FAILED", message: "git failed", retryable: true })
   assert.equal(noteWords(noChanges, null), "Reading the changes…")

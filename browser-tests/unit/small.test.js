@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { createHmac } from "node:crypto"
 import { test } from "node:test"
 import { agentChoices, offeredFirst, withUsed } from "../../client/shell/agent-choice.js"
-import { completion } from "../../client/shell/completion.js"
+import { completion, onceEach, withTilde } from "../../client/shell/completion.js"
 import { bestFits, fit } from "../../client/shell/matching.js"
 import { isToPortlet, isToShell, portletAddress, sessionOfAddress } from "../../client/shared/bridge.js"
 import { takeFromAddress } from "../../client/shared/door.js"
@@ -70,6 +70,13 @@ test("Tab completes to the one directory, or to what they have in common", () =>
   assert.equal(completion("co", ["/a/code", "/a/b/code"]), null)
   assert.equal(completion("co", ["/a/code"]), "/a/code/")
   assert.equal(completion("~/c", ["/home/u/code"]), "/home/u/code/")
+})
+test("a directory at home is spelled in one way", () => {
+  const all = ["/home/u/shop", "/home/user", "/home/u", "~/shop"]
+  const spelled = all.map((path) => withTilde(path, "/home/u"))
+  assert.deepEqual(spelled, ["~/shop", "/home/user", "/home/u", "~/shop"])
+  assert.deepEqual(onceEach([...spelled, "~/shop/"]), ["~/shop", "/home/user", "/home/u"])
+  for (const home of [undefined, "", "/"]) assert.equal(withTilde("/home/u/shop", home), "/home/u/shop")
 })
 test("names fit when every word typed is in them, beginnings first", () => {
   assert.equal(fit("xyz", "Retry payments"), 0)

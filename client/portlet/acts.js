@@ -4,6 +4,7 @@ import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
 import { openActDialog } from "./act-dialog.js"
 import { isPossible, messageRequest, resolveRequest, whyNothing } from "./acts-state.js"
+import { isUndone } from "./changes-state.js"
 
 /** @import { ChangeAct, ChangedFile, ChangeScope, ErrorBody, SessionState, Workspace } from "../contract.js" */
 /** @import { ActDone, ActPreview } from "./acts-state.js" */
@@ -29,7 +30,8 @@ export function mountActs(deps) {
   const said = el("span", { class: "act-said" })
   const link = el("a", { class: "act-link", target: "_blank", rel: "noreferrer", text: "Open it", hidden: true })
   const undo = button("Undo", () => undoAct(undoes))
-  const status = el("div", { class: "act-status", role: "status", hidden: true }, said, link, undo)
+  const discard = button("Discard worktree…", () => look({ kind: "discard-workspace", branch: "keep" }))
+  const status = el("div", { class: "act-status", role: "status", hidden: true }, said, link, discard, undo)
   const revert = button("Revert file", () => shown && look(revertFile(shown)))
   revert.classList.add("panel-tool")
 
@@ -95,6 +97,7 @@ export function mountActs(deps) {
     link.hidden = !isWeb(address)
     if (isWeb(address)) link.href = address
     undo.hidden = id === undefined
+    discard.hidden = true
     status.hidden = false
   }
 
@@ -135,6 +138,8 @@ export function mountActs(deps) {
   function wasDone(done) {
     dialog?.done(done.act.kind)
     say(done.summary, done.undo, done.link)
+    // What landed is in the base, so the worktree may have served its purpose.
+    discard.hidden = done.act.kind !== "land"
     if (done.act.kind === "start-merge" && handed.length > 0) {
       deps.tellAgent(resolveRequest(deps.worktree()?.base ?? "the base", handed))
       handed = []
@@ -166,14 +171,16 @@ export function mountActs(deps) {
       // One that was resolved to this side has no changes, and is still to be committed or aborted.
       const isMerging = workspace?.doing === "merge" || file?.status === "unmerged"
       bar.hidden = workspace?.state === "missing"
-      shown = file && { scope: { kind: scope }, file }
+      // The files are as they were before it, so there is nothing to revert.
+      const reverts = file !== null && !isUndone(list)
+      shown = reverts ? { scope: { kind: scope }, file } : null
       undoTurn.hidden = scope !== "turn" || (list?.files ?? []).length === 0
       abort.hidden = !isMerging
       const base = deps.worktree()?.base
       land.hidden = base === undefined
       setText(land, `Land into ${base ?? ""}…`)
       request.hidden = base === undefined
-      revert.hidden = file === null
+      revert.hidden = !reverts
       for (const [kind, made] of /** @type {const} */ ([
         ["undo-turn", undoTurn],
         ["commit", commit],

@@ -2,7 +2,7 @@
 
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
-import { isViewed, scopeFrom, scopes } from "./changes-state.js"
+import { isUndone, isViewed, scopeFrom, scopes } from "./changes-state.js"
 
 /** @import { Workspace } from "../contract.js" */
 /** @import { ChangesState, ScopeKind } from "./changes-state.js" */
@@ -58,7 +58,7 @@ export function mountHead(root, deps) {
       const base = state.list?.base ?? workspace?.base
       setText(branchBase, base === undefined ? "" : ` vs ${base}`)
       const viewed = all.filter((file) => isViewed(state, file)).length
-      setText(seen, all.length === 0 ? "" : `${viewed} of ${all.length} viewed`)
+      setText(seen, all.length === 0 || isUndone(state.list) ? "" : `${viewed} of ${all.length} viewed`)
     },
   }
 }

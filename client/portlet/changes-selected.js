@@ -6,7 +6,7 @@ import { el, setAttribute, setText } from "../shared/dom.js"
 import { editorAddress, editors, readingFrom } from "../shared/reading.js"
 import { mountComments } from "./changes-comments.js"
 import { mountDiff } from "./changes-diff.js"
-import { fileRequest, isViewed, selectedFile } from "./changes-state.js"
+import { fileRequest, isUndone, isViewed, selectedFile } from "./changes-state.js"
 import { mountCommentsBar } from "./comments-bar.js"
 
 /** @import { ErrorBody } from "../contract.js" */
@@ -89,6 +89,7 @@ export function mountSelectedFile(root, deps) {
     const file = selectedFile(deps.state())
     tools.hidden = file === null
     if (file === null) return
+    viewed.hidden = isUndone(deps.state().list)
     setAttribute(viewed, "aria-pressed", String(isViewed(deps.state(), file)))
     // What has no lines has no other way to show them.
     split.hidden = space.hidden = file.added === undefined

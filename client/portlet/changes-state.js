@@ -171,15 +171,39 @@ export function placeWords(list, workspace) {
 
 /** What is said below the list. @param {ChangesList | null} list */
 export function listWords(list) {
-  const { more = 0, others = [], notes = [], undone = false } = list ?? {}
-  const named = others.map((each) => `“${each}”`).join(", ")
-  return [
-    ...(undone ? ["This turn is undone: its files are as they were before it."] : []),
-    ...(more === 0 ? [] : [`${more} more files are not listed.`]),
-    ...(others.length === 0 ? [] : [`Other sessions in this directory: ${named}${/[.!?…]”$/.test(named) ? "" : "."}`]),
-    ...notes,
-  ].join(" ")
+  const { more = 0, notes = [] } = list ?? {}
+  return [...(more === 0 ? [] : [`${more} more files are not listed.`]), ...notes].join(" ")
 }
+
+/** There is nothing to undo or revert: the list is of what the turn had changed. @param {ChangesList | null} list */
+export const isUndone = (list) => list?.undone === true
+
+/** Of so many other sessions the titles are said, each not longer than this. */
+const NAMED = 2
+const LONGEST_TITLE = 32
+
+/** Who else may have changed these files: those that named one of them, then those that were at work last. `more`: how
+ * many are not named, unless all are. Nobody is asked about where nothing changed.
+ * @param {ChangesList | null} list @param {boolean} all */
+export function othersWords(list, all) {
+  const { others = [], files = [] } = list ?? {}
+  if (list === null || files.length === 0 || isUndone(list) || others.length === 0) return { text: "", more: 0 }
+  const hasNamed = (/** @type {string} */ title) => files.some(({ by }) => by === title)
+  const sorted = [...others.filter(hasNamed), ...others.filter((title) => !hasNamed(title))]
+  const named = all ? sorted : sorted.slice(0, NAMED).map(shortened)
+  const words = `Other sessions in this directory: ${named.map((each) => `“${each}”`).join(", ")}`
+  const more = sorted.length - named.length
+  return { text: more > 0 || /[.!?…]”$/.test(words) ? words : `${words}.`, more }
+}
+
+/** @param {string} title */
+const shortened = (title) =>
+  [...title].length <= LONGEST_TITLE
+    ? title
+    : `${[...title]
+        .slice(0, LONGEST_TITLE - 1)
+        .join("")
+        .trimEnd()}…`
 
 /** What is said about a scope without changes. @type {Record<ScopeKind, string>} */
 const nothing = {

@@ -12,12 +12,14 @@ import { mountHead } from "./changes-head.js"
 import { mountSelectedFile } from "./changes-selected.js"
 import {
   fileNamed,
+  isUndone,
   isViewed,
   isWorthAsking,
   listWords,
   nextUnviewed,
   noChanges,
   noteWords,
+  othersWords,
   pathAt,
   placeWords,
   scopeFrom,
@@ -74,11 +76,19 @@ export function mountChanges(root, header, deps) {
   const where = el("span", { class: "panel-where" })
   const place = el("div", { class: "panel-place" }, el("span", { class: "panel-branch" }, icon("branch"), where))
   const list = el("div", { class: "changed-files", role: "listbox", "aria-label": "Changed files", tabindex: "0" })
+  const undone = el("p", {
+    class: "panel-note",
+    hidden: true,
+    text: "This turn is undone: its files are as they were before it. This is what it had changed.",
+  })
   const more = el("p", { class: "panel-note", hidden: true })
+  const otherNames = el("span")
+  const allOthers = el("button", { class: "text-button", type: "button", title: "Name them all" })
+  const others = el("p", { class: "panel-note", hidden: true }, otherNames, " ", allOthers)
   const note = el("p", { class: "panel-note", role: "status", hidden: true })
   const acts = mountActs({ ...deps.acts, refresh: askForList })
   const headBar = el("div", { class: "panel-head" })
-  root.append(edge, headBar, acts.around(place), list, more, note)
+  root.append(edge, headBar, acts.around(place), undone, list, more, others, note)
   const head = mountHead(headBar, { choose, refresh: askForList, close: () => toggle(false) })
   const files = mountFiles(list, select)
   /** @type {ChangesFacts} */
@@ -88,6 +98,8 @@ export function mountChanges(root, header, deps) {
   const keep = (change) => save(deps.storage, keys.panel, { ...kept(), ...change })
   let state = { ...noChanges, scope: scopeFrom(kept().scope), viewed: viewedOf(deps.storage, deps.sessionId) }
   let isOpen = false
+  /** The user asked for the names of all other sessions in the directory. */
+  let namesAll = false
   /** Scopes to look in until one has files, after the panel was opened. Null once the user chose one here.
    * @type {ScopeKind[] | null} */
   let untried = []
@@ -178,11 +190,19 @@ export function mountChanges(root, header, deps) {
   /** Marks the file, and goes on to the next that is not marked. */
   function markViewed() {
     const file = selectedFile(state)
-    if (file === null) return
+    if (file === null || isUndone(state.list)) return
     state = withViewed(state, file)
     keepViewed(deps.storage, deps.sessionId, state.viewed)
     show()
     if (isViewed(state, file)) select(nextUnviewed(state))
+  }
+
+  function showOthers() {
+    const words = othersWords(state.list, namesAll)
+    others.hidden = words.text === ""
+    setText(otherNames, words.text)
+    setText(allOthers, `and ${words.more} more`)
+    allOthers.hidden = words.more === 0
   }
 
   function show() {
@@ -198,8 +218,11 @@ export function mountChanges(root, header, deps) {
     files.update(state, facts.comments)
     // An open panel has the focus, and so has its list once there is one.
     if (document.activeElement === root && !list.hidden) list.focus({ preventScroll: true })
+    undone.hidden = !isUndone(state.list)
+    setAttribute(list, "data-undone", isUndone(state.list))
     setText(more, listWords(state.list))
     more.hidden = more.textContent === ""
+    showOthers()
     setText(note, noteWords(state, facts.workspace))
     note.hidden = note.textContent === ""
     acts.update(state, selectedFile(state), facts.workspace)
@@ -207,6 +230,11 @@ export function mountChanges(root, header, deps) {
   }
 
   button.addEventListener("click", () => toggle(!isOpen))
+  allOthers.addEventListener("click", () => {
+    namesAll = true
+    showOthers()
+    root.focus({ preventScroll: true })
+  })
   root.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.shiftKey && (event.ctrlKey || event.metaKey)) {
       event.preventDefault()

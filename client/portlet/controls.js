@@ -31,8 +31,10 @@ export function mountControls(root, deps) {
   let facts = noFacts
   /** @type {Policy} */
   let policy = "ask"
+  /** @type {string | undefined} */
+  let askMode
   const permission = mountControl("lock", () => {
-    openMenu(permission.element, "Permissions", permissions(facts, policy).map(permissionItem), choiceMenu)
+    openMenu(permission.element, "Permissions", permissions(facts, policy, askMode).map(permissionItem), choiceMenu)
   })
   setAttribute(permission.element, "class", "control permission")
   const options = el("span", { class: "controls-inline" })
@@ -127,7 +129,7 @@ export function mountControls(root, deps) {
       root.hidden
         ? []
         : [
-            ...(neverAsks(facts) ? [] : permissions(facts, policy))
+            ...(neverAsks(facts) ? [] : permissions(facts, policy, askMode))
               .filter(({ isChosen }) => !isChosen)
               .map((entry) => ({ label: `Permissions: ${entry.name}`, run: () => permit(entry) })),
             ...otherOptions(facts).flatMap(({ id, name, value, choices }) =>
@@ -141,13 +143,15 @@ export function mountControls(root, deps) {
                     })),
             ),
           ],
-    /** @param {{ facts: SessionFacts, policy: Policy | null }} next  A null policy: nothing is known yet. */
+    /** A null policy: nothing is known yet. `askMode`: what the agent calls the mode in which it asks.
+     * @param {{ facts: SessionFacts, policy: Policy | null, askMode?: string | undefined }} next */
     update(next) {
       root.hidden = next.policy === null
       if (next.policy === null) return
       facts = next.facts
       policy = next.policy
-      const all = permissions(facts, policy)
+      askMode = next.askMode
+      const all = permissions(facts, policy, askMode)
       const chosen = all.find(({ isChosen }) => isChosen) ?? all[0]
       const never = neverAsks(facts)
       const name = never ? "Acts without asking" : (chosen?.name ?? "")

@@ -11,8 +11,9 @@
  * @property {{ id: string, value: string } | null} mode  The agent's own mode, if it is one. */
 
 /** The agent's modes and our own policy in one list, so that there is one answer to whether the agent asks.
- * @param {SessionFacts} facts @param {Policy} policy @returns {Permission[]} */
-export function permissions(facts, policy) {
+ * `askMode`: what the agent calls the mode in which it asks, until it has said which modes it has.
+ * @param {SessionFacts} facts @param {Policy} policy @param {string} [askMode] @returns {Permission[]} */
+export function permissions(facts, policy, askMode) {
   const mode = modeOf(facts)
   const approves = policy === "auto"
   /** @type {Permission[]} */
@@ -27,7 +28,7 @@ export function permissions(facts, policy) {
       }))
     : [
         {
-          name: "Ask before acting",
+          name: askMode ?? "Ask before acting",
           note: "The agent asks before anything that needs permission.",
           skips: false,
           isChosen: !approves,

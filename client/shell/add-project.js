@@ -6,10 +6,12 @@
 
 import { el, pathText, setAttribute } from "../shared/dom.js"
 import { icon } from "../shared/icons.js"
-import { completion } from "./completion.js"
+import { completion, isPath, onceEach, withTilde } from "./completion.js"
+
+/** @typedef {{ entries: string[], home?: string }} Completions  `home`: what `~` stands for. */
 
 /** @typedef {object} AddProjectDeps
- * @property {(prefix: string) => Promise<string[]>} complete
+ * @property {(prefix: string) => Promise<Completions>} complete
  * @property {() => string[]} places  Directories that hold projects already, the newest first.
  * @property {() => string[]} recent  Projects that were removed, the last one first; then where agents worked before.
  * @property {(path: string) => Promise<void>} add  Rejects with an `ErrorBody`.
@@ -58,19 +60,24 @@ export function mountAddProject(root, deps) {
 
   /** A name without a path is looked for beside other projects and at home. @param {string} typed */
   const pathsFor = (typed) =>
-    typed === "" || /^~|\//.test(typed)
+    typed === "" || isPath(typed)
       ? [typed === "" ? "~/" : typed]
       : [...deps.places().slice(0, 8), "~/"].map((place) => `${place}${typed}`)
 
   /** Suggests completions of the current text; answers to earlier text are ignored. */
   async function suggest() {
     const prefix = input.value
-    const found = await Promise.all(pathsFor(prefix).map((path) => deps.complete(path).catch(() => [])))
+    /** @type {Completions} */
+    const none = { entries: [] }
+    const found = await Promise.all(pathsFor(prefix).map((path) => deps.complete(path).catch(() => none)))
     if (destroyed || input.value !== prefix) return
     const chosenMeanwhile = entries[chosen]
     suggestedFor = prefix
     const known = prefix === "" ? [...deps.recent(), ...deps.places()] : []
-    entries = [...new Set([...known, ...found.flat()])].slice(0, 50)
+    const all = [...known, ...found.flatMap((each) => each.entries)]
+    const home = found.find((each) => each.home !== undefined)?.home
+    // A path that is being typed goes on as it began.
+    entries = onceEach(isPath(prefix) ? all : all.map((path) => withTilde(path, home))).slice(0, 50)
     list.replaceChildren(
       ...entries.map((entry, n) => {
         const option = el(

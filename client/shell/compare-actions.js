@@ -92,8 +92,10 @@ function askKeep(agent, branch, others) {
         text:
           `Its work stays on the branch ${branch}, and you can continue in its session. ` +
           (others > 0
-            ? "Discarding the others archives their sessions and removes their worktrees. Their branches stay, and " +
-              "everything else is kept for 30 days: Settings can bring it back."
+            ? (others === 1
+                ? "Discarding the other archives its session and removes its worktree. Its branch stays, and "
+                : "Discarding the others archives their sessions and removes their worktrees. Their branches stay, " +
+                  "and ") + "everything else is kept for 30 days: Settings can bring it back."
             : ""),
       }),
       el("div", { class: "dialog-actions" }, cancel, keep, discard),

@@ -87,12 +87,13 @@ export async function openOutside(project, deps) {
   /** @type {OutsideSession[]} */
   let sessions = []
 
-  /** @param {() => Promise<void>} act */
-  async function attempt(act) {
+  /** @param {() => Promise<void>} act @param {() => void} [done]  The dialog has given the focus back. */
+  async function attempt(act, done) {
     problem.textContent = ""
     keep.disabled = true
     try {
       await act()
+      if (done) dialog.addEventListener("close", done)
       dialog.close()
     } catch (reason) {
       problem.textContent = /** @type {ErrorBody} */ (reason).message
@@ -115,10 +116,10 @@ export async function openOutside(project, deps) {
       ...(deletedAt === undefined ? [] : [detail(dueWords(deletedAt, deps.now()), "outside-soon")]),
     )
     open.addEventListener("click", () =>
-      attempt(async () => {
-        await deps.adopt(session)
-        deps.open(session)
-      }),
+      attempt(
+        () => deps.adopt(session),
+        () => deps.open(session),
+      ),
     )
     const time = el("time", { datetime: changed, title: fullTime(changed), text: age(changed, deps.now()) })
     return el("li", { class: "archived-row" }, open, time)

@@ -205,7 +205,7 @@ export function createProjectActions({
     /** @param {string} prefix */
     async completePath(prefix) {
       const frame = await socket.request({ type: "path:complete", prefix })
-      return frame.type === "path:completions" ? frame.entries : []
+      return frame.type === "path:completions" ? frame : { entries: [] }
     },
   }
 }

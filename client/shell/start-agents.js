@@ -6,7 +6,7 @@ import { copied } from "../shared/failure.js"
 import { icon } from "../shared/icons.js"
 import { mountControls } from "../portlet/controls.js"
 import { offeredFirst } from "./agent-choice.js"
-import { MOST_MEMBERS, factsOf, newMember, skips, withAnother } from "./start-state.js"
+import { MOST_MEMBERS, factsOf, modeName, newMember, skips, withAnother } from "./start-state.js"
 
 /** @import { AgentOffer, Policy } from "../contract.js" */
 /** @import { AgentChoice } from "./agent-choice.js" */
@@ -145,7 +145,11 @@ export function mountStartAgents(deps) {
       setAttribute(element, "data-comparing", isComparing)
       another.hidden = remove.hidden = !isComparing
       another.disabled = members.length >= MOST_MEMBERS
-      view.update({ facts: factsOf(next, deps.offer(next.cliType)), policy: next.policy ?? deps.policy })
+      view.update({
+        facts: factsOf(next, deps.offer(next.cliType)),
+        policy: next.policy ?? deps.policy,
+        askMode: modeName(choiceOf(next.cliType)?.agent.askMode),
+      })
     }
     update(member)
     return { element, update }

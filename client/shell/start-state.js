@@ -51,6 +51,9 @@ export const factsOf = (member, offer) => ({
   elsewhere: false,
 })
 
+/** What an agent will call a mode of which only the id is known. @param {string} [id] */
+export const modeName = (id) => id && `${id.slice(0, 1).toUpperCase()}${id.slice(1)}`
+
 /** Whether a choice makes the agent act without asking. @param {SessionFacts} facts @param {string} id
  * @param {OptionValue} value */
 export const skips = (facts, id, value) =>

@@ -135,6 +135,14 @@ impl AgentEntry {
         self.always_offered || self.find().is_some()
     }
 
+    /// The mode in which it is known to ask, if it has others.
+    pub fn ask_mode(&self) -> Option<&str> {
+        match &self.speaks {
+            Speaks::Claude => None,
+            Speaks::Acp(options) => options.ask_mode.as_deref(),
+        }
+    }
+
     pub fn readiness(&self) -> Readiness {
         if self.find().is_some() { Readiness::Ready } else { Readiness::Missing }
     }

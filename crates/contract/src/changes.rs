@@ -281,7 +281,8 @@ pub enum ChangeAct {
     UndoAct { undo: String },
     Commit {
         message: String,
-        /// Absent: all that is not committed.
+        /// Absent: all that is not committed; in a directory that other sessions work in too, the files that this
+        /// session's tool calls named.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         paths: Option<Vec<String>>,
     },
@@ -366,7 +367,7 @@ pub enum LandHow {
 pub struct ActPath {
     pub path: String,
     pub what: PathFate,
-    /// Why it is left alone.
+    /// Why it is left alone, or not ticked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// Whether the act includes it if the user chooses nothing else.

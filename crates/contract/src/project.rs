@@ -74,4 +74,7 @@ pub struct Agent {
     pub builtin: bool,
     /// Installed, or shown to every user. The others are under "More agents".
     pub offered: bool,
+    /// The mode of its own that its first session here starts in, because it asks in it; by its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask_mode: Option<String>,
 }

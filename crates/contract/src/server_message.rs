@@ -408,6 +408,9 @@ pub enum ServerMessage {
         prefix: String,
         /// Complete paths.
         entries: Vec<String>,
+        /// The directory that `~` stands for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        home: Option<String>,
     },
     #[serde(rename = "files:found")]
     FilesFound {

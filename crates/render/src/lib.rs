@@ -37,7 +37,7 @@ pub use escape::visible;
 pub use fields::{fields, folded};
 pub use live::{Edit, Renderer};
 pub use markdown::{as_written, markdown, markdown_into};
-pub use plain::{terminal_text, text};
+pub use plain::{last_paragraph, terminal_text, text};
 pub use terminal::terminal;
 pub(crate) use units::common_start;
 pub use units::units;

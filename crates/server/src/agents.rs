@@ -86,6 +86,7 @@ impl Agents {
                 login: entry.login.clone(),
                 builtin: entry.builtin,
                 offered: entry.is_offered(),
+                ask_mode: entry.ask_mode().map(str::to_owned),
             })
             .collect()
     }

@@ -27,7 +27,7 @@ use crate::failure::Failure;
 use crate::journal::{Journal, Turns};
 use crate::one_at_a_time::OneAtATime;
 use crate::workspaces::Discarded;
-pub use acts::{ActDone, ActPlace, Owner, Plan, Settled, root_of};
+pub use acts::{ActDone, ActPlace, Owner, Plan, Settled, Sharing, root_of};
 pub use comments::message as comments_message;
 use difference::Compared;
 pub use difference::PartAsked;

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::store::{Document, JsonFile, StoreError};
 
 pub use complete::completions;
-pub use path::{ProjectPath, RefusedPath};
+pub use path::{ProjectPath, RefusedPath, home};
 
 #[derive(Debug)]
 pub struct Projects(JsonFile<ProjectsFile>);

@@ -22,9 +22,10 @@ use liminal_git::{Checkpoints, GitError, Repository};
 use sha2::{Digest, Sha256};
 use tokio::sync::OwnedMutexGuard;
 
+use super::scope::Named;
 use super::{Changes, has_repository};
 use crate::failure::Failure;
-use crate::journal::{ActRow, ActState, Reader};
+use crate::journal::{ActRow, ActState, Reader, Turns};
 use crate::workspaces::Discarded;
 pub use deed::Deed;
 use deed::Extra;
@@ -35,9 +36,18 @@ pub use recovery::Settled;
 pub struct ActPlace {
     /// Where the session's agent works; `Err` if that is gone.
     pub directory: Result<PathBuf, Failure>,
+    pub sharing: Sharing,
     pub worktree: Option<Worktree>,
     /// `None` if the session was deleted.
     pub owner: Option<Owner>,
+}
+
+/// Whose changes there can be in a session's directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// Only its own: no other session works there, or it is a worktree, which is committed and lands as a whole.
+    Alone,
+    WithOthers,
 }
 
 /// What an act would do, for people.
@@ -140,7 +150,11 @@ impl Changes {
             }
             ChangeAct::UndoAct { undo } => self.plan_undo(&scene, session, undo).await,
             ChangeAct::Commit { message, paths } => {
-                committing::plan(&scene, message, paths.as_deref()).await
+                let own = match place.sharing {
+                    Sharing::Alone => None,
+                    Sharing::WithOthers => Some(self.named(&scene, place, session).await?),
+                };
+                committing::plan(&scene, message, paths.as_deref(), own.as_ref()).await
             }
             ChangeAct::Land { how, message } => {
                 landing::plan(&scene, place, *how, message.as_deref()).await
@@ -214,6 +228,18 @@ impl Changes {
                 Err(failure)
             }
         }
+    }
+
+    /// The files that a session's tool calls named.
+    async fn named(
+        &self,
+        scene: &Scene,
+        place: &ActPlace,
+        session: &SessionId,
+    ) -> Result<Named, Failure> {
+        let id = session.clone();
+        let texts = self.journal.read(move |reader| reader.calls(&id, Turns::All)).await?;
+        Ok(Named::new(texts, place.directory()?, scene.repository().root()))
     }
 
     /// The files as they are, in one state that plans can refer to.

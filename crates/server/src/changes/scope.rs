@@ -205,8 +205,7 @@ impl Changes {
         let first = rows.iter().find(|row| row.moment == Moment::Before).and_then(tree);
         let old = first.unwrap_or_else(|| now.clone());
         let mut found = Found::between(checkpoints, &old, now).await?;
-        let below = directory.strip_prefix(repository.root()).unwrap_or(Path::new("")).to_owned();
-        found.named = Some(Named { texts, below });
+        found.named = Some(Named::new(texts, directory, repository.root()));
         Ok(found)
     }
 
@@ -321,6 +320,10 @@ impl Found {
 }
 
 impl Named {
+    pub fn new(texts: Vec<String>, directory: &Path, root: &Path) -> Self {
+        Self { texts, below: directory.strip_prefix(root).unwrap_or(Path::new("")).to_owned() }
+    }
+
     pub fn has(&self, path: &str) -> bool {
         is_named_in(&self.texts, &self.below, path)
     }

@@ -65,6 +65,25 @@ impl Reader<'_> {
         })
     }
 
+    /// The message that a session began with.
+    pub fn first_prompt(&self, session: &SessionId) -> rusqlite::Result<Option<String>> {
+        let text: Option<String> = self
+            .view
+            .prepare_cached(
+                "SELECT b.source FROM item i JOIN body b ON b.id = i.body
+                 WHERE i.session = (SELECT id FROM session WHERE session_id = ?1)
+                   AND i.kind = 'message' AND i.item_id LIKE '%:user'
+                   AND octet_length(b.source) <= ?2
+                 ORDER BY i.idx LIMIT 1",
+            )?
+            .query_row(params![session.as_str(), LONGEST], |row| row.get(0))
+            .optional()?;
+        Ok(match text.and_then(|text| serde_json::from_str(&text).ok()) {
+            Some(Source::Message { content, .. }) => Some(content),
+            _ => None,
+        })
+    }
+
     fn open_ask(&self, session: &SessionId, id: i64) -> rusqlite::Result<Option<Item>> {
         let mut statement = self.view.prepare_cached(&format!(
             "{ITEM} WHERE i.session = ?1 AND i.idx IN (

@@ -44,6 +44,11 @@ pub(super) fn expand_home(typed: &str) -> Option<PathBuf> {
     Some(home.join(rest.trim_start_matches('/')))
 }
 
+/// What `~` stands for, spelled as the paths of projects are: without links. Reads the disk, so it may block.
+pub fn home() -> Option<String> {
+    expand_home("~")?.canonicalize().ok()?.into_os_string().into_string().ok()
+}
+
 fn resolve(typed: &str) -> Result<ProjectPath, String> {
     if typed.is_empty() {
         return Err("Type the path of a directory.".into());

@@ -13,8 +13,9 @@ use tokio::sync::OwnedMutexGuard;
 use super::service::SessionService;
 use super::task::SessionRequest;
 use super::title;
-use crate::changes::{ActDone, ActPlace, Owner, Plan, Settled, root_of};
+use crate::changes::{ActDone, ActPlace, Owner, Plan, Settled, Sharing, root_of};
 use crate::failure::Failure;
+use crate::store::SessionRecord;
 
 /// A base that moves while it is landed in is tried again, but not for ever.
 const MOST_TRIES: usize = 3;
@@ -202,7 +203,8 @@ impl SessionService {
         let record = match (self.record(session), act) {
             (Ok(record), _) => record,
             (Err(failure), ChangeAct::BringBack { .. }) => {
-                return Ok(ActPlace { directory: Err(failure), worktree: None, owner: None });
+                let (directory, sharing) = (Err(failure), Sharing::Alone);
+                return Ok(ActPlace { directory, sharing, worktree: None, owner: None });
             }
             (Err(failure), _) => return Err(failure),
         };
@@ -211,14 +213,38 @@ impl SessionService {
         let others = self.working_in(roots.as_slice())?.into_iter();
         let others = others.filter(|other| other.id != *session && other.title_by.is_some());
         let project = self.around.projects.get(&record.project_id);
+        let sharing = match (&record.worktree, &directory) {
+            (None, Ok(directory)) if !self.others_in(&record, directory)?.is_empty() => {
+                Sharing::WithOthers
+            }
+            _ => Sharing::Alone,
+        };
+        let task = self.task_of(&record, act).await?;
         let owner = project.ok().map(|project| Owner {
             session: session.clone(),
             title: title::plain(&record.title),
+            task: task.unwrap_or_else(|| title::plain(&record.title)),
             is_named: record.title_by.is_some(),
             project,
             others: others.map(|other| title::plain(&other.title)).collect(),
         });
-        Ok(ActPlace { directory, worktree: record.worktree, owner })
+        Ok(ActPlace { directory, sharing, worktree: record.worktree, owner })
+    }
+
+    /// What a session's work is about, for a proposed message: more of its first message than its title has.
+    async fn task_of(
+        &self,
+        record: &SessionRecord,
+        act: &ChangeAct,
+    ) -> Result<Option<String>, Failure> {
+        let proposes = matches!(act, ChangeAct::Land { .. } | ChangeAct::PullRequest { .. });
+        if !proposes || !record.title.ends_with('…') {
+            return Ok(None);
+        }
+        let id = record.id.clone();
+        let first = self.around.journal.read(move |reader| reader.first_prompt(&id)).await?;
+        let first = first.filter(|first| title::derive(first).as_ref() == Some(&record.title));
+        Ok(first.as_deref().and_then(title::subject))
     }
 
     /// Refuses while a turn runs in any of these working trees, whoever's it is.

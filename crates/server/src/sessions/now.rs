@@ -185,7 +185,7 @@ fn row(session: SessionListItem, glance: Glance) -> NowRow {
         SessionState::Starting | SessionState::Running => {
             (latest.as_ref().and_then(last_line), began)
         }
-        SessionState::Idle => (latest.as_ref().and_then(beginning), ended),
+        SessionState::Idle => (latest.as_ref().and_then(outcome), ended),
         SessionState::Failed => (turn.and_then(|turn| turn.error_message), ended),
         SessionState::Interrupted => {
             (Some("Liminal Builder stopped during this turn.".to_owned()), ended)
@@ -222,16 +222,20 @@ fn last_line(latest: &Source) -> Option<String> {
     }
 }
 
-/// The last line that says something: not only the bracket that ends a block of code.
+/// The last line that says something: not only the bracket that ends a block of code, nor the cells of a table, whose
+/// heading may be out of sight.
 fn last_with_words(text: &str) -> Option<&str> {
-    text.lines().map(str::trim).rfind(|line| line.contains(char::is_alphanumeric))
+    let is_row = |line: &str| line.starts_with('|') || line.contains('\t');
+    let lines = text.lines().map(str::trim);
+    lines.rev().find(|line| line.contains(char::is_alphanumeric) && !is_row(line))
 }
 
-/// How an answer begins.
-fn beginning(latest: &Source) -> Option<String> {
+/// What an answer comes to: its last paragraph, or what there is instead of one.
+fn outcome(latest: &Source) -> Option<String> {
     match latest {
         Source::Message { content, .. } => {
-            let text = liminal_render::text(content);
+            let text = liminal_render::last_paragraph(content)
+                .unwrap_or_else(|| liminal_render::text(content));
             let words: Vec<&str> = text.split_whitespace().take(LONGEST_LINE / 2).collect();
             (!words.is_empty()).then(|| words.join(" "))
         }
@@ -255,5 +259,6 @@ mod tests {
         assert_eq!(last_with_words("Now:\n\nfn a() {\n  b()\n}\n---\n"), Some("b()"));
         assert_eq!(last_with_words("Привет \n …"), Some("Привет"));
         assert_eq!(last_with_words("}\n\n});"), None);
+        assert_eq!(last_with_words("Counted:\n| md | 2 |\nmd\t2"), Some("Counted:"));
     }
 }

@@ -4,6 +4,9 @@ pub const NEW_SESSION: &str = "New Session";
 
 const ABOUT: usize = 50;
 
+/// As long as the subject of a commit may be.
+const SUBJECT: usize = 72;
+
 /// A title without marks of Markdown. Those from elsewhere may have some.
 pub fn plain(title: &str) -> String {
     let text = liminal_render::text(title);
@@ -13,13 +16,23 @@ pub fn plain(title: &str) -> String {
 
 /// The title from a first message. `None` if it has no words.
 pub fn derive(message: &str) -> Option<String> {
+    first_line(message, ABOUT)
+}
+
+/// The subject of a commit that does what a first message asks for.
+pub fn subject(message: &str) -> Option<String> {
+    first_line(message, SUBJECT).map(|line| line.trim_end_matches('…').to_owned())
+}
+
+/// Cut at a word after about so many characters.
+fn first_line(message: &str, about: usize) -> Option<String> {
     let text = liminal_render::text(message);
     let line = liminal_render::visible(text.lines().map(str::trim).find(|line| !line.is_empty())?);
     let words: Vec<&str> = line.split_whitespace().collect();
     let mut title = String::new();
     for word in &words {
         let longer = title.chars().count() + 1 + word.chars().count();
-        if !title.is_empty() && longer > ABOUT {
+        if !title.is_empty() && longer > about {
             title.push('…');
             return Some(title);
         }
@@ -28,14 +41,14 @@ pub fn derive(message: &str) -> Option<String> {
         }
         title.push_str(word);
     }
-    Some(match cut(&title) {
+    Some(match cut(&title, about) {
         Some(start) => format!("{start}…"),
         None => title,
     })
 }
 
 /// The start of a title that is one long word, cut where no character continues the one before it.
-fn cut(title: &str) -> Option<&str> {
+fn cut(title: &str, about: usize) -> Option<&str> {
     let chars: Vec<(usize, char)> = title.char_indices().collect();
     let continues = |n: usize| {
         let joins = |c: char| matches!(c, '\u{200C}' | '\u{200D}');
@@ -43,7 +56,7 @@ fn cut(title: &str) -> Option<&str> {
             || joins(chars[n - 1].1)
             || matches!(chars[n].1, '\u{FE0E}' | '\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}' | '\u{0300}'..='\u{036F}')
     };
-    let mut at = chars.get(ABOUT).map(|_| ABOUT)?;
+    let mut at = chars.get(about).map(|_| about)?;
     while at > 1 && continues(at) {
         at -= 1;
     }
@@ -52,7 +65,7 @@ fn cut(title: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{derive, plain};
+    use super::{derive, plain, subject};
 
     #[test]
     fn a_title_is_the_first_line_cut_at_a_word() {
@@ -67,6 +80,16 @@ mod tests {
         ];
         for (message, title) in cases {
             assert_eq!(derive(message).as_deref(), title, "{message:?}");
+        }
+    }
+
+    #[test]
+    fn a_subject_has_more_of_the_line_and_ends_with_a_word() {
+        let long =
+            "Payments that hit the ten second gateway timeout are lost, retry them for an hour";
+        let cut = "Payments that hit the ten second gateway timeout are lost, retry them";
+        for (message, expected) in [(long, cut), (cut, cut), ("Fix it.\nNow", "Fix it.")] {
+            assert_eq!(subject(message).as_deref(), Some(expected), "{message:?}");
         }
     }
 

@@ -127,18 +127,29 @@ impl SessionService {
         let record = self.record(session)?;
         let id = session.clone();
         let row = self.around.journal.read(move |reader| reader.session(&id)).await?;
-        let mut others = self.around.sessions.of(&record.project_id)?;
-        others.retain(|other| {
-            other.id != *session
-                && !other.archived
-                && other.title_by.is_some()
-                && self.around.directory(other) == place.directory
-        });
+        let mut others = self.others_in(&record, &place.directory)?;
         others.sort_by_key(|other| std::cmp::Reverse(other.last_active_at));
         let others = others.into_iter().take(MOST_OTHERS);
         let others = others.map(|other| (other.id, title::plain(&other.title)));
         let comments = row.map(|row| row.facts.comments).unwrap_or_default();
         Ok(Beside { comments, others: others.collect() })
+    }
+
+    /// The other sessions that can work in a session's directory. A version that was replaced only can be read.
+    pub(super) fn others_in(
+        &self,
+        session: &SessionRecord,
+        directory: &Path,
+    ) -> Result<Vec<SessionRecord>, Failure> {
+        let mut others = self.around.sessions.of(&session.project_id)?;
+        others.retain(|other| {
+            other.id != session.id
+                && !other.archived
+                && other.newer.is_none()
+                && other.title_by.is_some()
+                && self.around.directory(other) == directory
+        });
+        Ok(others)
     }
 
     /// Sends every comment as one message.

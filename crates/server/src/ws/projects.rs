@@ -7,7 +7,7 @@ use liminal_contract::{Project, ProjectId, ServerMessage};
 use super::reply::Reply;
 use crate::app::App;
 use crate::feed::Client;
-use crate::projects::{ProjectError, ProjectPath, completions};
+use crate::projects::{ProjectError, ProjectPath, completions, home};
 
 /// Sent while no change can be broadcast, so that nobody gets a list older than a change they already received.
 pub fn list(app: &App, client: &Client, reply: Reply) {
@@ -69,7 +69,8 @@ pub async fn remove(app: Arc<App>, asker: u64, id: ProjectId, reply: Reply) {
 
 pub async fn complete_path(prefix: String, reply: Reply) {
     let asked = prefix.clone();
-    if let Ok(entries) = tokio::task::spawn_blocking(move || completions(&asked)).await {
-        reply.with(ServerMessage::PathCompletions { prefix, entries });
+    let found = tokio::task::spawn_blocking(move || (completions(&asked), home()));
+    if let Ok((entries, home)) = found.await {
+        reply.with(ServerMessage::PathCompletions { prefix, entries, home });
     }
 }

@@ -302,6 +302,42 @@ async fn a_first_commit_and_a_detached_one_are_said() {
 }
 
 #[tokio::test]
+async fn a_commit_leaves_out_what_another_session_may_have_changed_unless_the_user_chooses_it() {
+    let agent = script()
+        .on_prompt("mine")
+        .command("c", "edit mine.txt")
+        .write_file("mine.txt", "mine\n")
+        .tool_done("c", "")
+        .on_any_prompt()
+        .command("d", "edit theirs.txt")
+        .write_file("theirs.txt", "theirs\n")
+        .tool_done("d", "");
+    let (_app, mut browser, session, at) = stage(agent).await;
+    let turn = browser.says_to(&session, "mine").await;
+    browser.sees_end(&turn).await;
+    write(&at, "theirs.txt", "by hand\n");
+    let alone = browser.previews(&session, &commit("mine")).await;
+    let both = [("mine.txt*".into(), PathFate::Commit), ("theirs.txt*".into(), PathFate::Commit)];
+    assert_eq!(alone.fates(), both, "nobody else works here");
+
+    let projects = browser.projects().await;
+    let other = browser.creates_session(&projects[0], "scripted").await;
+    let turn = browser.says_to(&other, "theirs").await;
+    browser.sees_end(&turn).await;
+    let shared = browser.previews(&session, &commit("mine")).await;
+    let mine = [("mine.txt*".into(), PathFate::Commit), ("theirs.txt".into(), PathFate::Commit)];
+    assert_eq!(shared.fates(), mine);
+    let why: Vec<_> = shared.paths.iter().map(|path| path.why.as_deref()).collect();
+    assert_eq!(why, [None, Some("perhaps not by this agent")]);
+    browser.acts(&session, &commit("mine")).await;
+    assert_eq!(git(&at, &["status", "--porcelain"]), "?? theirs.txt");
+    let chosen =
+        ChangeAct::Commit { message: "theirs".into(), paths: Some(vec!["theirs.txt".into()]) };
+    browser.acts(&session, &chosen).await;
+    assert_eq!(git(&at, &["status", "--porcelain"]), "");
+}
+
+#[tokio::test]
 async fn an_undo_that_was_killed_is_completed_at_the_next_start() {
     let launch = Launch::new();
     let go = launch.home().join("go");

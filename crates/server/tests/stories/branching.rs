@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use liminal_contract::{
-    BranchAt, BranchKind, ClientMessage, ErrorCode, ItemId, Memory, Project, ServerMessage,
-    SessionId, SessionListItem, Timestamp, TurnId,
+    BranchAt, BranchKind, ChangeScope, ClientMessage, ErrorCode, ItemId, Memory, Project,
+    ServerMessage, SessionId, SessionListItem, Timestamp, TurnId,
 };
 use liminal_scripted_agent::{ScriptBuilder, Step, Steps, script};
 use serde_json::{Value, json};
 
+use crate::support::acts::git;
 use crate::support::{App, Browser, Launch, in_time};
 
 fn echo() -> ScriptBuilder {
@@ -463,4 +464,18 @@ async fn a_version_whose_newer_one_is_gone_after_a_crash_can_be_continued() {
     browser.opens(&session).await;
     let turn = browser.says_to(&session, "three").await;
     browser.sees_end(&turn).await;
+}
+
+#[tokio::test]
+async fn an_earlier_version_is_no_other_session_in_the_directory() {
+    let (app, mut browser, _, session, [_, second]) =
+        two_turns(Launch::new().agent(echo()), "scripted").await;
+    git(&app.directory("project"), &["init", "--quiet"]);
+    let newer = edits(&mut browser, &session, &second, "two, better").await;
+    rests_after(&mut browser, &newer.id, 2).await;
+    let (session_id, scope) = (newer.id, ChangeScope::Uncommitted {});
+    match browser.ask(ClientMessage::ChangesList { session_id, scope }).await {
+        ServerMessage::ChangesList { others, .. } => assert_eq!(others, [""; 0]),
+        other => panic!("no list: {other:?}"),
+    }
 }

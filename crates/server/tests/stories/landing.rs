@@ -480,3 +480,19 @@ async fn a_landing_without_a_message_has_the_proposed_one_also_where_it_commits_
     assert_eq!(git(&directory, &["log", "-1", "--format=%B", "main"]).trim(), "More words");
     assert_eq!(read(&directory, "d.txt"), "words\n");
 }
+
+#[tokio::test]
+async fn a_landing_of_a_long_task_is_proposed_with_as_much_of_it_as_fits_a_subject() {
+    let (_app, mut browser, project, _) = stage(script().on_any_prompt().say("Hi.")).await;
+    let (session, at) = worktree(&mut browser, &project, "work-1f2e3d").await;
+    let task = "payments that hit the ten second gateway timeout are lost, retry them for an hour";
+    let turn = browser.says_to(&session, &format!("{task}\nNothing else.")).await;
+    browser.sees_end(&turn).await;
+    write(&at, "a.txt", "a\n");
+    let preview = browser.previews(&session, &land(LandHow::Squash, "")).await;
+    let subject = "Payments that hit the ten second gateway timeout are lost, retry them";
+    assert_eq!(preview.message.as_deref(), Some(subject));
+    browser.acts(&session, &commit("Retry payments")).await;
+    let preview = browser.previews(&session, &land(LandHow::Squash, "")).await;
+    assert_eq!(preview.message.as_deref(), Some("Retry payments"));
+}

@@ -187,7 +187,7 @@ async fn directories_are_suggested_as_one_types() {
         .ask(ClientMessage::PathComplete { prefix: prefix.into() })
         .await
     {
-        ServerMessage::PathCompletions { prefix: asked, entries } if asked == prefix => entries,
+        ServerMessage::PathCompletions { prefix: asked, entries, .. } if asked == prefix => entries,
         other => panic!("no suggestions: {other:?}"),
     };
     assert_eq!(suggested("~/co").await, ["~/code", "~/coffee"]);

@@ -3,14 +3,17 @@
 use liminal_contract::{ActPath, PathFate};
 use liminal_git::{Kind, UnderWay};
 
+use super::super::scope::Named;
 use super::deed::{Deed, Extra};
 use super::{Plan, Preview, Scene, counted, named, refused};
 use crate::failure::Failure;
 
+/// Of these files, `own` are the session's; without it, all are.
 pub async fn plan(
     scene: &Scene,
     message: &str,
     chosen: Option<&[String]>,
+    own: Option<&Named>,
 ) -> Result<Plan, Failure> {
     let repository = scene.repository();
     let under_way = repository.under_way();
@@ -41,14 +44,16 @@ pub async fn plan(
     let (mut paths, mut shown) = (Vec::new(), Vec::new());
     for file in changes.files {
         let path = file.path.to_string();
-        let ticked = is_merge || chosen.is_none_or(|chosen| chosen.contains(&path));
+        let is_own = is_merge || own.is_none_or(|own| own.has(&path));
+        let ticked = is_merge || chosen.map_or(is_own, |chosen| chosen.contains(&path));
         if ticked {
             if let Kind::Renamed { from } = &file.kind {
                 paths.push(from.clone());
             }
             paths.push(file.path.clone());
         }
-        shown.push(ActPath { path, what: PathFate::Commit, why: None, ticked });
+        let why = (!is_own).then(|| "perhaps not by this agent".to_owned());
+        shown.push(ActPath { path, what: PathFate::Commit, why, ticked });
     }
     let count = shown.iter().filter(|path| path.ticked).count();
     let on = scene.head().branch.clone().unwrap_or_else(|| "no branch".to_owned());

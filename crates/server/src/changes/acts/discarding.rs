@@ -17,6 +17,8 @@ use crate::workspaces::{About, Discarded};
 pub struct Owner {
     pub session: SessionId,
     pub title: String,
+    /// The title, or as much of the first message as a commit's subject may have.
+    pub task: String,
     /// The title is not only the usual one.
     pub is_named: bool,
     pub project: liminal_contract::Project,

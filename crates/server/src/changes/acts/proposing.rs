@@ -18,7 +18,7 @@ pub fn proposed(title: &str, subjects: &[String]) -> String {
 pub fn title_of(place: &ActPlace, branch: &str) -> String {
     let owner = place.owner.as_ref().filter(|owner| owner.is_named);
     let words = words_of(branch);
-    let title = owner.map(|owner| owner.title.trim_end_matches('…').trim());
+    let title = owner.map(|owner| owner.task.trim_end_matches('…').trim());
     match title.filter(|title| is_after(&words, title)) {
         Some(title) => capitalised(title),
         None => words,

@@ -26,7 +26,7 @@ pub async fn plan(
         ));
     };
     let named = place.owner.as_ref().filter(|owner| owner.is_named);
-    let title_of = named.map_or_else(|| words_of(&branch), |owner| owner.title.clone());
+    let title_of = named.map_or_else(|| words_of(&branch), |owner| owner.task.clone());
     let mut preview = Preview {
         summary: format!("Opened a pull request for {branch}."),
         message: Some(proposed(&title_of, &subjects)),

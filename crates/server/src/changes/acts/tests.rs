@@ -39,7 +39,12 @@ impl Ground {
     }
 
     async fn plan(&self, worktree: Option<Worktree>, act: ChangeAct) -> Result<Plan, Failure> {
-        let place = ActPlace { directory: Ok(self.root.clone()), worktree, owner: None };
+        let place = ActPlace {
+            directory: Ok(self.root.clone()),
+            sharing: Sharing::Alone,
+            worktree,
+            owner: None,
+        };
         self.changes.plan(&place, &session(), &act).await
     }
 
