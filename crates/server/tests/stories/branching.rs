@@ -470,7 +470,7 @@ async fn a_version_whose_newer_one_is_gone_after_a_crash_can_be_continued() {
 async fn an_earlier_version_is_no_other_session_in_the_directory() {
     let (app, mut browser, _, session, [_, second]) =
         two_turns(Launch::new().agent(echo()), "scripted").await;
-    git(&app.directory("project"), &["init", "--quiet"]);
+    git(app.directory("project"), &["init", "--quiet"]);
     let newer = edits(&mut browser, &session, &second, "two, better").await;
     rests_after(&mut browser, &newer.id, 2).await;
     let (session_id, scope) = (newer.id, ChangeScope::Uncommitted {});
