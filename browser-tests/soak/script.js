@@ -126,6 +126,8 @@ const acts = {
       { act: "edit", was: content, content: `${content} again` },
       { act: "move", before: queue.messages[0].message },
       { act: "steer" },
+      { act: "hold" },
+      { act: "release" },
     ])
     await socket.ask({ type: "session:queue", sessionId: session.id, message, ...act })
   },

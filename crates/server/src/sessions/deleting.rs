@@ -76,6 +76,7 @@ impl SessionService {
         let attached = self.around.journal.read(move |reader| reader.attachments_of(&id)).await?;
         self.around.sessions.remove(session.clone()).await?;
         self.around.unread.remove(session);
+        // Its transcript left with its record; this is for what the task committed after that.
         self.written(|journal, committed| journal.delete(session, committed)).await;
         self.around.search.forget(session).await;
         self.around.forget_attachments(attached).await;
