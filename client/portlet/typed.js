@@ -1,6 +1,6 @@
 /**
- * What the user typed outside the composer (on a card, in a dialog, about a line) and has not sent. It is kept among the
- * drafts by the name of its field, so that neither a reload nor Escape loses it, and shown wherever that field is.
+ * What the user typed outside the composer (on a card, in a dialog, about a line) and has not sent. It is kept among
+ * the drafts by the name of its field, so that neither a reload nor Escape loses it, and shown wherever that field is.
  */
 
 import { keys } from "../shared/storage.js"

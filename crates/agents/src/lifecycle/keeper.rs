@@ -280,6 +280,8 @@ impl<L: Send + Sync + 'static> KeeperTask<L> {
                 }
             };
             tokio::select! {
+                // A process is not idle if a turn is already waiting to be counted.
+                biased;
                 Some(report) = reports.recv() => self.take(report),
                 ask = requests.recv() => match ask {
                     Some(ask) => self.answer(ask),

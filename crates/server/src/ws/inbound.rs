@@ -274,7 +274,7 @@ mod tests {
             ),
             (
                 r#"{"requestId":"7","type":"session:queue","sessionId":"a:b","message":"m","act":"jump"}"#,
-                "`act`: unknown variant `jump`, expected one of `remove`, `edit`, `move`, `steer`",
+                "`act`: unknown variant `jump`, expected one of `remove`, `edit`, `move`, `steer`, `hold`, `release`",
             ),
             (
                 r#"{"requestId":"7","type":"session:queue","sessionId":"a:b","message":"m",

@@ -22,6 +22,15 @@ impl Browser {
         self.sees_told("agent:status").await;
     }
 
+    /// The turn ended, and nobody has looked.
+    async fn sees_done(&mut self, session: &SessionId) {
+        self.sees("the end of the turn", |frame| {
+            let is_it = frame["type"] == "session:state" && frame["sessionId"] == session.as_str();
+            (is_it && frame["unread"] == true).then_some(())
+        })
+        .await;
+    }
+
     async fn sees_created(&mut self) -> SessionId {
         match self.sees_reply(REQUEST).await {
             ServerMessage::SessionCreated { session_id, .. } => session_id,
@@ -43,11 +52,7 @@ async fn the_agent_gets_the_first_message_although_the_page_was_closed_while_it_
     std::fs::write(&go, "").unwrap();
     let created = other.sees_told("session:created").await;
     let ServerMessage::SessionCreated { session_id, .. } = created else { panic!("{created:?}") };
-    let is_done = |frame: &Value| {
-        let is_it = frame["type"] == "session:state" && frame["sessionId"] == session_id.as_str();
-        (is_it && frame["unread"] == true).then_some(())
-    };
-    other.sees("the end of the turn", is_done).await;
+    other.sees_done(&session_id).await;
     assert_eq!(other.opens(&session_id).await.texts(), ["go", "Gone."]);
 }
 
@@ -72,8 +77,7 @@ async fn a_repeated_request_gets_the_session_that_it_created_and_its_message_is_
     browser.says(&send.to_string()).await;
     let accepted = browser.sees_reply(REQUEST).await;
     let ServerMessage::SessionAccepted { turn_id, .. } = accepted else { panic!("{accepted:?}") };
-    browser.opens(&session).await;
-    browser.sees_end(&turn_id).await;
+    browser.sees_done(&session).await;
 
     let app = app.crash_and_restart().await;
     let mut browser = app.browser().await;
