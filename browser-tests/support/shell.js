@@ -94,7 +94,7 @@ export class Shell {
     await this.agentChoice(agent).click()
     const field = this.starting.getByLabel("What should be done?")
     await field.fill(prompt)
-    await field.press("Enter")
+    await field.press("Control+Enter") // on a touch screen, Enter starts a new line
     await expect(this.starting).toHaveCount(0)
   }
 
