@@ -10,7 +10,7 @@ use liminal_scripted_agent::{ScriptBuilder, Steps, script};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use tokio::net::TcpStream;
 
-use crate::support::{Launch, are_gone, descendants, in_time};
+use crate::support::{Browser, Launch, are_gone, descendants, in_time};
 
 /// An agent that requests a late line of the file `huge` 520 times, reports the first refusal, and ends only when it is
 /// killed.
@@ -209,7 +209,15 @@ async fn connections_leave_descriptors_for_the_store_and_for_new_agents() {
     let turn = browser.says_to(&session, "hello").await;
     assert!(completed(&browser.sees_end(&turn).await));
     drop(connections);
-    app.browser().await.projects().await;
+    // The server may take a moment to notice that they are gone.
+    let enters = async {
+        loop {
+            if let Ok(mut browser) = Browser::try_connect(app.host(), app.token()).await {
+                return browser.projects().await;
+            }
+        }
+    };
+    in_time(enters).await.unwrap();
 }
 
 #[tokio::test]
