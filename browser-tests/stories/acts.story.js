@@ -98,7 +98,7 @@ test("a turn is undone after a look at what happens, and comes back with one cli
   await expect(again).toBeDisabled()
   await expect(again).toHaveAttribute("title", "The files are as they were before this turn.")
   await expect(panel).toContainText("This turn is undone")
-  await expect(panel.getByRole("listbox", { name: "Changed files" })).toHaveAttribute("data-undone")
+  await expect(panel).toHaveAttribute("data-undone")
   for (const act of ["Revert file", "Viewed"]) await expect(panel.getByRole("button", { name: act })).toBeHidden()
   await expect(panel.getByRole("button", { name: "Revert these lines" })).toHaveCount(0)
 

@@ -89,6 +89,17 @@ test("J, K and Enter go through the rows, and opening one marks it as looked at"
   await expect(row(shell, "Done")).toHaveCount(0)
 })
 
+test("a row keeps the focus when its session is done", async ({ shell, page, liminal }) => {
+  const id = await shell.hasSession(await shell.hasProject("web"), "Works")
+  await liminal.say(id, "hold one")
+  await expect(section(shell, "Working").locator(".now-row")).toHaveCount(1)
+  await row(shell, "Works").focus()
+  await liminal.release("one")
+  await expect(section(shell, "Done, not looked at").locator(".now-row")).toBeFocused()
+  await page.keyboard.press("Enter")
+  await expect(shell.activeTab).toHaveText("Works")
+})
+
 test("what is looked at on the phone is looked at on the desktop", async ({ shell, context, liminal }) => {
   const path = await shell.hasProject("web")
   for (const title of ["One", "Two"]) await shell.hasSession(path, title)

@@ -323,7 +323,11 @@ function showSoon() {
 function show() {
   if (!shell) return
   const sorted = bySection(rows, shell.projects)
+  const focused = document.activeElement?.closest(".now-row")?.getAttribute("data-id")
   for (const view of views) view.update(sorted[view.section])
+  // A row that moved to another list is another element; the keys go on from there.
+  if (focused && document.activeElement === document.body)
+    focus(stops().find((stop) => stop.matches(".now-row") && stop.dataset["id"] === focused))
   head.update(sorted)
   empty.hidden = !known || sections.some((section) => sorted[section].length > 0)
   document.body.toggleAttribute("data-empty", !empty.hidden)

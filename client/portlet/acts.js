@@ -171,16 +171,16 @@ export function mountActs(deps) {
       // One that was resolved to this side has no changes, and is still to be committed or aborted.
       const isMerging = workspace?.doing === "merge" || file?.status === "unmerged"
       bar.hidden = workspace?.state === "missing"
-      // The files are as they were before it, so there is nothing to revert.
-      const reverts = file !== null && !isUndone(list)
-      shown = reverts ? { scope: { kind: scope }, file } : null
+      shown = file === null ? null : { scope: { kind: scope }, file }
       undoTurn.hidden = scope !== "turn" || (list?.files ?? []).length === 0
       abort.hidden = !isMerging
       const base = deps.worktree()?.base
       land.hidden = base === undefined
       setText(land, `Land into ${base ?? ""}…`)
       request.hidden = base === undefined
-      revert.hidden = !reverts
+      // Of a turn that is undone there is nothing to revert. The buttons at lines are hidden in CSS: the lines may be
+      // drawn before that is known.
+      revert.hidden = file === null || isUndone(list)
       for (const [kind, made] of /** @type {const} */ ([
         ["undo-turn", undoTurn],
         ["commit", commit],

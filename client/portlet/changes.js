@@ -219,7 +219,7 @@ export function mountChanges(root, header, deps) {
     // An open panel has the focus, and so has its list once there is one.
     if (document.activeElement === root && !list.hidden) list.focus({ preventScroll: true })
     undone.hidden = !isUndone(state.list)
-    setAttribute(list, "data-undone", isUndone(state.list))
+    setAttribute(root, "data-undone", isUndone(state.list))
     setText(more, listWords(state.list))
     more.hidden = more.textContent === ""
     showOthers()
