@@ -101,7 +101,7 @@ test("more lines around a change are asked for until all are here, and few again
   assert.deepEqual([withSelected(all, "a").context, withSelected(all, "b").context], [all.context, 3])
 })
 
-test("of many other sessions two are named, first whoever named one of the files, and the rest on request", () => {
+test("of many other sessions two are named, first those that named one of the files, and the rest on request", () => {
   const here = list(["a", "1"])
   const said = (/** @type {string[]} */ others, all = false) => othersWords({ ...here, others }, all)
   assert.deepEqual(said(["x", "y"]), { text: "Other sessions in this directory: “x”, “y”.", more: 0 })
