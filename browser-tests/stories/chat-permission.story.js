@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { done, expect, on, script, test, tool, newChat } from "../support/chat.js"
+import { makeRepository } from "../support/repository.js"
 
 const options = [
   { id: "yes", name: "Allow once", kind: "allow_once" },
@@ -312,6 +313,30 @@ test("a sentence that is begun at a card is a message, and answers nothing", asy
   await expect(chat.composer).toBeFocused()
   await expect(chat.composer).toHaveValue("make 2 copies instead, 1 is too few")
   await expect(chat.ask).toBeVisible()
+})
+
+test("a key in a dialog or in Changes answers no card", async ({ chat, liminal }) => {
+  makeRepository(join(liminal.home, "work"), { "notes.txt": "one\n" })
+  await chat.say("clean")
+  await expect(chat.ask).toBeVisible()
+  // Its keys work at once if it is opened.
+  await chat.page.reload()
+  await expect(chat.ask).toBeFocused()
+  await chat.permits("Approve everything")
+  const dialog = chat.frame.getByRole("alertdialog")
+  await expect(dialog.getByRole("button", { name: "Cancel" })).toBeFocused()
+  await chat.page.keyboard.press("1")
+  await dialog.getByRole("heading").click()
+  await chat.page.keyboard.press("Escape")
+  await expect(dialog).toBeHidden()
+  await chat.frame.getByRole("button", { name: "Changes" }).click()
+  await chat.frame.getByRole("complementary", { name: "Changes" }).focus()
+  await chat.page.keyboard.press("1")
+  // What is answered is busy at once.
+  await expect(chat.ask).not.toHaveAttribute("aria-busy")
+  await chat.ask.focus()
+  await answer(chat, "1")
+  await expect(chat.said).toHaveText(/Clean\./)
 })
 
 test("turning questions off is confirmed, and answers nothing that is already asked", async ({ chat }) => {

@@ -89,6 +89,24 @@ test("J, K and Enter go through the rows, and opening one marks it as looked at"
   await expect(row(shell, "Done")).toHaveCount(0)
 })
 
+test("a digit answers the card that J went to, at once, and none from a row", async ({ shell, page, liminal }) => {
+  await many(shell, liminal)
+  await page.keyboard.press("Alt+0")
+  await expect(cards(shell).nth(0).locator(".ask")).toBeFocused()
+  await page.keyboard.press("j")
+  await page.keyboard.press("1")
+  await expect(cards(shell).locator(".now-title")).toHaveText(["First asks"])
+  await expect(row(shell, "Then asks").locator(".now-line")).toHaveText("Thank you.")
+
+  await row(shell, "Works").focus()
+  for (const key of ["1", "3", "Escape", "Escape"]) await page.keyboard.press(key)
+  // What was answered is busy at once.
+  await expect(cards(shell).locator(".ask:not([aria-busy])")).toHaveCount(1)
+  await page.keyboard.press("k")
+  await page.keyboard.press("1")
+  await expect(row(shell, "First asks").locator(".now-line")).toHaveText("Thank you.")
+})
+
 test("a row keeps the focus when its session is done", async ({ shell, page, liminal }) => {
   const id = await shell.hasSession(await shell.hasProject("web"), "Works")
   await liminal.say(id, "hold one")

@@ -12,7 +12,8 @@ export class Chat {
   }
 
   get frame() {
-    return this.page.frameLocator(".pane[data-active] iframe")
+    // Now is in front too while a session opens from it, and has cards of its own.
+    return this.page.frameLocator(".pane[data-active]:not(#pane-now) iframe")
   }
   get composer() {
     return this.frame.getByRole("textbox", { name: "Message", exact: true })

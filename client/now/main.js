@@ -211,6 +211,12 @@ function focus(stop) {
   stop?.scrollIntoView({ block: "nearest" })
 }
 
+/** Where the user went: the keys of a card work at once. @param {HTMLElement | undefined} stop */
+function goTo(stop) {
+  if (stop?.matches(".ask")) stop.dataset["opened"] = ""
+  focus(stop)
+}
+
 /** Whether a card waits and something else has the focus. */
 const isPassedOver = () => stops()[0]?.matches(".ask") === true && !document.activeElement?.closest(".ask")
 
@@ -219,10 +225,11 @@ let isNew = false
 for (const type of ["keydown", "pointerdown"])
   document.addEventListener(type, () => (isNew = false), { capture: true, signal })
 
-/** What waits comes first, and the keys of the card in focus work at once. */
+/** What waits comes first. */
 function focusFirst() {
-  if (!stops().some((stop) => stop.contains(document.activeElement)) || isPassedOver()) focus(stops()[0])
-  if (document.activeElement?.matches(".ask")) document.activeElement.setAttribute("data-opened", "")
+  const stop = stops().find((each) => each.contains(document.activeElement))
+  if (stop === undefined || isPassedOver()) goTo(stops()[0])
+  else if (stop === document.activeElement) goTo(stop)
 }
 
 /** The next card that waits, after one that was answered. @param {string} itemId */
@@ -244,16 +251,18 @@ document.addEventListener(
     const target = event.target
     if (!(target instanceof HTMLElement) || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return
     if (isTyping(target)) return
+    // A card is answered by keys from itself or from nowhere, not from another session's row.
+    if (target !== document.body && !target.closest(".ask")) event.stopImmediatePropagation()
     const all = stops()
     const at = all.findIndex((stop) => stop.contains(target))
     const id = target.closest("[data-id]")?.getAttribute("data-id") ?? ""
     const row = rows.get(id)
     switch (event.key) {
       case "j":
-        focus(all[at + 1] ?? all[at])
+        goTo(all[at + 1] ?? all[at])
         break
       case "k":
-        focus(all[Math.max(0, at - 1)])
+        goTo(all[Math.max(0, at - 1)])
         break
       case "Enter":
         if (!row || target !== all[at]) return
@@ -267,11 +276,6 @@ document.addEventListener(
       case "r":
         if (row?.prompt === undefined) return
         retry(row)
-        break
-      case "Escape":
-        // In a card it means no.
-        if (target.closest(".ask")) return
-        target.blur()
         break
       default:
         return

@@ -148,12 +148,19 @@ export function mountPermission(first, deps) {
     buttons.append(no)
   }
 
+  /** Whether a key is for this card: it is pressed in it, or in no place with keys of its own while this card is the
+   * first that waits. @param {EventTarget | null} target */
+  function isMeant(target) {
+    if (!(target instanceof Element) || document.querySelector("dialog[open]")) return false
+    const place = target.closest(".ask, .panel, .menu, .info-panel")
+    return place === element || (place === null && !isTyping(target) && waitingCard() === element)
+  }
+
   document.addEventListener(
     "keydown",
     (event) => {
       if (settled || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return
-      const isWithin = element.contains(/** @type {Node} */ (event.target))
-      if (!isWithin && (isTyping(event.target) || waitingCard() !== element)) return
+      if (!isMeant(event.target)) return
       // The key is typed where the focus is after this.
       if (isLetter(event.key) && (event.target === element || event.target === document.body)) deps.write?.()
       if (event.timeStamp - shownAt < GRACE && !("opened" in element.dataset)) return
