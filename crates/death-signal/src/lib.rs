@@ -1,4 +1,4 @@
-//! Has the system kill a process when the one that started it ends. With `large-blocks` the
+//! Has the system kill a process when the one that started it ends. With `allocator` the
 //! only `unsafe` of the product.
 
 #![allow(unsafe_code, reason = "only `pre_exec` can run code between fork and exec")]

@@ -62,7 +62,7 @@ pub fn during(
 
 /// Prepares this process and the data directory, which may be another server's.
 fn claim_data_dir(config: &Config) -> Result<(PathBuf, Result<Instance, Taken>), Stopped> {
-    liminal_large_blocks::give_back();
+    liminal_allocator::keep_little();
     log_to_stderr(config);
     descriptors::raise_limit();
     let data_dir = data_dir::prepare(&config.data_dir).map_err(Stopped::because)?;
