@@ -70,7 +70,7 @@ impl Normaliser {
             || line.terminal_reason.as_deref().is_some_and(|why| why.starts_with("aborted"));
         let usage = self.usage(&line, cost);
         if let Some(usage) = &usage {
-            let total = line.total_cost_usd.map(|total| cents(self.spent_before + total));
+            let total = line.total_cost_usd.and_then(|total| cents(self.spent_before + total));
             let so_far = Usage { cost_usd: total, ..usage.clone() };
             self.fact(SessionFact::Usage(so_far));
         }
@@ -217,11 +217,11 @@ impl Normaliser {
             self.spent = Some(0.0);
         }
         let share = match self.spent {
-            Some(before) => Some(cents((total - before).max(0.0))),
+            Some(before) => cents((total - before).max(0.0)),
             None => line
                 .model_usage_since_last_result
                 .as_ref()
-                .map(|models| models.values().map(|model| model.cost_usd).sum()),
+                .and_then(|models| cents(models.values().map(|model| model.cost_usd).sum())),
         };
         self.spent = Some(total);
         share
@@ -243,9 +243,9 @@ impl Normaliser {
     }
 }
 
-/// Rounds away the noise of binary fractions.
-fn cents(usd: f64) -> f64 {
-    (usd * 1e9).round() / 1e9
+/// Rounds away the noise of binary fractions. None if no number can hold it.
+fn cents(usd: f64) -> Option<f64> {
+    Some((usd * 1e9).round() / 1e9).filter(|usd| usd.is_finite())
 }
 
 pub(super) fn tokens(usage: ApiUsage) -> Usage {

@@ -194,3 +194,27 @@ fn the_cost_of_a_session_goes_on_from_the_sum_after_a_clear() {
     }
     assert_eq!(costs, [0.5, 0.5, 0.75, 0.25, 0.75, 0.0, 0.875, 0.125], "session, turn, and so on");
 }
+
+#[test]
+fn a_cost_that_no_number_can_hold_is_left_out() {
+    let mut normaliser = normaliser();
+    normaliser.attach(Some(0.0));
+    normaliser.begin(TurnId::new("t"), "m".to_owned());
+    let result = json!({
+        "type": "result", "subtype": "success", "is_error": false, "total_cost_usd": 1e308,
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    });
+    let told = normaliser.read(line(&result), AT);
+    let costs: Vec<_> = told
+        .iter()
+        .filter_map(|output| match output {
+            Output::Fact(SessionFact::Usage(usage)) => Some(usage.cost_usd),
+            Output::Event(event) => match &event.payload {
+                Payload::ResponseDone { usage: Some(usage), .. } => Some(usage.cost_usd),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect();
+    assert_eq!(costs, [None, None], "of the session and of the turn");
+}
