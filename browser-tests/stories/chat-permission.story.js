@@ -339,6 +339,36 @@ test("a key in a dialog or in Changes answers no card", async ({ chat, liminal }
   await expect(chat.said).toHaveText(/Clean\./)
 })
 
+test("Escape in a dialog does not count towards stopping the turn, and shortcuts wait", async ({ chat, liminal }) => {
+  await chat.say("later")
+  await expect(chat.stopButton).toBeVisible()
+  const dialog = chat.frame.getByRole("alertdialog")
+  for (let times = 0; times < 2; times += 1) {
+    await chat.permits("Approve everything")
+    await expect(dialog).toBeVisible()
+    await chat.page.keyboard.press("Alt+x")
+    await chat.page.keyboard.press("Escape")
+    await expect(dialog).toBeHidden()
+  }
+  await liminal.touch("ask")
+  await expect(chat.ask).toBeVisible()
+})
+
+test("Enter that is held on Allow sends no draft", async ({ chat }) => {
+  await chat.composer.fill("clean")
+  await chat.composer.press("Enter")
+  await expect(chat.ask).toBeVisible()
+  await chat.composer.fill("half a thought")
+  await chat.ask.getByRole("button", { name: "Allow once" }).focus()
+  await chat.page.keyboard.down("Enter")
+  await expect(chat.composer).toBeFocused()
+  await chat.page.keyboard.down("Enter")
+  await chat.page.keyboard.up("Enter")
+  await expect(chat.composer).toHaveValue("half a thought")
+  await expect(chat.said).toHaveText(/Clean\./)
+  await expect(chat.own).toHaveCount(1)
+})
+
 test("turning questions off is confirmed, and answers nothing that is already asked", async ({ chat }) => {
   await chat.say("clean")
   await expect(chat.ask).toBeVisible()

@@ -103,8 +103,63 @@ test("a digit answers the card that J went to, at once, and none from a row", as
   // What was answered is busy at once.
   await expect(cards(shell).locator(".ask:not([aria-busy])")).toHaveCount(1)
   await page.keyboard.press("k")
-  await page.keyboard.press("1")
+  await shell.answersNow()
   await expect(row(shell, "First asks").locator(".now-line")).toHaveText("Thank you.")
+})
+
+test("a key that is held does one thing", async ({ shell, page, liminal }) => {
+  const ids = await many(shell, liminal)
+  await page.keyboard.press("Alt+0")
+  await row(shell, "Fails").focus()
+  for (let times = 0; times < 5; times += 1) {
+    await page.keyboard.down("r")
+    await expect(section(shell, "Stopped").locator(".now-row")).toHaveCount(1)
+  }
+  await page.keyboard.up("r")
+  const failures = async () => (await liminal.said(ids.Fails)).filter((words) => words === "fail now").length
+  await expect.poll(failures).toBe(2)
+
+  await row(shell, "Works").focus()
+  await page.keyboard.down("j")
+  await page.keyboard.down("j")
+  await expect(row(shell, "Fails"), "held keys move on").toBeFocused()
+  await page.keyboard.up("j")
+})
+
+test("a double-click on Allow answers one card, and a card out of view is shown before it is answered", async ({
+  shell,
+  page,
+  liminal,
+}) => {
+  await page.setViewportSize({ width: 1024, height: 280 })
+  const path = await shell.hasProject("web")
+  for (const [at, title] of ["One", "Two", "Three", "Four", "Five"].entries()) {
+    await liminal.say(await shell.hasSession(path, title), "ask me")
+    await expect(cards(shell)).toHaveCount(at + 1)
+  }
+  await page.keyboard.press("Alt+0")
+  const allow = cards(shell).nth(0).getByRole("button", { name: "Allow" }).first()
+  await allow.click()
+  await expect(cards(shell).locator(".now-title")).toHaveText(["Two", "Three", "Four", "Five"])
+  // The second click comes where the next card is by now.
+  await allow.hover()
+  await page.mouse.down({ clickCount: 2 })
+  await page.mouse.up({ clickCount: 2 })
+  const first = cards(shell).nth(0).locator(".ask")
+  await expect(first).not.toHaveAttribute("aria-busy")
+
+  await first.focus()
+  await cards(shell)
+    .nth(3)
+    .evaluate((card) => card.scrollIntoView({ block: "end" }))
+  await expect(first.locator(".actions")).not.toBeInViewport()
+  await first.evaluate((card) => (card.dataset.opened = ""))
+  const same = shell.now.locator(`.ask[data-item="${await first.getAttribute("data-item")}"]`)
+  await page.keyboard.press("1")
+  await expect(same.locator(".actions")).toBeInViewport()
+  await expect(same).not.toHaveAttribute("aria-busy")
+  await shell.answersNow()
+  await expect(cards(shell).locator(".now-title")).toHaveText(["Three", "Four", "Five"])
 })
 
 test("a row keeps the focus when its session is done", async ({ shell, page, liminal }) => {

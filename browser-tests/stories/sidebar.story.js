@@ -76,6 +76,16 @@ test("several sessions are archived at once, and come back at once", async ({ sh
   await expect(shell.sessions("web")).toHaveCount(4)
 })
 
+test("Delete that is held archives one session", async ({ shell, page }) => {
+  const path = await shell.hasProject("web")
+  for (const title of ["First", "Second", "Third"]) await shell.hasSession(path, title)
+  await shell.session("Third").locator(".session-open").focus()
+  for (let times = 0; times < 3; times += 1) await page.keyboard.down("Delete")
+  await page.keyboard.up("Delete")
+  await expect(shell.toast).toHaveCount(1)
+  await expect(shell.sessions("web")).toHaveText(["Second", "First"])
+})
+
 test("the keys for a session's most used things are in its menu and in the help", async ({ shell, page }) => {
   const path = await shell.hasProject("web")
   await shell.hasSession(path, "Work")

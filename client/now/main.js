@@ -4,6 +4,7 @@ import { connectShellFromNow } from "../shared/bridge.js"
 import { el, keyed, need, setText } from "../shared/dom.js"
 import { createApi, createEntering } from "../shared/door.js"
 import { createFrames } from "../shared/frames.js"
+import { tameHeldKeys } from "../shared/held.js"
 import { icon } from "../shared/icons.js"
 import { uuid } from "../shared/ids.js"
 import { keysFor, shortcutOf } from "../shared/keys.js"
@@ -24,6 +25,7 @@ import { bySection, isWorking, retryable, sections, withSummary } from "./state.
 
 const ending = new AbortController()
 const { signal } = ending
+tameHeldKeys(signal)
 /** @type {Rows} */
 let rows = new Map()
 /** Whether the rows arrived; until then nothing is known to be empty. */
@@ -269,12 +271,12 @@ document.addEventListener(
         openSession(id)
         break
       case "e":
-        if (!row || row.state === "waiting" || isWorking(row)) return
+        if (!row || event.repeat || row.state === "waiting" || isWorking(row)) return
         focus(all[at + 1] ?? all[at - 1])
         look(row)
         break
       case "r":
-        if (row?.prompt === undefined) return
+        if (row?.prompt === undefined || event.repeat) return
         retry(row)
         break
       default:

@@ -227,6 +227,8 @@ export function mountComposer(root, deps) {
     (event) => {
       // Holding a key down counts as one press.
       if (event.key !== "Escape" || event.isComposing || event.repeat || state.work !== "working") return
+      // It closes the dialog.
+      if (document.querySelector("dialog[open]")) return
       if (state.waits) {
         // While a permission is open, Escape answers it and never counts towards stopping the turn. Neither does
         // another Escape right after it.

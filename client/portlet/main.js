@@ -6,6 +6,7 @@ import { need } from "../shared/dom.js"
 import { createApi } from "../shared/door.js"
 import { copied } from "../shared/failure.js"
 import { createFrames } from "../shared/frames.js"
+import { tameHeldKeys } from "../shared/held.js"
 import { linkTo } from "../shared/link.js"
 import { followReading } from "../shared/reading.js"
 import { sealed } from "../shared/storage.js"
@@ -44,6 +45,7 @@ import { exactTime, timeOfDay } from "./words.js"
 const sessionId = sessionOfAddress(location.hash)
 const ending = new AbortController()
 const { signal } = ending
+tameHeldKeys(signal)
 
 let transcript = nothingYet
 /** @type {ShellState | null} */

@@ -7,6 +7,7 @@
  */
 
 import { el, setAttribute, setText } from "../shared/dom.js"
+import { isSubmit } from "../shared/enter.js"
 import { icon } from "../shared/icons.js"
 import { isQuestion } from "../shared/questions.js"
 import { showParts } from "./parts.js"
@@ -21,6 +22,9 @@ import { exactTime, timeOfDay } from "./words.js"
 
 /** A key pressed this soon after the card took the focus was meant for something else (milliseconds). */
 const GRACE = 350
+
+/** When a key last answered a card; the next one takes none just after it. */
+let answeredAt = -Infinity
 
 /** The first card that waits for an answer. */
 export const waitingCard = () => /** @type {HTMLElement | null} */ (document.querySelector(".ask:not([aria-busy])"))
@@ -58,7 +62,8 @@ export function mountPermission(first, deps) {
       : null
   const kept = questions?.kept ?? (words ? [keepTyped(words, deps.typed, item.itemId, ending.signal)] : [])
   words?.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing || words.value.trim() === "") return
+    // Some browsers send 229 for the Enter that ends a composition.
+    if (!isSubmit(event) || event.isComposing || event.keyCode === 229 || words.value.trim() === "") return
     event.preventDefault()
     settle(refusal ?? null)
   })
@@ -127,7 +132,9 @@ export function mountPermission(first, deps) {
       option.name,
       key ? el("kbd", { text: key }) : null,
     )
-    button.addEventListener("click", () => {
+    button.addEventListener("click", (event) => {
+      // The second click of a double-click was meant for the card that was here.
+      if (event.detail > 1) return
       if (opens) window.open(page, "_blank", "noopener,noreferrer")
       settle(option)
     })
@@ -156,6 +163,13 @@ export function mountPermission(first, deps) {
     return place === element || (place === null && !isTyping(target) && waitingCard() === element)
   }
 
+  /** Nothing is answered that the user can't see. */
+  function isInView() {
+    const view = (element.closest(".scroller, .now-sections") ?? document.documentElement).getBoundingClientRect()
+    const { top, bottom } = buttons.getBoundingClientRect()
+    return bottom > view.top && top < view.bottom
+  }
+
   document.addEventListener(
     "keydown",
     (event) => {
@@ -163,8 +177,16 @@ export function mountPermission(first, deps) {
       if (!isMeant(event.target)) return
       // The key is typed where the focus is after this.
       if (isLetter(event.key) && (event.target === element || event.target === document.body)) deps.write?.()
-      if (event.timeStamp - shownAt < GRACE && !("opened" in element.dataset)) return
+      const since = "opened" in element.dataset ? answeredAt : Math.max(answeredAt, shownAt)
+      if (event.timeStamp - since < GRACE) return
       const isDigit = /^[1-9]$/.test(event.key) && !isTyping(event.target)
+      if ((isDigit || event.key === "Escape") && !isInView()) {
+        element.scrollIntoView({ block: "nearest" })
+        delete element.dataset.opened
+        shownAt = performance.now()
+        event.preventDefault()
+        return event.stopImmediatePropagation()
+      }
       if (questions && isDigit) {
         if (!questions.choose(event.key)) return
         event.preventDefault()
@@ -180,8 +202,9 @@ export function mountPermission(first, deps) {
       event.preventDefault()
       // One key answers one card, although the next one that waits listens too.
       event.stopImmediatePropagation()
-      if (option && !isRefusal(option) && !whole.isSeen()) whole.focus()
-      else settle(option)
+      if (option && !isRefusal(option) && !whole.isSeen()) return whole.focus()
+      answeredAt = event.timeStamp
+      settle(option)
     },
     { signal: ending.signal },
   )

@@ -17,10 +17,10 @@ export function mountEditor(content, deps) {
   box.value = content
 
   box.addEventListener("input", () => growToText(box))
-  box.addEventListener("keydown", (event) => {
-    if (event.isComposing) return
+  element.addEventListener("keydown", (event) => {
+    if (event.isComposing || event.keyCode === 229) return
     if (event.key === "Escape") cancel.click()
-    else if (isSubmit(event)) save.click()
+    else if (event.target === box && isSubmit(event)) save.click()
     else return
     event.preventDefault()
     event.stopPropagation()

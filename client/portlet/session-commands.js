@@ -10,6 +10,8 @@ import { onMac, shortcutOf } from "../shared/keys.js"
  * @property {() => boolean} isFinding  The user is in the field of the find bar.
  * @property {(labels: string[]) => void} offer  The palette lists these. */
 
+const isInDialog = () => document.querySelector("dialog[open]") !== null
+
 /** @param {SessionCommandsDeps} deps @param {AbortSignal} signal */
 export function mountSessionCommands(deps, signal) {
   /** @type {SessionCommand[]} */
@@ -19,7 +21,7 @@ export function mountSessionCommands(deps, signal) {
   /** Whether a shortcut is left to the browser: its own search, and a Mac's way through a text.
    * @param {string} name @param {EventTarget | null} target */
   function isTheBrowsers(name, target) {
-    if (name === "find") return deps.isFinding() || document.querySelector("dialog[open]") !== null
+    if (name === "find") return deps.isFinding() || isInDialog()
     return name.startsWith("own-") && onMac && target instanceof HTMLTextAreaElement && target.value !== ""
   }
 
@@ -28,6 +30,7 @@ export function mountSessionCommands(deps, signal) {
     (event) => {
       const name = shortcutOf(event)
       if (name === null || event.defaultPrevented || isTheBrowsers(name, event.target)) return
+      if (isInDialog() && name !== "search") return
       event.preventDefault()
       const run = deps.byKey[name]
       if (run) run()

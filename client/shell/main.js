@@ -2,12 +2,14 @@
 
 import { need } from "../shared/dom.js"
 import { createDoor, endWorkers, takeFromAddress, takeStoredToken } from "../shared/door.js"
+import { tameHeldKeys } from "../shared/held.js"
 import { retryDelay } from "../shared/reconnect.js"
 import { resolveTheme, showTheme, themeChoice } from "../shared/theme.js"
 import { startApp } from "./app.js"
 import { mountDoor } from "./door-view.js"
 import { stayAboveKeyboard } from "./keyboard.js"
 
+tameHeldKeys()
 const door = createDoor()
 
 /** @param {string} problem why the user sees this; may be empty */

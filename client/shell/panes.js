@@ -132,6 +132,9 @@ function mountHead({ id }, deps) {
   const close = headButton("Remove from view", "Remove from view", "close")
   const element = el("div", { class: "pane-head" }, title, alone, close)
   element.addEventListener("pointerdown", () => deps.columns.activate(id))
+  // Keys are for the session whose head was used last, as for one that was clicked into.
+  for (const type of ["pointerdown", "focusin"])
+    compared.element.addEventListener(type, () => deps.onMessage(id, { type: "portlet:focus" }))
   alone.addEventListener("click", () => deps.columns.showAlone(id))
   close.addEventListener("click", () => deps.columns.closeColumn(id))
   return {

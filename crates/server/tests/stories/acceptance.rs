@@ -47,7 +47,7 @@ debts/killed- 1 2 3
 debts/at-once- 1 2 3
 debts/ 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
 debts/found- 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35
-debts/found- 36 37 38 39 40 41
+debts/found- 36 37 38 39 40 41 42
 controls/ 1 2 3 4 5 6 7 8 9 10 11
 composer/ 1abcdef 2 3 3abcdef 4 4a 5 5abcdefghi 6 7 8 9
 changes/ 1 2 3 4 5 6 6ab 7 7a 8 9
