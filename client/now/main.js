@@ -253,8 +253,6 @@ document.addEventListener(
     const target = event.target
     if (!(target instanceof HTMLElement) || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return
     if (isTyping(target)) return
-    // A card is answered by keys from itself or from nowhere, not from another session's row.
-    if (target !== document.body && !target.closest(".ask")) event.stopImmediatePropagation()
     const all = stops()
     const at = all.findIndex((stop) => stop.contains(target))
     const id = target.closest("[data-id]")?.getAttribute("data-id") ?? ""

@@ -3,6 +3,7 @@
  * The text grows; `shared/enter.js` says when Enter sends. Keys that belong to an input method are left to it.
  */
 
+import { isInDialog } from "../shared/dialog.js"
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { isSubmit, isTouch } from "../shared/enter.js"
 import { icon } from "../shared/icons.js"
@@ -228,7 +229,7 @@ export function mountComposer(root, deps) {
       // Holding a key down counts as one press.
       if (event.key !== "Escape" || event.isComposing || event.repeat || state.work !== "working") return
       // It closes the dialog.
-      if (document.querySelector("dialog[open]")) return
+      if (isInDialog()) return
       if (state.waits) {
         // While a permission is open, Escape answers it and never counts towards stopping the turn. Neither does
         // another Escape right after it.

@@ -6,6 +6,7 @@
  * Letters belong into a message: they go to the composer.
  */
 
+import { isInDialog } from "../shared/dialog.js"
 import { el, setAttribute, setText } from "../shared/dom.js"
 import { isSubmit } from "../shared/enter.js"
 import { icon } from "../shared/icons.js"
@@ -158,8 +159,8 @@ export function mountPermission(first, deps) {
   /** Whether a key is for this card: it is pressed in it, or in no place with keys of its own while this card is the
    * first that waits. @param {EventTarget | null} target */
   function isMeant(target) {
-    if (!(target instanceof Element) || document.querySelector("dialog[open]")) return false
-    const place = target.closest(".ask, .panel, .menu, .info-panel")
+    if (!(target instanceof Element) || isInDialog()) return false
+    const place = target.closest(".ask, .panel, .menu, .info-panel, .now-head, .now-sections")
     return place === element || (place === null && !isTyping(target) && waitingCard() === element)
   }
 

@@ -1,5 +1,6 @@
 /** The session's commands: those with a key, and those that the shell's palette lists while the session is active. */
 
+import { isInDialog } from "../shared/dialog.js"
 import { onMac, shortcutOf } from "../shared/keys.js"
 
 /** @typedef {{ label: string, run(): void }} SessionCommand */
@@ -10,8 +11,6 @@ import { onMac, shortcutOf } from "../shared/keys.js"
  * @property {() => boolean} isFinding  The user is in the field of the find bar.
  * @property {(labels: string[]) => void} offer  The palette lists these. */
 
-const isInDialog = () => document.querySelector("dialog[open]") !== null
-
 /** @param {SessionCommandsDeps} deps @param {AbortSignal} signal */
 export function mountSessionCommands(deps, signal) {
   /** @type {SessionCommand[]} */
@@ -21,7 +20,7 @@ export function mountSessionCommands(deps, signal) {
   /** Whether a shortcut is left to the browser: its own search, and a Mac's way through a text.
    * @param {string} name @param {EventTarget | null} target */
   function isTheBrowsers(name, target) {
-    if (name === "find") return deps.isFinding() || isInDialog()
+    if (name === "find") return deps.isFinding()
     return name.startsWith("own-") && onMac && target instanceof HTMLTextAreaElement && target.value !== ""
   }
 

@@ -3,6 +3,9 @@
 import { el } from "./dom.js"
 import { icon } from "./icons.js"
 
+/** Whether a dialog is open, which has the keys. */
+export const isInDialog = () => document.querySelector("dialog[open]") !== null
+
 /** Opens a dialog with a heading and a close button. @param {string} title @param {Node[]} content
  * @param {{ className?: string, onClose?: () => void }} [options] @returns {HTMLDialogElement} */
 export function openDialog(title, content, { className = "", onClose } = {}) {

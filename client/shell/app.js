@@ -4,6 +4,7 @@
  * `actions.js`.
  */
 
+import { isInDialog } from "../shared/dialog.js"
 import { need } from "../shared/dom.js"
 import { createFrames } from "../shared/frames.js"
 import { shortcutOf } from "../shared/keys.js"
@@ -222,7 +223,7 @@ export function startApp(document, door, admission) {
 
   document.addEventListener("keydown", (event) => {
     const name = shortcutOf(event)
-    if (name === null || (document.querySelector("dialog[open]") && name !== "search")) return
+    if (name === null || (isInDialog() && name !== "search")) return
     if (name === "find" && shell.tabs.active === null) return
     event.preventDefault()
     actions.shortcut(name)
